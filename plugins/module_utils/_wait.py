@@ -1,0 +1,61 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A clock that tests can replace, deadlines on it, and the rhythm of looking.
+
+Private to this collection: not an interface for others.
+"""
+
+import math
+import time
+from typing import Iterator, Optional
+
+
+class Clock:
+    """The machine's clocks. Nothing else in this collection reads the time or sleeps."""
+
+    def now(self) -> float:
+        """Seconds of a clock that nobody sets: for durations and deadlines."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            time.sleep(seconds)
+
+    def wall(self) -> float:
+        """Unix time: only to compare with times of day that Azure tells."""
+        return time.time()
+
+
+class Deadline:
+    """A point in time, so many seconds from now.
+
+    :arg seconds: None for a deadline that never passes
+    """
+
+    def __init__(self, clock: Clock, seconds: Optional[float]) -> None:
+        self._clock = clock
+        self._at = math.inf if seconds is None else clock.now() + seconds
+
+    def remaining(self) -> float:
+        """Seconds that are left, never below 0."""
+        return max(0.0, self._at - self._clock.now())
+
+    def passed(self) -> bool:
+        return self.remaining() <= 0
+
+
+def ticks(clock: Clock, interval: float, deadline: Deadline) -> Iterator[int]:
+    """Count looks: the first at once, one every `interval` seconds, the last when the deadline has passed.
+
+    There is always one look, and always one after the deadline, so that a wait which gives up
+    has seen the end of its time; no sleep goes beyond the deadline.
+    """
+    count = 0
+    while True:
+        last = deadline.passed()
+        count += 1
+        yield count
+        if last:
+            return
+        clock.sleep(min(interval, deadline.remaining()))

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cases of tests/vectors, as parameters of a test. tests/vectors/README.md explains them."""
+
+import base64
+import json
+import os
+
+import pytest
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "..", "vectors")
+
+
+def cases(file_name, wanted=lambda case: True):
+    """Every wanted case of a file, named as it is there."""
+    with open(os.path.join(_FOLDER, file_name), encoding="utf-8") as file:
+        found = [case for case in json.load(file)["cases"] if wanted(case)]
+    assert found, "no such case in {0}".format(file_name)
+    return [pytest.param(case, id=case["name"]) for case in found]
+
+
+def body_of(case):
+    """The bytes of a case's answer."""
+    if "body_base64" in case:
+        return base64.b64decode(case["body_base64"])
+    if "body_repeated" in case:
+        parts = case["body_repeated"]
+        return (parts["before"] + parts["text"] * parts["times"] + parts["after"]).encode("utf-8")
+    return case["body"].encode("utf-8")
