@@ -1,0 +1,54 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+
+class ModuleDocFragment:
+
+    DOCUMENTATION = r"""
+options:
+  endpoint:
+    description:
+      - Base URL of the metadata service. What comes from C(/metadata) on is added to it.
+      - It is never reached through a proxy, and redirects are not followed.
+    type: str
+    default: http://169.254.169.254
+  discover:
+    description:
+      - Whether to look for the service elsewhere when O(endpoint) can't be reached. Machines outside a virtual network
+        learn its address from their DHCP server, in option 245.
+    type: bool
+    default: false
+  api_version:
+    description:
+      - The api-version to ask for. When the service refuses it, the next older one is tried.
+      - Older ones tell less about an event. V(2024-07-09) is a preview, used only when it is named here.
+    type: str
+    choices:
+      - '2024-07-09'
+      - '2020-07-01'
+      - '2019-08-01'
+      - '2019-04-01'
+      - '2019-01-01'
+      - '2017-11-01'
+      - '2017-08-01'
+      - '2017-03-01'
+    default: '2020-07-01'
+  timeout:
+    description:
+      - Seconds that one request may take, from the connection to the last byte of the answer.
+    type: float
+    default: 10
+  first_timeout:
+    description:
+      - The same for requests before the first answer. The first answer after a day without requests may take Azure two
+        minutes. A connection is given up after 10 seconds all the same.
+    type: float
+    default: 125
+  resource_name:
+    description:
+      - The machine's own name, as events list it. This is the name of the virtual machine in Azure, not its hostname; in
+        a scale set it looks like V(web_4).
+      - Without it, the metadata service is asked (C(/metadata/instance/compute/name)).
+    type: str
+"""

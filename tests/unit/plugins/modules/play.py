@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs a module in this process, as Ansible would, on a scripted Transport."""
+import contextlib
+import json
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _module
+
+basic = pytest.importorskip("ansible.module_utils.basic")
+
+try:
+    from ansible.module_utils import _internal
+except ImportError:     # before ansible-core 2.19
+    _internal = None
+
+try:
+    from ansible.module_utils.testing import patch_module_args
+except ImportError:     # before ansible-core 2.17
+
+    @contextlib.contextmanager
+    def patch_module_args(arguments):
+        basic._ANSIBLE_ARGS = json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode("utf-8")
+        try:
+            yield
+        finally:
+            basic._ANSIBLE_ARGS = None
+
+
+def play(module, transport, monkeypatch, capsys, check_mode=False, **options):
+    """The module's exit status and what it printed."""
+    monkeypatch.setattr(_module, "Clock", lambda: transport.clock)
+    monkeypatch.setattr(_module, "RequestsTransport", lambda clock: transport)
+    if _internal is not None:   # tests of actions made this process a controller, which shows warnings and returns none
+        monkeypatch.setattr(_internal, "is_controller", False)
+    with patch_module_args(dict(options, _ansible_check_mode=check_mode)), pytest.raises(SystemExit) as caught:
+        module.main()
+    transport.finish()
+    return caught.value.code, json.loads(capsys.readouterr().out)

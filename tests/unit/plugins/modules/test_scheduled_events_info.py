@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+import functools
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _module
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._discovery import Found
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.modules import scheduled_events_info
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    ENDPOINT, NAME_PATH, ScriptedTransport, document, event, events_path, get, look, own_name)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.modules.play import basic, play
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def _run(*script, **options):
+        options.setdefault("endpoint", ENDPOINT)
+        return play(scheduled_events_info, ScriptedTransport(*script), monkeypatch, capsys, **options)
+    return _run
+
+
+def test_a_look(run):
+    code, result = run(look(200, document(4, event(), event("ID-2", "Started"))), own_name(), statuses=["Started"])
+    assert (code, result["changed"], result["incarnation"], result["resource_name"]) == (0, False, 4, "web1")
+    assert [each["id"] for each in result["events"]] == ["ID-2"]
+    assert "failure" not in result
+
+
+def test_all_options_arrive(run):
+    code, result = run(
+        get(events_path("2017-08-01"), 200, document(4), timeout=20.0, at=0),
+        get(events_path("2017-08-01"), 200, document(5, event(EventSource="User", EventType="Freeze")), at=0.5),
+        event_ids=["ID-1"], types="Freeze", statuses=["Scheduled"], sources=["User"], affecting="self", wait=True, wait_for="event",
+        wait_timeout="30", wait_sleep=0.5, api_version="2017-08-01", timeout=3, first_timeout=20, resource_name="web1")
+    assert (code, result["elapsed"]) == (0, 0.5)
+
+
+def test_check_mode_looks_all_the_same(run):
+    assert run(look(200, document(4)), own_name(), check_mode=True)[1]["incarnation"] == 4
+
+
+def test_a_failure_is_told_with_all_that_was_seen(run):
+    code, result = run(look(200, document(4)), own_name(), wait=True, wait_timeout=0)
+    assert (code, result["failed"], result["failure"]["kind"], result["incarnation"]) == (1, True, "timeout", 4)
+    assert result["msg"].startswith("No event came within 0 s at http://imds.test")
+
+
+def test_a_wrong_option_is_told_before_anything_is_asked(run):
+    code, result = run(wait_sleep=0)
+    assert (code, result["failure"]) == (1, {"kind": "invalid", "status": None, "url": None})
+    assert "wait_sleep" in result["msg"]
+
+
+@pytest.mark.parametrize("options", [{"affecting": "me"}, {"wait_for": "x"}, {"api_version": "x"}, {"wait": "perhaps"}, {"timeout": "x"},
+                                     {"since_incarnation": "x"}, {"colour": "red"}])
+def test_a_wrong_type_is_told_by_ansible(run, options):
+    code, result = run(**options)
+    assert (code, result["failed"]) == (1, True)
+    assert next(iter(options)) in result["msg"]
+
+
+def test_warnings_are_ansibles(run):
+    result = run(look(200, document(4)), get(NAME_PATH, 404))[1]
+    assert len(result["warnings"]) == 1
+    assert NAME_PATH in str(result["warnings"][0])
+
+
+def test_a_failed_task_has_its_warnings_too(run):
+    result = run(look(200, document(4)), get(NAME_PATH, 404), wait=True, wait_timeout=0)[1]
+    assert result["failed"] and NAME_PATH in str(result["warnings"])
+
+
+def test_leases_are_read_for_discovery(run, monkeypatch):
+    seen = []
+
+    def find(files, now):
+        seen.append((type(files).__name__, now))
+        return Found(("http://168.63.129.16",), ())
+
+    monkeypatch.setattr(_module, "find_endpoints", find)
+    there = functools.partial(get, "http://168.63.129.16" + events_path())
+    result = run(look(Unreachable("No.")), there(200, document(4)), discover=True, resource_name="web1")[1]
+    assert result["endpoint"] == "http://168.63.129.16"
+    assert seen == [("Files", 1767225600.0)]
+
+
+def test_requests_is_missing(run, monkeypatch):
+    given = []
+    fail = basic.AnsibleModule.fail_json
+
+    def fail_json(self, *args, **kwargs):
+        given.append(kwargs)
+        fail(self, *args, **kwargs)
+
+    monkeypatch.setattr(basic.AnsibleModule, "fail_json", fail_json)
+    monkeypatch.setattr(_module, "REQUESTS_IMPORT_ERROR", "Traceback: no module named requests")
+    code, result = run()
+    assert code == 1
+    assert "Python library (requests)" in result["msg"]
+    # ansible-core 2.19 and up print it only when tracebacks are asked for
+    assert given[0]["exception"] == "Traceback: no module named requests"
