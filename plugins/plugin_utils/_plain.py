@@ -1,0 +1,39 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Between templates and Python: plain data in, data that is never templated again out.
+
+Private to this collection: not an interface for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.errors import AnsibleFilterError
+from ansible.utils.unsafe_proxy import wrap_var
+
+from ..module_utils._errors import ScheduledEventsError
+
+
+def plain(value: Any) -> Any:
+    """A copy of what a template handed over, as ordinary dictionaries and lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def call(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """Call with plain arguments; an error of ours becomes the filter's error.
+
+    Before ansible-core 2.19 every string in a variable is a template again. Text from the wire (an event's
+    description) must not be one, so the result is marked.
+    """
+    try:
+        result = function(*plain(args), **plain(options))
+    except ScheduledEventsError as error:
+        raise AnsibleFilterError(error.message) from error
+    return wrap_var(result)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An action on a connection of the real plugins, and a machine behind it that plays a script."""
+import base64
+import json
+import types
+
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.plugins import loader
+from ansible.template import Templar
+
+from ansible_collections.cloudops.azure_maintenance.plugins.action import (
+    scheduled_events_approve, scheduled_events_info)
+
+ENDPOINT = "http://imds.test"
+EVENTS = ENDPOINT + "/metadata/scheduledevents?api-version=2020-07-01"
+NAME = ENDPOINT + "/metadata/instance/compute/name?api-version=2021-02-01&format=text"
+TASK_VARS = {"inventory_hostname": "win1"}
+ACTIONS = {"info": scheduled_events_info, "approve": scheduled_events_approve}
+
+# name: (connection plugin, its shell where that is not the plugin's own, whether it leads to a Windows machine)
+CONNECTIONS = {
+    "winrm": ("winrm", None, True),
+    "psrp": ("psrp", None, True),
+    "ssh to PowerShell": ("ssh", "powershell", True),
+    "ssh to cmd": ("ssh", "cmd", True),
+    "ssh": ("ssh", None, False),
+    "local": ("local", None, False),
+}
+
+
+def connection(name):
+    plugin, shell, _windows = CONNECTIONS[name]
+    context = PlayContext()
+    if shell:
+        context.shell = shell
+    return loader.connection_loader.get(plugin, context, "/dev/null")
+
+
+def action(operation, over, script, check_mode=False, async_val=0, delegate_to=None, **options):
+    """The action with these options, over a connection of that name, to a machine that plays this script."""
+    task = types.SimpleNamespace(
+        action="cloudops.azure_maintenance.scheduled_events_" + operation, args=options, check_mode=check_mode,
+        async_val=async_val, delegate_to=delegate_to, diff=False, environment=[], collections=[])
+    data_loader = DataLoader()
+    module = ACTIONS[operation].ActionModule(
+        task, connection(over), PlayContext(), data_loader, Templar(data_loader), loader)
+    module._execute_module = script
+    module._remove_tmp_path = script.removed.append
+    return module
+
+
+class Script:
+    """Calls that must come in this order, and what each gets."""
+
+    def __init__(self, *expected, clock=None):
+        self.expected = list(expected)
+        self.clock = clock
+        self.sent = []
+        self.removed = []
+
+    def __call__(self, module_name=None, module_args=None, task_vars=None, wrap_async=False):
+        assert task_vars == TASK_VARS
+        assert not wrap_async
+        assert self.expected, "nothing more was expected, but %s %s" % (module_name, module_args)
+        expected = self.expected.pop(0)
+        if module_name == "ansible.windows.win_powershell":
+            arguments = dict(module_args["parameters"])
+            assert arguments.pop("MaxBytes") == 1048576
+            self.sent.append(arguments)
+        else:
+            arguments = module_args
+            self.sent.append((module_name, arguments))
+        assert arguments == expected.arguments
+        if self.clock:
+            self.clock.elapsed += expected.takes
+        if isinstance(expected.result, Exception):
+            raise expected.result
+        return expected.result
+
+    def finish(self):
+        assert not self.expected
+
+
+class Call:
+    def __init__(self, arguments, result, takes=0.0):
+        self.arguments = arguments
+        self.result = result
+        self.takes = takes
+
+
+def _sent(url, method="GET", timeout=10000, **more):
+    return dict({"Method": method, "Url": url, "Headers": {"Metadata": "true"}, "TimeoutMs": timeout}, **more)
+
+
+def _gave(status, body, headers, looks=1):
+    return {"changed": False, "error": [], "failed": False, "result": {
+        "status": status, "headers": headers, "body": _base64(body), "looks": looks, "elapsed_ms": 3}}
+
+
+def _base64(data):
+    return base64.b64encode(data).decode("ascii")
+
+
+def look(body, first=False, etag="", takes=0.0):
+    """A single look at the document."""
+    return Call(_sent(EVENTS, timeout=125000 if first else 10000), _gave(200, body, {"etag": etag} if etag else {}), takes)
+
+
+def own_name(name=b"win1"):
+    return Call(_sent(NAME), _gave(200, name, {}))
+
+
+def wait(known, limit, body=None, etag="", looks=5, takes=0.0, interval=1000):
+    """Looking until the document is not `known` any more; it becomes `body`, or stays."""
+    arguments = _sent(EVENTS, Known=_base64(known), IntervalMs=interval, LimitMs=limit)
+    if etag:
+        arguments["Headers"] = {"Metadata": "true", "If-None-Match": etag}
+    if body is None:
+        result = _gave(304, b"", {}, looks) if etag else _gave(200, known, {}, looks)
+    else:
+        result = _gave(200, body, {}, looks)
+    return Call(arguments, result, takes)
+
+
+def approval(*event_ids):
+    body = json.dumps({"StartRequests": [{"EventId": event_id} for event_id in event_ids]}).encode()
+    return Call(_sent(EVENTS, "POST", Body=_base64(body), Headers={
+        "Metadata": "true", "Content-Type": "application/json"}), _gave(200, b"", {}))
+
+
+def registry(result, **arguments):
+    return Call(arguments, result)
+
+
+def failure(call, name, message="?"):
+    """The same call, but it fails."""
+    return Call(call.arguments, {"changed": False, "error": [], "result": {
+        "failure": name, "message": message, "part": "head", "looks": 1, "elapsed_ms": 3}}, call.takes)
+
+
+def instead(call, result):
+    """The same call, but another result."""
+    return Call(call.arguments, result, call.takes)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What must come of a mixed play, whatever plays the Windows machine: a stand-in, or a real PowerShell (tests/windows)."""
+import json
+import pathlib
+import sys
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import emulator, playbook
+
+PLAYS = pathlib.Path(__file__).with_name("standin")
+ID = "0B7D7A24-9C1A-4B8E-8E5C-0B8C2A8F0C11"
+SCENARIO = {
+    "settings": {"rate_limit": 0},
+    "vms": [{"name": "linux1", "scope": "web"}, {"name": "win1", "scope": "web"}],
+    "resources": ["linux1", "win1"],
+    "events": [{"type": "Reboot", "id": ID, "notice": 900, "tail": 100}],
+}
+OPTION_245 = "f5000000000000000400000000000000ffffff7f7f000001"      # 127.0.0.1, which can't be the service's address
+LINUX = "linux1 ansible_connection=local ansible_python_interpreter=%s\n" % sys.executable
+
+
+class Played:
+    """What came of a play: printed, status, results by host, and the POSTs that arrived."""
+
+    def __init__(self, folder, play, hosts, variables, **environment):
+        with emulator(folder, SCENARIO, "--speed", "10") as address:
+            self.printed, self.status = playbook(
+                folder, play, LINUX + hosts,
+                dict(variables, emulator=address, results=str(folder), nobody="http://127.0.0.1:1"), **environment)
+        self.results = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
+        journal = [json.loads(line) for line in (folder / "journal").read_text().splitlines()]
+        self.journal = [entry for entry in journal if entry["kind"] != "request"]
+        self.posts = [entry for entry in journal if entry["kind"] == "post"]
+
+
+class MixedPlay:
+    """Tests of mixed.yml; the fixture `played` brings what came of it."""
+
+    def test_both_see_the_same(self, played):
+        results = played.results
+        mine, others = results["linux1"]["seen"], results["win1"]["seen"]
+        for key in ("incarnation", "api_version", "unusable_events", "placement_group", "transitions", "polls"):
+            assert mine[key] == others[key], key
+        for event in mine["events"] + others["events"]:
+            event.pop("notice")
+        assert mine["events"] == others["events"]
+        assert mine["events"][0]["affects_self"] is True
+        assert (mine["resource_name"], others["resource_name"]) == ("linux1", "win1")
+
+    def test_both_return_the_same_keys_and_types(self, played):
+        results = played.results
+
+        def shape(value):
+            if isinstance(value, dict):
+                return {key: shape(inner) for key, inner in value.items()}
+            return [shape(inner) for inner in value] if isinstance(value, list) else type(value)
+
+        for task in ("seen", "checked", "unprepared", "gave_up"):
+            mine, others = (dict(results[host][task]) for host in ("linux1", "win1"))
+            for added in ("ansible_facts", "invocation", "exception", "failed_when_suppressed_exception", "warnings"):  # by core
+                mine.pop(added, None), others.pop(added, None)
+            assert shape(mine) == shape(others), task
+
+    def test_check_mode_is_the_same_and_sends_nothing(self, played):
+        results = played.results
+        for host in ("linux1", "win1"):
+            checked = results[host]["checked"]
+            assert (checked["changed"], checked["approved"], checked["confirmed"]) == (True, [ID], [])
+            assert checked["diff"] == {"before": {"events": {ID: "Scheduled"}}, "after": {"events": {ID: "approved"}}}
+            assert results[host]["unprepared"]["not_approved"][0]["reason"] == "unknown_machines"
+
+    def test_the_windows_machine_approves(self, played):
+        results = played.results
+        approved = results["win1"]["approved"]
+        assert (approved["changed"], approved["approved"], approved["confirmed"]) == (True, [ID], [ID])
+
+    def test_both_wait_for_its_end(self, played):
+        results = played.results
+        for host in ("linux1", "win1"):
+            gone = results[host]["gone"]
+            assert gone["events"] == []
+            assert {"kind": "gone", "id": ID, "type": "Reboot", "outcome": "completed", "affects_self": True} in gone["transitions"]
+
+    def test_both_give_up_alike(self, played):
+        results = played.results
+        for host in ("linux1", "win1"):
+            gave_up = results[host]["gave_up"]
+            assert gave_up["failure"]["kind"] == "timeout"
+            assert gave_up["msg"].startswith("No event came within 1.5 s")
+            assert 1 <= gave_up["polls"] <= 5
+
+    def test_the_delegate_is_asked(self, played):
+        results = played.results
+        assert results["linux1"]["delegated"]["resource_name"] == "win1"
+
+    def test_async_works_on_linux_and_is_refused_on_windows(self, played):
+        results = played.results
+        assert results["linux1"]["background"]["resource_name"] == "linux1"
+        assert "async does not work" in results["win1"]["background"]["msg"]
+
+    def test_discovery_reads_the_registry(self, played):
+        results = played.results
+        assert results["win1"]["discovered"]["failure"]["kind"] == "unreachable"
+        assert "no DHCP lease with option 245 was found" in results["win1"]["discovered"]["msg"]
+
+    def test_only_one_approval_was_sent(self, played):
+        assert [entry["vm"] for entry in played.posts] == ["win1"]
+
+
+MAINTAIN = {
+    "azure_maintenance_endpoint": "{{ emulator }}/vm/{{ inventory_hostname }}", "azure_maintenance_scope": "web",
+    "maintain_wait_timeout": 60, "maintain_slice": 5, "maintain_recover_timeout": 60, "maintain_margin": 5,
+    "azure_maintenance_hosts": "linux1,win1"}
+
+
+class MixedMaintain:
+    """Tests of the playbook maintain over both machines; the fixture `maintained` brings what came of it."""
+
+    def test_it_lives_through_the_event(self, maintained):
+        assert maintained.status == 0, maintained.printed
+
+    def test_the_event_was_approved_once_and_took_place(self, maintained):
+        assert len(maintained.posts) == 1, maintained.printed
+        changes = {entry["kind"]: entry for entry in maintained.journal if entry.get("event_id") == ID}
+        assert changes["started"]["cause"] == "approved"
+        assert changes["gone"]["outcome"] == "completed"
+
+    def test_the_linux_machine_is_the_sentinel(self, maintained):
+        assert maintained.posts[0]["vm"] == "linux1"

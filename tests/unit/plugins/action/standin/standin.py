@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A connection to a machine with a Windows shell and no PowerShell: what core sends to it is taken apart, and the two
+modules that the collection uses are played in Python. This shows the way through Ansible, not that look.ps1 works."""
+import base64
+import http.client
+import json
+import os
+import time
+import urllib.parse
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.plugins.connection import ConnectionBase
+
+DOCUMENTATION = """
+name: standin
+short_description: Plays a Windows machine
+description: For the tests of cloudops.azure_maintenance.
+extends_documentation_fragment:
+  - connection_pipelining
+options:
+  host:
+    description: The inventory's name
+    vars:
+      - name: ansible_host
+"""
+
+
+class Connection(ConnectionBase):
+    # as winrm and psrp have it
+    transport = "standin"
+    module_implementation_preferences = (".ps1", ".exe", "")
+    allow_executable = False
+    has_pipelining = True
+    has_native_async = True
+    always_pipeline_modules = True
+
+    def __init__(self, *args, **kwargs):
+        self._shell_type = "powershell"
+        super().__init__(*args, **kwargs)
+
+    def _connect(self):
+        self._connected = True
+        return self
+
+    def exec_command(self, cmd, in_data=None, sudoable=True):
+        host = self.get_option("host")
+        arguments = module_arguments(in_data)
+        name = arguments["_ansible_module_name"]
+        kept = {key: value for key, value in arguments.items() if not key.startswith("_ansible") and key != "script"}
+        with open(os.environ["STANDIN_LOG"], "a", encoding="utf-8") as log:
+            log.write(json.dumps([host, name, kept, arguments["_ansible_check_mode"]]) + "\n")
+        if host == "lost":
+            raise AnsibleConnectionFailure("the machine is gone")
+        result = {"changed": False, "error": [], "failed": False, "warning": []}
+        if name.endswith("win_ping"):
+            result["ping"] = "pong"
+        elif name.endswith("win_powershell") and not arguments.get("parameters"):    # another script than ours
+            result["result"] = "2026-03-02T08:00:00.0000000Z"
+        elif name.endswith("win_powershell"):
+            assert "$Ansible.Result" in arguments["script"]
+            result["result"] = {} if host == "mute" else look(**arguments["parameters"])
+        elif "name" in arguments:
+            value = bytes.fromhex(os.environ["STANDIN_OPTIONS"])
+            result.update(exists=True, type="REG_BINARY", raw_value=["0x%02x" % byte for byte in value])
+        else:
+            result.update(exists=True, properties={}, sub_keys=["{A}"])
+        return 0, json.dumps(result).encode(), b""
+
+    def put_file(self, in_path, out_path):
+        raise NotImplementedError
+
+    def fetch_file(self, in_path, out_path):
+        raise NotImplementedError
+
+    def close(self):
+        self._connected = False
+
+
+def module_arguments(payload):
+    """The module's arguments, wherever this core's payload has them."""
+    found = [json.loads(payload.split(b"\x00\x00\x00\x00")[-1])]
+    while found:
+        value = found.pop()
+        if isinstance(value, dict):
+            if "_ansible_module_name" in value:
+                return value
+            found.extend(value.values())
+        elif isinstance(value, list):
+            found.extend(value)
+    raise ValueError("no module's arguments in the payload")
+
+
+def look(Method, Url, Headers, TimeoutMs, MaxBytes, Body="", Known="", IntervalMs=0, LimitMs=0):
+    """What look.ps1 does, for answers of a server that does no wrong."""
+    started = time.monotonic()
+    looks = 0
+    while True:
+        elapsed = int((time.monotonic() - started) * 1000)
+        looks += 1
+        try:
+            answer = exchange(Method, urllib.parse.urlsplit(Url), Headers, base64.b64decode(Body), TimeoutMs / 1000)
+        except OSError as error:
+            return {"failure": "ConnectionRefused", "message": str(error), "part": "head", "looks": looks, "elapsed_ms": elapsed}
+        same = answer["status"] == 304 or (answer["status"] == 200 and answer["body"] == Known)
+        if elapsed >= LimitMs or not same:
+            return dict(answer, looks=looks, elapsed_ms=elapsed)
+        time.sleep(max(0, min(IntervalMs, LimitMs - elapsed)) / 1000)
+
+
+def exchange(method, url, headers, body, timeout):
+    connection = http.client.HTTPConnection(url.netloc, timeout=timeout)
+    connection.request(method, url.path + "?" + url.query, body or None, headers)
+    response = connection.getresponse()
+    content = base64.b64encode(response.read()).decode()
+    connection.close()
+    return {"status": response.status, "headers": {name.lower(): value for name, value in response.getheaders()},
+            "body": content}

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which way an action goes, and every call it makes to a Windows machine."""
+import re
+
+import pytest
+
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _action
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import (
+    CONNECTIONS, ENDPOINT, TASK_VARS, Script, action, approval, connection, failure, instead, look, own_name, registry, wait)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    ScriptedClock, document, event)
+
+WINDOWS = sorted(name for name, row in CONNECTIONS.items() if row[2])
+POSIX = sorted(name for name, row in CONNECTIONS.items() if not row[2])
+ID = "ID-1"
+QUIET = document(1)
+SHOWN = document(2, event(resources=["win1"]))
+STARTED = document(3, event(status="Started", resources=["win1"]))
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = ScriptedClock()
+    monkeypatch.setattr(_action, "Clock", lambda: clock)
+    return clock
+
+
+def run(clock, operation, *expected, over="winrm", **options):
+    script = Script(*expected, clock=clock)
+    options.setdefault("endpoint", ENDPOINT)
+    result = action(operation, over, script, **options).run(None, TASK_VARS)
+    script.finish()
+    return result
+
+
+# --- which way ---
+
+@pytest.mark.parametrize("name", CONNECTIONS)
+def test_the_shell_tells_what_the_machine_is(name):
+    assert getattr(connection(name)._shell, "_IS_WINDOWS", False) == CONNECTIONS[name][2]
+
+
+@pytest.mark.parametrize("check_mode, async_val", [(False, 0), (True, 0), (False, 60)])
+@pytest.mark.parametrize("operation", ["info", "approve"])
+@pytest.mark.parametrize("over", POSIX)
+def test_posix_the_module_is_started_as_it_is(over, operation, check_mode, async_val):
+    calls = []
+
+    def start(**keywords):
+        calls.append(keywords)
+        return {"changed": False, "what": "ever"}
+
+    start.removed = []
+    module = action(operation, over, start, check_mode, async_val, nonsense=1)      # the module refuses that itself
+    assert module.run(None, TASK_VARS) == {"changed": False, "what": "ever"}
+    assert calls == [{"task_vars": TASK_VARS, "wrap_async": async_val}]
+    assert len(start.removed) == (0 if async_val else 1)
+
+
+@pytest.mark.parametrize("operation", ["info", "approve"])
+@pytest.mark.parametrize("over", WINDOWS)
+def test_windows_async_is_refused(over, operation, clock):
+    result = run(clock, operation, over=over, async_val=60, event_ids=[ID])
+    assert result["failed"] is True and result["failure"]["kind"] == "invalid"
+    assert re.match("win1: async does not work .* wait_timeout .* strategy: free", result["msg"])
+
+
+@pytest.mark.parametrize("over", WINDOWS)
+def test_windows_the_controller_does_the_work(over, clock):
+    result = run(clock, "info", look(SHOWN, first=True), own_name(), over=over)
+    assert [entry["id"] for entry in result["events"]] == [ID]
+    assert result["resource_name"] == "win1"
+    assert result["changed"] is False
+    assert "failed" not in result and "warnings" not in result
+
+
+def test_what_a_task_leaves_behind_is_removed(clock):
+    script = Script(look(QUIET, first=True), own_name(), clock=clock)
+    module = action("info", "winrm", script, endpoint=ENDPOINT)
+    module._connection._shell.tmpdir = "C:\\Temp\\x"
+    module.run(None, TASK_VARS)
+    assert script.removed == ["C:\\Temp\\x"]
+
+
+# --- the sequences ---
+
+def test_info(clock):
+    result = run(clock, "info", look(SHOWN, first=True), own_name())
+    assert result["polls"] == 1
+    assert result["api_version"] == "2020-07-01"
+    assert result["events"][0]["affects_self"] is True
+
+
+def test_info_with_a_name_is_one_call(clock):
+    assert run(clock, "info", look(QUIET, first=True), resource_name="win1")["events"] == []
+
+
+def test_info_in_check_mode_is_the_same(clock):
+    assert run(clock, "info", look(SHOWN, first=True), own_name(), check_mode=True)["events"]
+
+
+def test_a_wait_of_an_hour_is_one_call(clock):
+    result = run(clock, "info", look(QUIET, first=True, etag='"1"'), own_name(),
+                 wait(QUIET, 3599000, etag='"1"', looks=3600, takes=3599.2), wait=True, wait_timeout=3600)
+    assert result["failed"] is True
+    assert result["failure"]["kind"] == "timeout"
+    assert result["polls"] == 3601
+    assert result["events"] == [] and result["incarnation"] == 1
+    assert result["msg"].startswith("No event came within 3600 s")
+
+
+def test_a_wait_without_etags(clock):
+    result = run(clock, "info", look(QUIET, first=True), own_name(), wait(QUIET, 299000, takes=299.5), wait=True)
+    assert result["failure"]["kind"] == "timeout"
+
+
+def test_a_wait_of_two_and_a_half_hours_is_three_calls(clock):
+    result = run(
+        clock, "info", look(QUIET, first=True), own_name(),
+        wait(QUIET, 3600000, takes=3600), wait(QUIET, 3600000, takes=3600), wait(QUIET, 9000000 - 7203000, takes=1797),
+        wait=True, wait_timeout=9000)
+    assert result["failure"]["kind"] == "timeout"
+
+
+def test_a_wait_ends_with_the_first_change(clock):
+    result = run(clock, "info", look(QUIET, first=True), own_name(), wait(QUIET, 299000, SHOWN, looks=8, takes=8.0), wait=True)
+    assert "failed" not in result
+    assert result["polls"] == 9
+    assert [entry["kind"] for entry in result["transitions"]] == ["shown"]
+
+
+def test_each_change_that_is_not_the_one_waited_for_costs_one_call(clock):
+    result = run(clock, "info", look(SHOWN, first=True), own_name(), wait(SHOWN, 299000, STARTED, takes=9.0),
+                 wait(STARTED, 289000, QUIET, takes=5.0), wait=True, wait_for="gone")
+    assert [entry["kind"] for entry in result["transitions"]] == ["started", "gone"]
+
+
+def test_approve_and_confirm(clock):
+    result = run(clock, "approve", look(SHOWN, first=True), own_name(), approval(ID), wait(SHOWN, 59000, STARTED, takes=2.0),
+                 event_ids=[ID], prepared_resources=["other"])
+    assert (result["changed"], result["approved"], result["confirmed"]) == (True, [ID], [ID])
+    assert result["diff"] == {"before": {"events": {ID: "Scheduled"}}, "after": {"events": {ID: "approved"}}}
+
+
+def test_approve_without_a_wait(clock):
+    result = run(clock, "approve", look(SHOWN, first=True), own_name(), approval(ID), event_ids=[ID], wait=False)
+    assert (result["approved"], result["confirmed"]) == ([ID], [])
+
+
+def test_approve_in_check_mode_sends_nothing(clock):
+    result = run(clock, "approve", look(SHOWN, first=True), own_name(), check_mode=True, event_ids=[ID])
+    assert (result["changed"], result["approved"], result["confirmed"]) == (True, [ID], [])
+    assert result["diff"]["after"] == {"events": {ID: "approved"}}
+
+
+def test_approve_what_has_started_sends_nothing(clock):
+    result = run(clock, "approve", look(STARTED, first=True), own_name(), event_ids=[ID])
+    assert (result["changed"], result["already"]) == (False, [ID])
+
+
+def test_an_approval_whose_answer_was_lost_is_looked_after(clock):
+    result = run(clock, "approve", look(SHOWN, first=True), own_name(),
+                 failure(approval(ID), "ResponseEnded"), look(STARTED), event_ids=[ID])
+    assert (result["approved"], result["confirmed"]) == ([ID], [ID])
+
+
+def test_discovery(clock):
+    interfaces = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
+    value = bytes.fromhex("f5000000000000000400000000000000ffffff7fa83f8110")
+    found = look(QUIET, first=True)
+    found.arguments["Url"] = found.arguments["Url"].replace(ENDPOINT, "http://168.63.129.16")
+    result = run(
+        clock, "info", failure(look(QUIET, first=True), "HostUnreachable"),
+        registry({"exists": True, "sub_keys": ["{A}"]}, path=interfaces),
+        registry({"exists": True, "raw_value": ["0x%02x" % byte for byte in value]},
+                 path=interfaces + "\\{A}", name="DhcpInterfaceOptions"),
+        found, discover=True, resource_name="win1")
+    assert result["endpoint"] == "http://168.63.129.16"
+    assert "DHCP option 245 led to" in result["warnings"][0]
+
+
+def test_retries_and_the_way_back_to_an_older_version(clock):
+    first, older = look(b"", first=True), look(SHOWN)
+    refused = {"changed": False, "error": [], "result": {"status": 400, "headers": {}, "body": "", "looks": 1}}
+    older.arguments["Url"] = older.arguments["Url"].replace("2020-07-01", "2019-08-01")
+    result = run(clock, "info", failure(first, "ConnectionReset"), instead(first, refused), older, resource_name="win1")
+    assert result["api_version"] == "2019-08-01"
+    assert clock.sleeps == [1.0]
+    assert len(result["warnings"]) == 2
+
+
+def test_a_short_wait_does_not_grant_the_first_look_more_than_itself(clock):
+    first = look(QUIET, first=True, takes=60.0)
+    first.arguments["TimeoutMs"] = 60000
+    result = run(clock, "info", first, wait=True, wait_timeout=60, resource_name="win1")
+    assert result["failure"]["kind"] == "timeout"
+
+
+# --- what can go wrong ---
+
+MISSING = AnsibleError("The module ansible.windows.win_powershell was not found in configured module paths")
+BROKEN = [
+    (MISSING, "ansible-galaxy collection install ansible.windows"),
+    ({"failed": True, "msg": "boom"}, "boom"),
+    ({"changed": False, "result": {}}, "did not say why"),
+    ({"changed": False, "result": {"status": 200, "headers": {}, "looks": 1}}, "it has no body"),
+    ({"changed": False, "result": {"status": 200, "headers": {}, "looks": 1, "body": "*"}}, "not base64"),
+    ({"changed": False, "result": {"failure": "PowerShell", "message": "PowerShell 4.0, FullLanguage"}}, "5.1 or newer"),
+    ({"changed": False, "result": {"failure": "PowerShell", "message": "PowerShell 5.1, ConstrainedLanguage"}}, "FullLanguage"),
+]
+
+
+@pytest.mark.parametrize("result, said", BROKEN)
+def test_a_machine_that_can_not_look(result, said, clock):
+    """One call, one clear error, and no approval."""
+    outcome = run(clock, "approve", instead(look(SHOWN, first=True), result), event_ids=[ID])
+    assert outcome["failed"] is True
+    assert outcome["msg"].startswith("win1: ")
+    assert said in outcome["msg"]
+    assert outcome["failure"] == {"kind": "invalid", "status": None, "url": None}
+    assert (outcome["changed"], outcome["approved"]) == (False, [])
+
+
+@pytest.mark.parametrize("result, said", BROKEN)
+def test_a_machine_that_can_not_look_any_more(result, said, clock):
+    """It is not asked again and again for the rest of a wait."""
+    outcome = run(clock, "info", look(QUIET, first=True), own_name(), instead(wait(QUIET, 299000), result), wait=True)
+    assert said in outcome["msg"]
+    assert outcome["incarnation"] == 1
+
+
+def test_an_approval_without_a_usable_result_says_so(clock):
+    outcome = run(clock, "approve", look(SHOWN, first=True), own_name(), instead(approval(ID), {"result": {"status": 200}}),
+                  event_ids=[ID])
+    assert "Approving ID-1 failed: win1: " in outcome["msg"]
+    assert "Whether the approval was sent can't be told" in outcome["msg"]
+
+
+def test_a_lost_connection_is_ansibles_unreachable(clock):
+    with pytest.raises(AnsibleConnectionFailure):
+        run(clock, "info", instead(look(QUIET, first=True), AnsibleConnectionFailure("timed out")))
+
+
+@pytest.mark.parametrize("operation, options, said", [
+    ("info", {"wait_tmeout": 5}, "win1: Unsupported parameters for (cloudops.azure_maintenance.scheduled_events_info) "
+                                 "module: wait_tmeout. Supported parameters include: affecting, api_version"),
+    ("info", {"wait_for": "godot"}, "win1: value of wait_for must be one of: event, started, gone, change, got: godot"),
+    ("info", {"timeout": "soon"}, "win1: argument 'timeout' is of type"),
+    ("approve", {}, "win1: missing required arguments: event_ids"),
+])
+def test_arguments_are_those_of_the_module(operation, options, said, clock):
+    result = run(clock, operation, **options)
+    assert result["failed"] is True and result["failure"]["kind"] == "invalid"
+    assert said in result["msg"]
+
+
+@pytest.mark.parametrize("operation, options, said", [
+    ("info", {"endpoint": "169.254.169.254"}, "does not begin with http"),
+    ("info", {"endpoint": "ftp://imds.test"}, "does not begin with http"),
+    ("info", {"timeout": 0}, "timeout"),
+    ("info", {"wait_sleep": 0.1, "wait": True}, "wait_sleep"),
+    ("approve", {"event_ids": []}, "must name at least one event"),
+    ("approve", {"event_ids": [ID], "rank": -1}, "ranks count from 0"),
+])
+def test_options_out_of_range_send_nothing(operation, options, said, clock):
+    result = run(clock, operation, **options)
+    assert result["failed"] is True
+    assert result["failure"]["kind"] == "invalid"
+    assert said in result["msg"]
+
+
+def test_options_have_the_types_of_the_module(clock):
+    result = run(clock, "approve", look(SHOWN, first=True), own_name(), approval(ID), event_ids=ID, wait="no")
+    assert result["approved"] == [ID]
+
+
+def test_the_delegate_is_named(clock):
+    result = run(clock, "info", instead(look(QUIET, first=True), {"failed": True, "msg": "boom"}), delegate_to="win2")
+    assert result["msg"].startswith("win2: ")

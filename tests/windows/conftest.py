@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A "Windows" host that is this machine with PowerShell 7 for a shell."""
+import os
+import pathlib
+import shutil
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import OPTION_245
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import collections_path
+
+# The registry that this machine does not have: one network interface, with one value
+WIN_REG_STAT = """#!powershell
+
+#AnsibleRequires -CSharpUtil Ansible.Basic
+
+$spec = @{ options = @{ path = @{ type = 'str' }; name = @{ type = 'str' } }; supports_check_mode = $true }
+$module = [Ansible.Basic.AnsibleModule]::Create($args, $spec)
+$module.Result.exists = $true
+if ($module.Params.name) {
+    $module.Result.type = 'REG_BINARY'
+    $module.Result.raw_value = @(%s)
+}
+else {
+    $module.Result.properties = @{}
+    $module.Result.sub_keys = @('{A}')
+}
+$module.ExitJson()
+"""
+
+
+class Host:
+    """line: the host for an inventory; environment: what ansible-playbook needs for it"""
+
+    def __init__(self, folder, pwsh):
+        self.line = "win1 ansible_connection=local ansible_shell_type=powershell ansible_pwsh_interpreter=%s\n" % pwsh
+        self.environment = {
+            "PATH": "%s%s%s" % (folder / "bin", os.pathsep, os.environ["PATH"]), "TEMP": "/tmp",
+            "ANSIBLE_PIPELINING": "1",      # ansible-core 2.19 needs it here
+            "ANSIBLE_COLLECTIONS_PATH": "%s%s%s" % (folder, os.pathsep, collections_path()),
+        }
+
+
+@pytest.fixture(scope="session")
+def windows(tmp_path_factory):
+    pwsh = os.environ.get("PWSH") or shutil.which("pwsh")
+    if not pwsh:
+        pytest.skip("no PowerShell 7: put pwsh on PATH, or name it in PWSH")
+    folder = tmp_path_factory.mktemp("windows")
+    (folder / "bin").mkdir()
+    for name in ("powershell", "PowerShell", "pwsh"):
+        (folder / "bin" / name).symlink_to(pathlib.Path(pwsh).resolve())
+    theirs = next(path for path in (pathlib.Path(root, "ansible_collections", "ansible", "windows")
+                                    for root in collections_path().split(os.pathsep)) if path.is_dir())
+    copy = folder / "ansible_collections" / "ansible" / "windows"
+    shutil.copytree(theirs, copy)
+    octets = ", ".join("'0x%02x'" % octet for octet in bytes.fromhex(OPTION_245))
+    (copy / "plugins" / "modules" / "win_reg_stat.ps1").write_text(WIN_REG_STAT % octets)
+    return Host(folder, pwsh)

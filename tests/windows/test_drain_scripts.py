@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Role drain's PowerShell through a real PowerShell, with stand-ins for the cmdlets that only Windows has."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+PWSH = os.environ.get("PWSH") or shutil.which("pwsh")
+pytestmark = pytest.mark.skipif(not PWSH, reason="no PowerShell 7: put pwsh on PATH, or name it in PWSH")
+FILES = HERE.parent.parent / "roles" / "drain" / "files"
+
+UP = {"State": "Up", "DrainStatus": "NotInitiated"}
+DRAINING = {"State": "Paused", "DrainStatus": "InProgress"}
+DRAINED = {"State": "Paused", "DrainStatus": "Completed"}
+FAILED = {"State": "Paused", "DrainStatus": "Failed"}
+DOWN = {"throw": "The cluster service is not running"}
+
+
+def run(script, answers, **parameters):
+    command = [PWSH, "-NoProfile", "-NonInteractive", "-File", str(HERE / "drain_standin.ps1")]
+    command += [str(FILES / script), json.dumps(parameters), json.dumps(answers)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    return json.loads(done.stdout)
+
+
+def node(action, *answers, **more):
+    return run("cluster_node.ps1", list(answers), Action=action, Node="n1", **more)
+
+
+def test_a_node_is_suspended_and_waited_for():
+    found = node("suspend", UP, DRAINING, DRAINED, ForceDrain=True)
+    assert found["calls"] == ["look n1 ", "suspend n1 True", "wait 1", "look n1 ", "wait 1", "look n1 "]
+    assert found["changed"] and found["result"]["done"] and found["result"]["drain"] == "Completed"
+
+
+def test_a_node_that_is_drained_is_left_alone():
+    found = node("suspend", DRAINED, Cluster="c1")
+    assert found["calls"] == ["look n1 c1"] and not found["changed"] and found["result"]["done"]
+
+
+def test_a_drain_that_fails_is_told_at_once():
+    found = node("suspend", UP, FAILED)
+    assert found["changed"] and not found["result"]["done"] and found["result"]["drain"] == "Failed"
+    assert [call.split()[0] for call in found["calls"]] == ["look", "suspend", "wait", "look"]
+
+
+def test_a_node_that_somebody_paused_without_a_drain_is_drained():
+    paused = {"State": "Paused", "DrainStatus": "NotInitiated"}
+    assert "suspend n1 False" in node("suspend", paused, DRAINED)["calls"]
+
+
+@pytest.mark.parametrize("name, cmdlet", [("immediate", "Immediate"), ("policy", "Policy"), ("none", "NoFailback")])
+def test_a_node_is_resumed_with_its_fail_back(name, cmdlet):
+    found = node("resume", DRAINED, UP, FailBack=name)
+    assert found["calls"] == ["look n1 ", "resume n1 " + cmdlet, "wait 1", "look n1 "]
+    assert found["changed"] and found["result"]["done"]
+
+
+def test_a_node_that_is_up_is_left_alone():
+    assert node("resume", UP)["calls"] == ["look n1 "]
+
+
+def test_a_cluster_that_is_not_there_yet_is_waited_for():
+    found = node("resume", DOWN, DRAINED, UP)
+    assert [call.split()[0] for call in found["calls"]] == ["look", "wait", "look", "resume", "wait", "look"]
+    assert found["result"]["done"] and found["result"]["problem"] == ""
+
+
+def test_a_limit_is_kept_and_says_what_was_seen():
+    found = node("resume", DOWN, Limit=1)
+    assert not found["result"]["done"] and found["result"]["problem"] == "The cluster service is not running"
+    assert not found["changed"]
+
+
+def rows(*addresses):
+    return {"rows": [{"RemoteAddress": address} for address in addresses]}
+
+
+def test_connections_are_waited_for():
+    found = run("connections.ps1", [rows("a", "b"), rows("a"), rows()], Port=443)
+    assert found["calls"] == ["look 443", "wait 1", "look 443", "wait 1", "look 443"]
+    assert found["result"]["left"] == 0 and not found["changed"]
+
+
+def test_known_clients_do_not_count():
+    assert run("connections.ps1", [rows("a", "b")], Port=443, Exclude="a,b")["calls"] == ["look 443"]
+
+
+def test_connections_that_stay():
+    assert run("connections.ps1", [rows("a", "b")], Port=443, Limit=1)["result"]["left"] == 2
+
+
+def requests(*sites):
+    return {"rows": [{"SiteId": site} for site in sites]}
+
+
+def test_requests_of_a_whole_pool_and_of_a_site_in_a_shared_one():
+    found = run("iis_requests.ps1", [requests(1, 2), requests(3, 4), requests()], Pools="P", SitePools="S\nP", SiteIds="3")
+    assert found["calls"] == ["look P", "look S", "wait 1", "look P", "look S"]
+    assert found["result"]["left"] == 0 and not found["changed"]
+    assert run("iis_requests.ps1", [requests(3, 3, 4)], SitePools="S", SiteIds="3", Limit=1)["result"]["left"] == 2

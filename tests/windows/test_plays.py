@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Linux machine, and a "Windows" one with a real PowerShell, under one event."""
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import (
+    MAINTAIN, PLAYS, MixedMaintain, MixedPlay, Played)
+
+
+@pytest.fixture(scope="module")
+def played(windows, tmp_path_factory):
+    return Played(tmp_path_factory.mktemp("play"), PLAYS / "mixed.yml", windows.line, {}, **windows.environment)
+
+
+@pytest.fixture(scope="module")
+def maintained(windows, tmp_path_factory):
+    return Played(tmp_path_factory.mktemp("maintain"), "cloudops.azure_maintenance.maintain", windows.line, MAINTAIN,
+                  **windows.environment)
+
+
+class TestMixedPlay(MixedPlay):
+    pass
+
+
+class TestMixedMaintain(MixedMaintain):
+    pass
