@@ -1,0 +1,151 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""HTTP/1.1 requests out of a stream of bytes. No I/O here."""
+
+from functools import lru_cache
+from typing import Dict, Optional, Tuple
+from urllib.parse import parse_qsl, unquote
+
+MAX_HEAD = 16 * 1024
+MAX_BODY = 256 * 1024
+
+
+class Refused(Exception):
+    """The bytes are no request that can be answered; the connection ends after this status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+class Request:
+    """One request. Header names are in lower case; headers sent twice are joined by a comma."""
+
+    __slots__ = ("method", "path", "query", "headers", "body", "source", "keep_alive")
+
+    def __init__(self, method: str, target: str, headers: Dict[str, str], keep_alive: bool) -> None:
+        self.method = method
+        self.path, self.query = _split_target(target)
+        self.headers = headers
+        self.keep_alive = keep_alive
+        self.body = b""
+        self.source = ""
+
+
+@lru_cache(maxsize=4096)
+def _split_target(target: str) -> Tuple[str, Tuple[Tuple[str, str], ...]]:
+    path, _mark, query = target.partition("?")
+    if path[:7].lower() == "http://":  # as a client sends it to a proxy
+        path = "/" + path[7:].partition("/")[2]
+    return unquote(path), tuple(parse_qsl(query, keep_blank_values=True))
+
+
+class RequestParser:
+    """Feed it bytes, take requests."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._request = None  # type: Optional[Request]   # whose body is still coming
+        self._length = 0
+        self._chunks = None  # type: Optional[bytearray]
+        self.asks_to_continue = False  # the client waits for "100 Continue"
+
+    def feed(self, data: bytes) -> None:
+        """More bytes."""
+        self._buffer += data
+
+    @property
+    def buffered(self) -> int:
+        """How many bytes wait to be looked at."""
+        return len(self._buffer)
+
+    def next(self) -> Optional[Request]:
+        """The next whole request, None when there is none yet. Raises Refused."""
+        if self._request is None and not self._take_head():
+            return None
+        complete = self._take_chunks() if self._chunks is not None else self._take_body()
+        if not complete:
+            return None
+        request, self._request = self._request, None
+        return request
+
+    def _take_head(self) -> bool:
+        while self._buffer[:2] == b"\r\n":  # tolerated before a request
+            del self._buffer[:2]
+        end = self._buffer.find(b"\r\n\r\n")
+        if end < 0 or end > MAX_HEAD:
+            if len(self._buffer) > MAX_HEAD:
+                raise Refused(431, f"the head of the request is larger than {MAX_HEAD} bytes")
+            return False
+        head = bytes(self._buffer[:end]).decode("latin-1")
+        del self._buffer[: end + 4]
+        lines = head.split("\r\n")
+        words = lines[0].split(" ")
+        if len(words) != 3 or words[2] not in ("HTTP/1.1", "HTTP/1.0"):
+            raise Refused(400, "the request line is not METHOD TARGET HTTP/1.1")
+        headers = _headers(lines[1:])
+        connection = headers.get("connection", "").lower()
+        keep_alive = "keep-alive" in connection if words[2] == "HTTP/1.0" else "close" not in connection
+        self._request = Request(words[0], words[1], headers, keep_alive)
+        self._expect_body(headers)
+        return True
+
+    def _expect_body(self, headers: Dict[str, str]) -> None:
+        self._chunks = None
+        length = headers.get("content-length")
+        coding = headers.get("transfer-encoding", "").lower()
+        if coding:
+            if coding != "chunked" or length is not None:
+                raise Refused(400, "the Transfer-Encoding is not chunked alone")
+            self._chunks = bytearray()
+        self._length = 0
+        if length is not None:
+            if not length.isdigit():
+                raise Refused(400, "the Content-Length is no number")
+            self._length = int(length)
+            if self._length > MAX_BODY:
+                raise Refused(413, f"the body is larger than {MAX_BODY} bytes")
+        self.asks_to_continue = headers.get("expect", "").lower() == "100-continue"
+
+    def _take_body(self) -> bool:
+        if self._length:
+            if len(self._buffer) < self._length:
+                return False
+            self._request.body = bytes(self._buffer[: self._length])
+            del self._buffer[: self._length]
+        return True
+
+    def _take_chunks(self) -> bool:
+        while True:
+            end = self._buffer.find(b"\r\n")
+            if end < 0:
+                if len(self._buffer) > 1024:
+                    raise Refused(400, "a chunk of the body has no size")
+                return False
+            try:
+                size = int(bytes(self._buffer[:end]).split(b";")[0], 16)
+            except ValueError:
+                raise Refused(400, "a chunk's size is no number") from None
+            if size < 0 or len(self._chunks) + size > MAX_BODY:
+                raise Refused(413, f"the body is larger than {MAX_BODY} bytes")
+            if len(self._buffer) < end + 2 + size + 2:
+                return False
+            self._chunks += self._buffer[end + 2 : end + 2 + size]
+            del self._buffer[: end + 2 + size + 2]
+            if size == 0:  # trailers are not supported: the blank line must follow
+                self._request.body = bytes(self._chunks)
+                return True
+
+
+def _headers(lines: list) -> Dict[str, str]:
+    headers = {}  # type: Dict[str, str]
+    for line in lines:
+        name, mark, value = line.partition(":")
+        if not mark or not name or name != name.strip():
+            raise Refused(400, "a header line is not NAME: VALUE")
+        name = name.lower()
+        value = value.strip()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers

@@ -1,0 +1,165 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""/metadata/versions and /metadata/instance/compute: enough of them to learn who one is.
+
+Everything below /metadata/instance is a text, and "" when there is nothing to say (unlike scheduled events).
+"""
+
+import json
+import uuid
+from typing import Any, Dict, Optional, Sequence
+
+from .answers import Answer
+from .scenario import VmSpec
+
+VERSIONS = (
+    "2017-03-01",
+    "2017-04-02",
+    "2017-08-01",
+    "2017-10-01",
+    "2017-12-01",
+    "2018-02-01",
+    "2018-04-02",
+    "2018-10-01",
+    "2019-02-01",
+    "2019-03-11",
+    "2019-04-30",
+    "2019-06-01",
+    "2019-06-04",
+    "2019-08-01",
+    "2019-08-15",
+    "2019-11-01",
+    "2020-06-01",
+    "2020-07-15",
+    "2020-09-01",
+    "2020-10-01",
+    "2020-12-01",
+    "2021-01-01",
+    "2021-02-01",
+    "2021-03-01",
+    "2021-05-01",
+    "2021-10-01",
+    "2021-11-01",
+    "2021-11-15",
+    "2021-12-13",
+    "2022-01-01",
+    "2023-07-01",
+    "2023-11-15",
+    "2024-03-15",
+    "2024-07-17",
+    "2025-04-07",
+)
+NEWEST = tuple(reversed(VERSIONS[-3:]))
+JSON = "application/json; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+
+SINCE = {  # what the first version of /instance did not have yet
+    "placementGroupId": "2017-08-01",
+    "resourceGroupName": "2017-08-01",
+    "subscriptionId": "2017-08-01",
+    "tags": "2017-08-01",
+    "vmScaleSetName": "2017-12-01",
+    "zone": "2017-12-01",
+    "resourceId": "2019-03-11",
+    "priority": "2020-12-01",
+    "osProfile": "2020-07-15",
+    "evictionPolicy": "2020-12-01",
+    "virtualMachineScaleSet": "2021-03-01",
+}
+SUBSCRIPTION = "00000000-0000-0000-0000-000000000000"
+NAMESPACE = uuid.UUID("5f0c1d3e-6d0c-4c0e-9a55-7d1f0d6f6f11")
+
+
+def guid(*words: str) -> str:
+    """The same GUID for the same words, always."""
+    return str(uuid.uuid5(NAMESPACE, "/".join(words)))
+
+
+def compute(spec: VmSpec) -> Dict[str, Any]:
+    """What a VM is told about itself, in the newest version."""
+    group = str(spec.compute.get("resourceGroupName", "rehearsal"))
+    kind = "Microsoft.Compute/virtualMachine" + (f"ScaleSets/{spec.scale_set}/virtualMachines" if spec.scale_set else "s")
+    told = {
+        "azEnvironment": "AzurePublicCloud",
+        "evictionPolicy": "",
+        "location": spec.location,
+        "name": spec.name,
+        "offer": "",
+        "osProfile": {
+            "adminUsername": "azureuser",
+            "computerName": spec.computer_name,
+            "disablePasswordAuthentication": "true",
+        },
+        "osType": "Linux",
+        "placementGroupId": spec.placement_group or (guid("placement group", spec.scope) if spec.scale_set else ""),
+        "platformFaultDomain": "0",
+        "platformUpdateDomain": "0",
+        "priority": "Regular",
+        "publisher": "",
+        "resourceGroupName": group,
+        "resourceId": f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/{kind}/{spec.name}",
+        "sku": "",
+        "subscriptionId": SUBSCRIPTION,
+        "tags": "",
+        "version": "",
+        "virtualMachineScaleSet": {"id": ""},
+        "vmId": guid("vm", spec.name.lower()),
+        "vmScaleSetName": spec.scale_set,
+        "vmSize": "Standard_D2s_v5",
+        "zone": "",
+    }  # type: Dict[str, Any]
+    told.update(spec.compute)
+    return told
+
+
+def instance(spec: VmSpec, version: str) -> Dict[str, Any]:
+    """The whole tree that a version shows."""
+    told = {key: value for key, value in compute(spec).items() if SINCE.get(key, "") <= version}
+    addresses = [
+        {"privateIpAddress": address, "publicIpAddress": ""} for address in spec.addresses if ":" not in address
+    ]
+    return {"compute": told, "network": {"interface": [{"ipv4": {"ipAddress": addresses}}]}}
+
+
+def _below(tree: Any, steps: Sequence[str]) -> Any:
+    """The node at a path, names in any case; None when there is none."""
+    for step in steps:
+        if isinstance(tree, dict):
+            tree = next((value for name, value in tree.items() if name.lower() == step.lower()), None)
+        elif isinstance(tree, list) and step.isdigit() and int(step) < len(tree):
+            tree = tree[int(step)]
+        else:
+            return None
+    return tree
+
+
+def _listing(node: Any) -> str:
+    keys = list(node) if isinstance(node, dict) else range(len(node))
+    return "\n".join(f"{key}/" if isinstance(node[key], (dict, list)) else str(key) for key in keys)
+
+
+def error(status: int, message: str, **members: Any) -> Answer:
+    """An error as IMDS words it."""
+    return Answer(status, json.dumps(dict({"error": message}, **members), separators=(",", ":")).encode("utf-8"), JSON)
+
+
+def answer_instance(spec: VmSpec, version: str, steps: Sequence[str], form: Optional[str]) -> Answer:
+    """GET /metadata/instance/...: JSON of a folder; of a leaf its text, which must be asked for."""
+    node = _below(instance(spec, version), steps)
+    if node is None:
+        return error(404, "Not found")
+    leaf = not isinstance(node, (dict, list))
+    wanted = (form or "json").lower()
+    if wanted == "text":
+        return Answer(200, (str(node) if leaf else _listing(node)).encode("utf-8"), TEXT)
+    if wanted != "json" or leaf:
+        return error(
+            400, "Bad request. The requested format is not supported here: format=text is needed for a single value"
+        )
+    return Answer(200, json.dumps(node, separators=(",", ":"), ensure_ascii=False).encode("utf-8"), JSON)
+
+
+def answer_versions() -> Answer:
+    """GET /metadata/versions."""
+    return Answer(200, json.dumps({"apiVersions": VERSIONS}, separators=(",", ":")).encode("utf-8"), JSON)

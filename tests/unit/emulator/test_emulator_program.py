@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program: its commands, its start and its end, what it says when something is wrong, and the file it is packed into."""
+
+import json
+import os
+import queue
+import signal
+import socket
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from emulator_harness import FILES, METADATA, address, exchange
+from imds_emulator import on_change, service
+from imds_emulator.cli import main
+
+PROGRAM = str(FILES / "imds_emulator")
+PATH = "/vm/web1/metadata/scheduledevents?api-version=2020-07-01"
+
+
+class Running:
+    """The program as a process of its own."""
+
+    def __init__(self, folder, *words, **how):
+        self.addresses = folder / "addresses.json"
+        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", **how.get("environment", {}))
+        command = [
+            sys.executable,
+            how.get("program", PROGRAM),
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--control",
+            "127.0.0.1:0",
+            "--addresses",
+            str(self.addresses),
+        ] + list(words)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        self.lines = [self.process.stdout.readline().decode(), self.process.stdout.readline().decode()]
+        self.metadata, self.control = (line.split(" on ")[1].strip() if " on " in line else "" for line in self.lines)
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        self.process.wait(10)
+        out, err = self.process.stdout.read(), self.process.stderr.read()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def run(tmp_path):
+    running = []
+
+    def start(*words, **how):
+        running.append(Running(tmp_path, *words, **how))
+        return running[-1]
+
+    yield start
+    for one in running:
+        if one.process.poll() is None:
+            one.stop(signal.SIGKILL)
+
+
+VM = ("--vm", "web1,scope=web", "--vm", "web2,scope=web,address=10.0.0.2,address=10.0.0.3,location=x")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_starts_answers_and_ends(run, number):
+    running = run(*VM)
+    told = json.loads(running.addresses.read_text())
+    assert told == {"pid": running.process.pid, "metadata": [running.metadata], "control": running.control}
+    with socket.create_connection(address(running.metadata), 10) as kept:
+        kept.sendall("GET {} HTTP/1.1\r\nMetadata: true\r\n\r\n".format(PATH).encode())
+        assert kept.recv(1000).startswith(b"HTTP/1.1 200")
+        assert running.stop(number) == (0, b"", b"")
+        assert kept.recv(1000) == b""
+
+
+def cli(running, *words):
+    """A command against it; what it prints."""
+    command = [sys.executable, PROGRAM] + list(words)
+    environment = dict(os.environ, AZURE_EMULATOR_CONTROL=running.control)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def test_commands(run, capsys, monkeypatch):
+    running = run("--speed", "0", *VM)
+    monkeypatch.setenv("AZURE_EMULATOR_CONTROL", running.control)
+
+    def command(*words):
+        assert main(list(words)) == 0
+        return capsys.readouterr().out
+
+    event_id = command(
+        "inject", "Reboot", "web1", "web2", "name=mine", "--notice", "60", "duration=5", "description=1"
+    ).strip()
+    event = json.loads(command("events"))["events"][0]
+    assert (event["id"], event["name"], event["notice"], event["duration"], event["description"]) == (
+        event_id,
+        "mine",
+        60,
+        5,
+        "1",
+    )
+    assert json.loads(command("approve", "mine", "--as", "co_tenant"))["status"] == "Scheduled"
+    assert json.loads(command("approve", event_id))["status"] == "Started"
+    assert json.loads(command("complete", event_id))["status"] == "Gone"
+    command("inject", "Freeze", "web1", "name=other")
+    assert json.loads(command("cancel", "other"))["outcome"] == "cancelled"
+    command("inject", "Freeze", "web1", "name=third")
+    assert json.loads(command("start", "third"))["status"] == "Started"
+    fault = json.loads(
+        command("fault", "add", "status", "status=410", "--vm", "web1,web2", "--method", "GET", "--count", "2")
+    )
+    assert (fault["status"], fault["vm"], fault["count"]) == (410, ["web1", "web2"], 2)
+    assert len(json.loads(command("fault", "list"))["faults"]) == 1
+    command("fault", "clear", fault["id"])
+    command("fault", "clear")
+    assert json.loads(command("clock", "--advance", "5"))["elapsed"] == 5
+    assert json.loads(command("clock", "--speed", "2"))["speed"] == 2
+    assert json.loads(command("clock", "--pause"))["speed"] == 0
+    assert json.loads(command("load", "preempt", "--resources", "web2"))["events"][0]["name"] == "preempt"
+    assert "Preempt" not in command("journal")
+    assert json.loads(command("clock", "--next"))
+    entries = [json.loads(line) for line in command("journal", "--kind", "scheduled", "--vm", "web2").splitlines()]
+    assert [entry["event_type"] for entry in entries] == ["Reboot", "Preempt"]
+    assert json.loads(command("state"))["scopes"]["web"]["vms"] == ["web1", "web2"]
+    command("reset")
+    assert command("journal") == ""
+    assert "terminate" in command("scenario", "list")
+    assert json.loads(command("scenario", "show", "terminate"))["resources"] == ["vmss_1", "vmss_2"]
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["cancel", "nothing"], "there is no event 'nothing'"),
+        (["inject", "Reboot", "nobody"], "resources[0]: 'nobody' is no VM here"),
+        (["load", "nothing"], "there is no scenario 'nothing'"),
+        (["fault", "clear", "f1"], "there is no fault 'f1'"),
+    ],
+)
+def test_commands_that_fail_say_why(emulator, capsys, monkeypatch, words, told):
+    monkeypatch.setenv("AZURE_EMULATOR_CONTROL", emulator.service.urls["control"])
+    assert main(words) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_a_command_without_an_emulator(capsys):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = "http://127.0.0.1:{}".format(free.getsockname()[1])
+        assert main(["state", "--control", url]) == 1
+    assert "no emulator answers at " + url in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["--listen", "8080"], "--listen: '8080' is not ADDRESS:PORT"),
+        (["--listen", "127.0.0.1:99999"], "--listen: "),
+        (["--speed", "-1"], "--speed: "),
+        (["--scenario", "nothing"], "there is no scenario 'nothing'"),
+        (["--scenario", "/nothing.json"], "can't be read"),
+        (["--scenario", "reboot", "--vm", "other"], "reboot.events[0].resources[0]: 'vm1' is no VM here"),
+        (["--vm", "a", "--vm", "A"], "there is already a VM 'a'"),
+        (["--vm", "a,adress=x"], "adress: unknown key"),
+        (["--vm", "a,x"], "x: KEY=VALUE is needed"),
+        (["--resources", "a"], "--resources: "),
+        (["--on-change", "'x"], "--on-change: "),
+        (["--journal", "/nothing/x"], "--journal: "),
+        (["--vm", "a,address=10.0.0.1", "--vm", "b,address=10.0.0.1"], "10.0.0.1 is already the address of 'a'"),
+    ],
+)
+def test_a_start_that_fails_says_why(capsys, words, told):
+    assert main(["serve", "--listen", "127.0.0.1:0", "--control", "none"] + words) == 1
+    error = capsys.readouterr().err
+    assert error.splitlines()[-1].startswith("imds_emulator: ") and told in error
+
+
+def test_a_port_in_use(capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        where = "127.0.0.1:{}".format(taken.getsockname()[1])
+        assert main(["serve", "--listen", where, "--control", "none", "--vm", "a"]) == 1
+    assert capsys.readouterr().err == "imds_emulator: {}: can't listen there: Address already in use\n".format(where)
+
+
+def test_checking_only(capsys):
+    assert main(["serve", "--check", "--scenario", "reboot"]) == 0
+    assert main(["serve", "--check", "--scenario", "reboot", "--vm", "other"]) == 1
+
+
+def test_the_journal_as_a_file(run, tmp_path):
+    journal = tmp_path / "journal.jsonl"
+    journal.write_text('{"seq": 0}\n')
+    running = run("--speed", "0", "--journal", str(journal), *VM)
+    event_id = cli(running, "inject", "Reboot", "web1").strip()
+    exchange(address(running.metadata), "POST", PATH, METADATA, json.dumps({"StartRequests": [{"EventId": event_id}]}))
+    entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert [entry.get("kind") for entry in entries] == [None, "scheduled", "approved", "started", "post"]
+
+
+# -- a command at every change
+
+
+def test_on_change(run, tmp_path):
+    script = tmp_path / "note changes"
+    script.write_text(
+        '#!/bin/sh\nprintf "%s|" "$1" "$AZURE_EMULATOR_CHANGE" "$AZURE_EMULATOR_EVENT_ID" "$AZURE_EMULATOR_EVENT_NAME" "$AZURE_EMULATOR_EVENT_TYPE" '
+        '"$AZURE_EMULATOR_RESOURCES" "$AZURE_EMULATOR_SCOPE" "$AZURE_EMULATOR_OUTCOME" >> "{0}.out"\ncat >> "{0}.out"\necho >> "{0}.out"\n'.format(
+            script
+        )
+    )
+    script.chmod(0o755)
+    running = run("--speed", "0", "--on-change", "'{}' 'a $HOME; b'".format(script), *VM)
+    event_id = cli(running, "inject", "Reboot", "web1", "web2", "name=mine", "--tail", "5", "notice=10").strip()
+    cli(running, "clock", "--advance", "10")
+    cli(running, "clock", "--advance", "5")
+    entries = []
+    while len(entries) < 3:
+        since = str(entries[-1]["seq"] if entries else 0)
+        news = cli(running, "journal", "--kind", "command", "--since", since, "--wait", "10").splitlines()
+        assert news, "the command was not run"
+        entries += [json.loads(line) for line in news]
+    lines = [line.split("|", 8) for line in (tmp_path / "note changes.out").read_text().splitlines()]
+    assert [line[:8] for line in lines] == [
+        ["a $HOME; b", change, event_id, "mine", "Reboot", "web1 web2", "web", outcome]
+        for change, outcome in (("scheduled", ""), ("started", ""), ("gone", "completed"))
+    ]
+    assert [json.loads(line[8])["status"] for line in lines] == ["Scheduled", "Started", "Gone"]
+    assert [(entry["change"], entry["status"], entry["error"]) for entry in entries] == [
+        ("scheduled", 0, ""),
+        ("started", 0, ""),
+        ("gone", 0, ""),
+    ]
+
+
+EVENT = {"id": "X", "name": "", "type": "Reboot", "resources": ["a"], "scope": "s", "outcome": ""}
+
+
+@pytest.mark.parametrize(
+    "command, status, told",
+    [
+        ("/nothing/here", None, "No such file"),
+        ("sh -c 'echo oh >&2; exit 3'", 3, "oh"),
+        ("sleep 60", None, "killed after 0.2 s"),
+    ],
+)
+def test_commands_that_fail_are_told(command, status, told):
+    ran = queue.Queue()
+    on_change.OnChange(command, ran.put, time_limit=0.2).changed("started", EVENT)
+    result = ran.get(timeout=10)
+    assert result.status == status and told in result.error
+
+
+def test_a_slow_command_holds_up_nothing(monkeypatch):
+    monkeypatch.setattr(on_change, "WAITING", 2)
+    ran = queue.Queue()
+    runner = on_change.OnChange("sleep 60", ran.put, time_limit=5)
+    for _number in range(8):
+        runner.changed("started", EVENT)
+    dropped = ran.get(timeout=10)
+    assert "not run" in dropped.error and dropped.seconds == 0
+
+
+# -- readiness and the packed file
+
+
+def test_systemd_is_told(run, tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
+        notify.bind(str(tmp_path / "notify"))
+        notify.settimeout(10)
+        running = run(*VM, environment={"NOTIFY_SOCKET": str(tmp_path / "notify")})
+        assert notify.recv(100) == b"READY=1"
+        running.stop()
+        assert notify.recv(100) == b"STOPPING=1"
+
+
+def test_without_systemd_nobody_is_told(monkeypatch):
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    service.tell_systemd("READY=1")
+
+
+def test_packed(run, tmp_path):
+    build = [sys.executable, str(FILES / "build_zipapp.py")]
+    packed = [tmp_path / "one.pyz", tmp_path / "two.pyz"]
+    for target in packed:
+        subprocess.run(build + [str(target)], check=True)
+    assert packed[0].read_bytes() == packed[1].read_bytes()
+    assert packed[0].stat().st_mode & stat.S_IXUSR
+    alone = tmp_path / "elsewhere"
+    alone.mkdir()
+    program = str(alone / "imds_emulator.pyz")
+    packed[0].rename(program)
+    shown = subprocess.run(
+        [sys.executable, "-I", program, "scenario", "show", "reboot"], stdout=subprocess.PIPE, check=True
+    )
+    assert json.loads(shown.stdout.decode())["resources"] == ["vm1"]
+    running = run("--scenario", "reboot", "--resources", "web1", "--speed", "0", program=program)
+    assert exchange(address(running.metadata), "GET", PATH, METADATA).status == 200
+    assert exchange(address(running.control), "GET", "/").body.startswith(b"<!DOCTYPE html>")
+    assert running.stop() == (0, b"", b"")
