@@ -1,0 +1,134 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: drain_steps
+author:
+  - cloudops.azure_maintenance contributors (@cloudops)
+short_description: Check the steps of role drain and put them in order for one host
+description:
+  - Takes the user's C(drain_steps) and returns what preparing and recovering one host means, every option checked and
+    every default filled in. It asks no machine and changes nothing.
+  - Role C(drain) uses it; a playbook may use it to check steps early.
+positional: _input
+options:
+  _input:
+    description: The steps, as role C(drain) takes them.
+    type: list
+    elements: dict
+    required: true
+  host:
+    description: The inventory name of the host that the plan is for.
+    type: str
+    required: true
+  system:
+    description: The system of that host.
+    type: str
+    choices: [linux, windows]
+    required: true
+  groups:
+    description: The variable C(groups).
+    type: dict
+    required: true
+  hostvars:
+    description: The variable C(hostvars), for the systems of machines that steps are delegated to.
+    type: dict
+    default: {}
+  search:
+    description: Folders of the controller in which relative task files are looked for; the first that has it wins.
+    type: list
+    elements: str
+    default: []
+  timeout:
+    description: Seconds for a step that names no C(timeout).
+    type: float
+    default: 60
+  verify:
+    description: Task files that are run after the last inverse.
+    type: list
+    elements: str
+    default: []
+seealso:
+  - ref: ansible_collections.cloudops.azure_maintenance.drain_role
+    description: The role that runs the plan.
+"""
+
+EXAMPLES = r"""
+- name: Show what preparing this host would do
+  ansible.builtin.debug:
+    msg: "{{ plan.errors or (plan.prepare | map(attribute='does') | list) }}"
+  vars:
+    plan: >-
+      {{ [{'type': 'service', 'name': 'nginx'}]
+         | cloudops.azure_maintenance.drain_steps(host=inventory_hostname, system='linux', groups=groups) }}
+"""
+
+RETURN = r"""
+_value:
+  description: The plan.
+  type: dict
+  contains:
+    prepare:
+      description: The steps that do something on this host, in order.
+      type: list
+      elements: dict
+    recover:
+      description: The steps that undo something on this host, last one first, then the verifications.
+      type: list
+      elements: dict
+    errors:
+      description: What is wrong with the steps, a sentence each. With errors the two other lists are empty.
+      type: list
+      elements: str
+"""
+
+import os
+
+from collections.abc import Mapping
+
+from ansible.errors import AnsibleFilterError
+from ansible.utils.unsafe_proxy import wrap_var
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain_steps import (
+    SYSTEMS,
+    Host,
+    make_plan,
+    system_of,
+)
+
+
+def drain_steps(steps, host, system, groups, hostvars=None, search=(), timeout=60, verify=()):
+    """The plan of one host."""
+    if system not in SYSTEMS:
+        raise AnsibleFilterError("drain_steps: system is {0!r}; it is one of {1}".format(system, ", ".join(SYSTEMS)))
+
+    def system_of_delegate(name):
+        variables = (hostvars or {}).get(name)
+        return system_of(variables if isinstance(variables, Mapping) else {})
+
+    def find_file(path):
+        candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in search if folder]
+        return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
+
+    about = Host(str(host), system, groups, system_of_delegate, find_file, float(timeout))
+    # Steps may hold what machines said; before ansible-core 2.19 only a mark keeps that from being templated again.
+    return wrap_var(make_plan(_plain(steps), about, _plain(verify)))
+
+
+def _plain(value):
+    """The same without the lazy containers of ansible-core 2.19 and newer, so that a plan can be copied."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+class FilterModule:
+    """The filter, as Ansible finds it."""
+
+    def filters(self):
+        return {"drain_steps": drain_steps}

@@ -1,0 +1,193 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of the steps of role ``drain``: results in, sentences for people out. Private to the collection."""
+
+import json
+
+from typing import Any, Dict, List, Mapping
+
+MOST = 500  # characters of a machine's own words in a sentence
+
+
+def make_report(result: Mapping[str, Any], step: Mapping[str, Any], run: Mapping[str, Any]) -> Dict[str, Any]:
+    """One entry of ``drain_result.steps``.
+
+    ``result`` is what the step's last task returned, ``run`` how it went: host, direction, ok, seconds, limit (what
+    the step was given), budget (of the whole run), budget_bound (the budget cut the step's own limit), note.
+    """
+    lost = [item for item in _items(result) if item.get("unreachable")]
+    ok = bool(run["ok"]) and not lost
+    seconds = round(float(run["seconds"]), 1)
+    if ok:
+        message = str(run.get("note") or "")
+    else:
+        message = "{host}, step {number} ({name}), {words}: {why} (after {seconds} s)".format(
+            host=run["host"],
+            number=step["number"],
+            name=step["name"],
+            words="undone" if run["direction"] == "undo" and step["type"] != "verify" else step["type"],
+            why=_why(result, lost, step, run),
+            seconds=seconds,
+        )
+    return {
+        "name": str(step["name"]),
+        "type": str(step["type"]),
+        "ok": ok,
+        "changed": ok and any(bool(item.get("changed")) for item in [result] + _items(result)),
+        "seconds": seconds,
+        "message": message,
+    }
+
+
+def make_result(run: Mapping[str, Any]) -> Dict[str, Any]:
+    """``drain_result`` or ``drain_recover_result``.
+
+    ``run``: steps (the reports), reverts (the reports of their undoing, None when nothing was undone), seconds,
+    trouble (why no step was run), planned (check mode: the steps that would be run), direction.
+    """
+    steps = list(run["steps"])
+    reverts = run["reverts"]
+    failures = [step for step in steps if not step["ok"]]
+    revert_errors = [step["message"] for step in reverts or [] if not step["ok"]]
+    sentences = [str(run["trouble"])] if run["trouble"] else [step["message"] for step in failures]
+    if reverts is not None:
+        sentences.append(
+            "Undoing it failed as well: " + ". ".join(revert_errors) if revert_errors else "What was done is undone"
+        )
+    if run["planned"] is not None and not sentences:
+        words = "does" if run["direction"] == "do" else "undoes"
+        steps = [
+            dict(_PLANNED, name=step["name"], type=step["type"], message="would " + step[words])
+            for step in run["planned"]
+        ]
+        sentences.append("Check mode: nothing was run")
+    return {
+        "ok": not run["trouble"] and not failures,
+        "seconds": round(float(run["seconds"]), 1),
+        "steps": steps,
+        "failed_step": failures[0]["name"] if failures else "",
+        "message": "".join(sentence.rstrip(".") + ". " for sentence in sentences).strip(),
+        "reverted": reverts is not None and not revert_errors,
+        "revert_errors": revert_errors,
+    }
+
+
+_PLANNED = {"ok": True, "changed": False, "seconds": 0.0}
+
+
+def _why(
+    result: Mapping[str, Any], lost: List[Mapping[str, Any]], step: Mapping[str, Any], run: Mapping[str, Any]
+) -> str:
+    if lost:
+        return "{0}unreachable: {1}".format(
+            _place(lost[0], step), _line(lost[0].get("msg")) or "the connection was lost"
+        )
+    if _timed_out(result):
+        if run["budget_bound"]:
+            return "the budget of {0:g} s is used up".format(float(run["budget"]))
+        return "it did not end within its {0:g} s".format(round(float(run["limit"]), 1))
+    failed = [item for item in _items(result) if item.get("failed")] or [result]
+    if step.get("no_log"):
+        code = failed[0].get("rc", failed[0].get("status_code", failed[0].get("status")))
+        return "it failed{0}; its words are kept back (no_log)".format("" if code is None else f" with {code}")
+    return _place(failed[0], step) + explain(failed[0])
+
+
+def _place(result: Mapping[str, Any], step: Mapping[str, Any]) -> str:
+    """Where a step of several machines went wrong."""
+    balancer = (result.get("__drain_target") or {}).get("load_balancer")
+    return "{0}, socket {1}: ".format(balancer, step["socket"]) if balancer else ""
+
+
+def _timed_out(result: Mapping[str, Any]) -> bool:
+    """Whether the keyword ``timeout`` cut the task off, or the program ``timeout`` its command."""
+    if result.get("rc") == 124:
+        return "timeout" in str(result.get("cmd", ""))
+    # ansible-core 2.16 has no ``timedout``
+    return bool(result.get("timedout")) or "in the expected time frame" in str(result.get("msg", ""))
+
+
+def explain(result: Mapping[str, Any]) -> str:
+    """A failed module's result in one line: what it said, and for a command its exit code and its last words."""
+    words = _last_line(result.get("stderr")) or _last_line(result.get("stdout"))
+    if "rc" in result and ("cmd" in result or "stdout" in result) and result.get("rc") is not None:
+        text = "exit code {0}".format(result["rc"])
+        words = words or _line(result.get("msg"))
+        return f"{text}: {words}" if words else text
+    if result.get("error"):  # ansible.windows.win_powershell
+        first = result["error"][0]
+        details = first.get("error_details") or {}
+        return _line(details.get("message") or first.get("output")) or "PowerShell failed"
+    text = _line(result.get("msg"))
+    if not text or text.startswith("MODULE FAILURE"):
+        text = _last_line(result.get("module_stderr")) or _last_line(result.get("exception")) or text
+    return text or "it failed and said nothing"
+
+
+def look(result: Mapping[str, Any], until: Mapping[str, Any]) -> Dict[str, Any]:
+    """Whether an HTTP answer is the one waited for: ``{"done": bool, "seen": words, "wanted": words}``."""
+    status = result.get("status_code", result.get("status"))
+    wanted = ["status {0}".format(" or ".join(str(code) for code in until["status"]))]
+    content = result.get("content")
+    content = content if isinstance(content, str) else ""
+    if status in (None, -1):
+        seen = ["no answer: {0}".format(_line(result.get("msg")) or "nothing was said")]
+    else:
+        seen = [f"status {status}"]
+    done = status in until["status"]
+    if until.get("contains") is not None:
+        wanted.append("a body that contains {0!r}".format(str(until["contains"])))
+        if until["contains"] not in content:
+            done = False
+            seen.append("a body without it")
+    if until.get("json"):
+        path, equals = str(until["json"]["path"]), until["json"]["equals"]
+        wanted.append(f"{path} = {json.dumps(equals, default=str)}")
+        found, words = _json_at(content, path)
+        same = words == "" and _same(found, equals)
+        done = done and same
+        if not same and status not in (None, -1):
+            seen.append(words or f"{path} = {json.dumps(found, default=str)}")
+    return {"done": done, "seen": _line(", ".join(seen)), "wanted": ", ".join(wanted)}
+
+
+def _json_at(content: str, path: str) -> Any:
+    """``(value, "")`` at a dotted path of a JSON text, or ``(None, why not)``."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return None, "a body that is no JSON"
+    for part in path.split("."):
+        if isinstance(value, dict) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None, f"no {path} in the body"
+    return value, ""
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    """Equal as JSON; before ansible-core 2.19 a templated number arrives as text, so texts are compared too."""
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return str(found).lower() == str(wanted).lower()
+    return found == wanted or (isinstance(wanted, str) and not isinstance(found, (dict, list)) and str(found) == wanted)
+
+
+def _items(result: Mapping[str, Any]) -> List[Mapping[str, Any]]:
+    """The single results: those of a loop's rounds, or the one there is."""
+    rounds = result.get("results")
+    if isinstance(rounds, list) and rounds:
+        return [item for item in rounds if isinstance(item, Mapping)]
+    return [result]
+
+
+def _line(value: Any) -> str:
+    text = " ".join(str(value or "").split())
+    return text if len(text) <= MOST else text[: MOST - 3] + "..."
+
+
+def _last_line(value: Any) -> str:
+    lines = [line for line in str(value or "").splitlines() if line.strip()]
+    return _line(lines[-1]) if lines else ""

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role's filters: what they hand to the plain Python behind them, and what they make of files and systems."""
+
+import pytest
+
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.cloudops.azure_maintenance.plugins.filter import (
+    drain_answer,
+    drain_report,
+    drain_result,
+    drain_steps,
+)
+
+GROUPS = {"all": ["web1", "lb1"]}
+
+
+def plan(steps, **more):
+    return drain_steps.drain_steps(steps, **dict({"host": "web1", "system": "linux", "groups": GROUPS}, **more))
+
+
+@pytest.mark.parametrize("module", [drain_answer, drain_report, drain_result, drain_steps])
+def test_each_file_has_the_filter_of_its_name(module):
+    name = module.__name__.rsplit(".", 1)[1]
+    assert module.FilterModule().filters() == {name: getattr(module, name)}
+
+
+def test_the_steps_time_is_the_one_asked_for():
+    assert plan([{"type": "service", "name": "x"}], timeout="7")["prepare"][0]["timeout"] == 7.0
+
+
+def test_a_system_that_is_none():
+    with pytest.raises(AnsibleFilterError, match="system is 'mac'; it is one of linux, windows"):
+        plan([], system="mac")
+
+
+def test_task_files_are_looked_for_in_order(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "two" / "mine.yml").write_text("[]")
+    search = ["", str(tmp_path / "one"), str(tmp_path / "two")]
+    step = {"type": "tasks", "do": "mine.yml"}
+    assert plan([step], search=search)["prepare"][0]["do"] == str(tmp_path / "two" / "mine.yml")
+    (tmp_path / "one" / "mine.yml").write_text("[]")
+    assert plan([step], search=search)["prepare"][0]["do"] == str(tmp_path / "one" / "mine.yml")
+    (tmp_path / "one" / "mine.yml").unlink()
+    absolute = {"type": "tasks", "do": str(tmp_path / "two" / "mine.yml")}
+    assert plan([absolute])["prepare"][0]["do"] == absolute["do"]
+    assert "is not there: mine.yml" in plan([step])["errors"][0]
+
+
+def test_the_system_of_a_delegate_is_told_by_its_variables():
+    step = {"type": "command", "do": "a b", "delegate_to": "lb1"}
+    assert plan([step])["prepare"][0]["files"]["do"] == "steps/command/linux.yml"
+    hostvars = {"lb1": {"ansible_connection": "winrm"}}
+    assert plan([step], hostvars=hostvars)["prepare"][0]["files"]["do"] == "steps/command/windows.yml"
+
+
+def test_a_step_is_not_changed_by_planning_it():
+    step = {"type": "http", "do": {"url": "http://a/", "until": {}}}
+    plan([step])
+    assert step == {"type": "http", "do": {"url": "http://a/", "until": {}}}
+
+
+def test_reports_answers_and_results_pass_through():
+    step = {"number": 1, "name": "x", "type": "command"}
+    report = drain_report.drain_report(
+        {"msg": "broken"}, step, host="web1", direction="do", ok=False, seconds=1, limit=2, budget=3, budget_bound=False
+    )
+    assert report["message"] == "web1, step 1 (x), command: broken (after 1.0 s)"
+    assert drain_answer.drain_answer({"status": 200}, {"status": [200]})["done"]
+    assert drain_result.drain_result([report], direction="do", seconds=1)["failed_step"] == "x"

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The controller's clock as a lookup."""
+
+import pytest
+
+from ansible.errors import AnsibleError
+
+from ansible_collections.cloudops.azure_maintenance.plugins.lookup import monotonic
+
+
+def test_it_is_the_monotonic_clock_as_a_float(monkeypatch):
+    monkeypatch.setattr(monotonic.time, "monotonic", lambda: 1234.5)
+    assert monotonic.LookupModule().run([], {}) == [1234.5]
+
+
+def test_it_takes_no_terms():
+    with pytest.raises(AnsibleError, match="takes no terms"):
+        monotonic.LookupModule().run(["a term"], {})
