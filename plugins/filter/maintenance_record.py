@@ -1,0 +1,103 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a maintenance run, moved on by one step."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: maintenance_record
+short_description: Move the record of a maintenance run on by one step
+description:
+  - Used by the role P(cloudops.azure_maintenance.maintain#role), whose task files carry out what RV(_value) says under C(todo).
+  - The record is a plain dictionary; its content may change between releases. Read a run's result from the role's documented
+    results instead.
+author:
+  - cloudops.azure_maintenance contributors
+options:
+  _input:
+    description: The record so far, or for O(step=begin) the list of machines.
+    type: raw
+    required: true
+  step:
+    description: What happened.
+    type: str
+    required: true
+    choices:
+      begin: The run starts; the input is what every host answered about itself.
+      looked: Some machines looked; O(results) are results of M(cloudops.azure_maintenance.scheduled_events_info) by host.
+      prepared: Some machines were prepared; O(results) are results of the role P(cloudops.azure_maintenance.drain#role) by host.
+      approved: Some machines approved; O(results) are results of M(cloudops.azure_maintenance.scheduled_events_approve) by host.
+      recovered: Some machines were brought back, or their preparation was undone.
+  results:
+    description: What the step brought, by host.
+    type: raw
+  at:
+    description: The controller's monotonic clock in seconds, as P(cloudops.azure_maintenance.monotonic#lookup) gives it.
+    type: float
+  options:
+    description: For O(step=begin) the options of the run.
+    type: dict
+"""
+
+EXAMPLES = r"""
+- name: Take in what the sentinels saw
+  ansible.builtin.set_fact:
+    record: "{{ record | cloudops.azure_maintenance.maintenance_record('looked', results=looks, at=lookup('cloudops.azure_maintenance.monotonic')) }}"
+  vars:
+    looks: "{{ {inventory_hostname: look} }}"
+"""
+
+RETURN = r"""
+_value:
+  description: The new record; C(todo) says which host prepares, approves, watches, recovers next.
+  type: dict
+"""
+
+import time
+
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ..module_utils._plan import disagreements, identify, scopes
+from ..module_utils._errors import ScheduledEventsError
+from ..plugin_utils import _record
+from ..plugin_utils._plain import call
+
+
+# Before ansible-core 2.19 a template makes strings of numbers and truth values.
+_OPTION_TYPES = {
+    "policy": list, "margin": float, "allow_unknown": boolean, "prepare_within": float, "event_timeout": float, "on_failure": str,
+    "rounds": int, "wait_timeout": float, "slice": float,
+}
+
+
+def _begin(found, options, at):
+    machines = identify(found)
+    typed = {name: convert(options[name]) for name, convert in _OPTION_TYPES.items()}
+    record = _record.begin(machines, typed, at, wall=time.time())
+    looks = {item["host"]: item["look"] for item in found if item.get("look")}
+    record["disagreements"] = disagreements(machines, looks)
+    record["scopes"] = {name: [machine.host for machine in members] for name, members in scopes(machines).items()}
+    return record
+
+
+def _step(value, step, results=None, at=0.0, options=None):
+    if step == "begin":
+        return _begin(value, options, float(at))
+    steps = {"looked": _record.looked, "prepared": _record.prepared, "approved": _record.approved, "recovered": _record.recovered}
+    if step not in steps:
+        raise ScheduledEventsError(f"maintenance_record knows no step {step!r}; it knows begin, {', '.join(steps)}.")
+    return steps[step](value, results or {}, float(at))
+
+
+def maintenance_record(value, step, results=None, at=0.0, options=None):
+    """See the documentation above."""
+    return call(_step, value, step, results=results, at=at, options=options)
+
+
+class FilterModule:
+    """What Ansible loads."""
+
+    def filters(self):
+        """The filter by its name."""
+        return {"maintenance_record": maintenance_record}
