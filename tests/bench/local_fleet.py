@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Local hosts, an emulator that answers for them, and the CPU seconds of a play against them."""
+
+import contextlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+EMULATOR = HERE.parents[1] / "roles" / "emulator" / "files" / "imds_emulator"
+
+
+class Fleet:
+    """Hosts in scopes, an emulator that answers for them, and an inventory that names both."""
+
+    def __init__(self, folder, hosts, scopes):
+        self.folder, self.hosts, self.scopes = Path(folder), hosts, scopes
+        self.process = None
+        self.urls = {}
+
+    def __enter__(self):
+        vms = [{"name": f"vm{number}", "scope": f"scope{number % self.scopes}"} for number in range(self.hosts)]
+        scenario, addresses = self.folder / "scenario.json", self.folder / "addresses.json"
+        # All VMs ask from one address: the limit of 5 requests a second is one machine's, not this bench's.
+        scenario.write_text(json.dumps({"settings": {"rate_limit": 0}, "vms": vms}))
+        addresses.unlink(missing_ok=True)
+        self.process = subprocess.Popen(
+            [sys.executable, str(EMULATOR), "serve", "--scenario", str(scenario), "--listen", "127.0.0.1:0",
+             "--control", "127.0.0.1:0", "--addresses", str(addresses)], stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while not addresses.exists():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit("the emulator did not start")
+            time.sleep(0.05)
+        self.urls = json.loads(addresses.read_text())
+        hosts = {
+            f"host{number}": {"azure_maintenance_endpoint": f"{self.urls['metadata'][0]}/vm/{vm['name']}", "azure_maintenance_scope": vm["scope"]}
+            for number, vm in enumerate(vms)}
+        inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}}
+        (self.folder / "inventory.json").write_text(json.dumps(inventory))
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(10)
+
+    def looks(self):
+        with contextlib.closing(urllib.request.build_opener(urllib.request.ProxyHandler({})).open(self.urls["control"] + "/state", timeout=10)) as answer:
+            return json.load(answer)["requests"]["get"]
+
+    def play(self, playbook, **variables):
+        """One ansible-playbook: (CPU seconds, wall seconds, looks)."""
+        looks, start = self.looks(), time.monotonic()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(self.folder / "inventory.json"), playbook,
+                   "--forks", "20", "--extra-vars", json.dumps(variables)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1800, check=False, env=dict(
+            os.environ, ANSIBLE_LOCALHOST_WARNING="false", ANSIBLE_DISPLAY_SKIPPED_HOSTS="false"))
+        if done.returncode:
+            raise SystemExit(f"{playbook} failed:\n{done.stdout[-3000:]}")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return cpu, time.monotonic() - start, self.looks() - looks

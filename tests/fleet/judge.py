@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tests conclude from three records that know nothing of each other: the emulator's journal, the machines' own
+notes of when they were prepared and recovered, and what the user and HAProxy saw."""
+from typing import Optional, Sequence
+
+from machines import settings
+from machines.client import Client
+from machines.emulator import Emulator
+from machines.fleet import Fleet
+
+WEB = ("web1", "web2", "web3", "web10")
+
+
+def approved_once(azure: Emulator, event_id: str, by: str) -> float:
+    """The only POST of the whole test is that machine's approval of that event. Answers its Unix time."""
+    posts = azure.posts()
+    assert [(post["vm"], post["status"], [request["result"] for request in post["requests"]]) for post in posts] == [
+        (settings.by_name()[by].resource, 200, ["approved"])], posts
+    assert posts[0]["requests"][0]["event_id"].upper() == event_id.upper()
+    started = azure.journal("started", event_id)
+    assert not started or started[0]["cause"] == "approved", started
+    return posts[0]["wall"]
+
+
+def not_approved(azure: Emulator) -> None:
+    assert azure.posts() == []
+    assert azure.journal("approved") == []
+
+
+def prepared_before(machines: Fleet, names: Sequence[str], at: float) -> None:
+    for name in names:
+        times = machines[name].times("prepared")
+        assert len(times) == 1 and times[0] < at, (name, times, at)
+
+
+def recovered_after(machines: Fleet, names: Sequence[str], at: float) -> None:
+    for name in names:
+        times = machines[name].times("recovered")
+        assert len(times) == 1 and times[0] > at, (name, times, at)
+
+
+def untouched(machines: Fleet, boots: dict, names: Sequence[str], user: Optional[Client] = None) -> None:
+    """Neither drained nor rebooted, and in use all the time."""
+    for name in names:
+        assert machines[name].times("prepared") == [] and machines[name].times("recovered") == [], name
+        assert machines[name].boot_id() == boots[name], name
+        if user is not None:
+            assert user.states(name) == ["UP"], name
+
+
+def rebooted(machines: Fleet, boots: dict, names: Sequence[str]) -> None:
+    for name in names:
+        assert machines[name].boot_id() not in ("", boots[name]), name
+
+
+def out_of_use(user: Client, names: Sequence[str], since: float, until: float) -> None:
+    """HAProxy had taken them out, no request was under way there, and none went there until they were back."""
+    for name in names:
+        sample = user.sample(since)
+        assert sample.states[name] == "DRAIN" and sample.sessions[name] == 0, (name, sample)
+        assert user.served(name, since, until) == [], name

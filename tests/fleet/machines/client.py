@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A user of the web service who never rests, and a look at the load balancer's own view of its servers.
+
+Four threads: short requests on fresh connections, short requests on a kept-alive one, slow downloads (about two seconds
+each, several at a time), and the samples of HAProxy's statistics. A request failed when its whole answer did not come,
+or came with another status than 200.
+"""
+import csv
+import http.client
+import io
+import threading
+import time
+from typing import Callable, Dict, List, NamedTuple
+
+from . import services, settings
+from .host import FleetError, until
+
+_TIMEOUT = 20.0
+
+
+class Request(NamedTuple):
+    kind: str           # fresh, kept, slow
+    started: float      # Unix time
+    ended: float
+    server: str         # which web machine answered, as HAProxy says
+    error: str          # empty when all went well
+
+
+class Sample(NamedTuple):
+    at: float
+    states: Dict[str, str]      # web machine -> HAProxy's word for it: UP, DRAIN, MAINT, DOWN ...
+    sessions: Dict[str, int]    # ... -> requests under way
+
+
+class Client:
+    """Use it as a context manager; `requests` and `samples` hold what was seen, also afterwards."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.requests: List[Request] = []
+        self.samples: List[Sample] = []
+        self.broken: List[str] = []
+        self._stop = threading.Event()
+        loops: List[Callable[[], None]] = [self._fresh, self._kept, self._watch, *[self._slow] * 4]
+        self._threads = [threading.Thread(target=self._guarded, args=(loop,), daemon=True) for loop in loops]
+
+    def __enter__(self) -> "Client":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_unused: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join(_TIMEOUT + 5)
+
+    # --- what was seen ---
+
+    def failures(self) -> List[Request]:
+        if self.broken:
+            raise FleetError(f"the client itself broke: {self.broken}")
+        return [request for request in self.requests if request.error]
+
+    def served(self, server: str, since: float, end: float) -> List[Request]:
+        """Requests that this web machine was given in that time."""
+        return [request for request in self.requests
+                if request.server == server and since <= request.started <= end]
+
+    def sample(self, at: float) -> Sample:
+        """HAProxy's view at that time: the last sample before it."""
+        before = [sample for sample in self.samples if sample.at <= at]
+        if not before:
+            raise FleetError("the client was not yet watching then")
+        return before[-1]
+
+    def states(self, server: str) -> List[str]:
+        """The states of a server in their order, without repetitions."""
+        seen: List[str] = []
+        for sample in self.samples:
+            if not seen or seen[-1] != sample.states[server]:
+                seen.append(sample.states[server])
+        return seen
+
+    def wait_for_state(self, server: str, state: str, timeout: float = 60) -> None:
+        until(f"HAProxy to show {server} as {state}",
+              lambda: bool(self.samples) and self.samples[-1].states[server] == state, timeout, pause=0.05)
+
+    # --- the loops ---
+
+    def _fresh(self) -> None:
+        while not self._stop.wait(0.05):
+            self._request("fresh", http.client.HTTPConnection(self.address, timeout=_TIMEOUT), "/", close=True)
+
+    def _kept(self) -> None:
+        connection = http.client.HTTPConnection(self.address, timeout=_TIMEOUT)
+        while not self._stop.wait(0.05):
+            self._request("kept", connection, "/", close=False)
+        connection.close()
+
+    def _slow(self) -> None:
+        while not self._stop.wait(0.1):
+            self._request("slow", http.client.HTTPConnection(self.address, timeout=_TIMEOUT), "/slow", close=True)
+
+    def _request(self, kind: str, connection: http.client.HTTPConnection, path: str, close: bool) -> None:
+        started, server, error = time.time(), "", ""
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            server = answer.getheader("X-Served-By", "")
+            answer.read()
+            if answer.status != 200:
+                error = f"status {answer.status}"
+        except (OSError, http.client.HTTPException) as problem:
+            error = repr(problem)
+            connection.close()
+        if close:
+            connection.close()
+        self.requests.append(Request(kind, started, time.time(), server, error))
+
+    def _watch(self) -> None:
+        connection = http.client.HTTPConnection(self.address, services.STATISTICS_PORT, timeout=_TIMEOUT)
+        while not self._stop.wait(0.1):
+            connection.request("GET", "/;csv")
+            rows = csv.DictReader(io.StringIO(connection.getresponse().read().decode().lstrip("# ")))
+            servers = [row for row in rows if row["pxname"] == services.BACKEND and row["svname"] != "BACKEND"]
+            self.samples.append(Sample(
+                time.time(), {row["svname"]: row["status"] for row in servers},
+                {row["svname"]: int(row["scur"]) for row in servers}))
+        connection.close()
+
+    def _guarded(self, loop: Callable[[], None]) -> None:
+        try:
+            loop()
+        except Exception as problem:        # noqa: BLE001  a thread's exception is nobody's; failures() raises it
+            self.broken.append(repr(problem))
+
+
+def of_fleet() -> Client:
+    return Client(settings.by_name()["lb1"].address)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What must never be approved: a machine is not prepared, not reachable, or not ours."""
+import pytest
+
+import judge
+from machines import balancer, settings
+
+MAINTAIN = "cloudops.azure_maintenance.maintain"
+
+
+def test_a_failing_drain_leaves_everything_as_it_was(azure, machines, maintain, user):
+    boots = machines.boot_ids()
+    machines["web3"].refuse()
+    run = maintain()
+    event = azure.inject("Reboot", ["web2", "web3"], notice=6000)
+    done = run.wait()
+    assert done.status != 0
+    assert azure.event(event)["status"] == "Scheduled"
+    judge.not_approved(azure)
+    for name in ("web2", "web3"):
+        assert len(machines[name].times("prepared")) == 1 and len(machines[name].times("recovered")) == 1, name
+        assert "DRAIN" in user.states(name) and user.states(name)[-1] == "UP", user.states(name)
+    judge.untouched(machines, boots, ["web1", "web10"], user)
+    assert machines.boot_ids() == boots
+    assert user.failures() == []
+    assert any("web3" in problem and "Ask the application" in problem for problem in done.result["problems"]), done.result
+
+
+def test_an_affected_machine_that_is_unreachable(azure, machines, ansible):
+    boots = machines.boot_ids()
+    machines["web2"].stop_sshd()
+    event = azure.inject("Reboot", ["web2", "web3"], notice=900, tail=120)
+    done = ansible.run(MAINTAIN, azure_maintenance_hosts="web", maintain_recover_timeout=30)
+    assert done.status != 0
+    judge.not_approved(azure)
+    assert azure.journal("started", event)[0]["cause"] == "not_before"
+    assert any("web2 is hit by it, and can't be prepared" in problem for problem in done.result["problems"]), done.result
+    judge.rebooted(machines, boots, ["web2", "web3"])
+    judge.recovered_after(machines, ["web3"], azure.times(event, "gone")[0])
+    judge.untouched(machines, boots, ["web1", "web10"])
+
+
+def test_an_event_of_strangers_is_left_alone(azure, machines, ansible, user):
+    boots = machines.boot_ids()
+    azure.inject("Reboot", [settings.STRANGER], notice=900, tail=100)
+    ansible.run(MAINTAIN, azure_maintenance_hosts="web", maintain_wait_timeout=8).check()
+    judge.not_approved(azure)
+    judge.untouched(machines, boots, judge.WEB, user)
+    assert user.failures() == []
+
+
+def test_an_event_that_also_hits_a_stranger_is_prepared_for_but_not_approved(azure, machines, ansible, user):
+    boots = machines.boot_ids()
+    event = azure.inject("Reboot", ["web3", settings.STRANGER], notice=900, tail=120)
+    done = ansible.run(MAINTAIN, azure_maintenance_hosts="web")
+    assert done.status != 0 and settings.STRANGER in " ".join(done.result["problems"])
+    judge.not_approved(azure)
+    started, gone = azure.times(event, "started", "gone")
+    judge.prepared_before(machines, ["web3"], started)
+    judge.rebooted(machines, boots, ["web3"])
+    judge.recovered_after(machines, ["web3"], gone)
+    judge.untouched(machines, boots, ["web1", "web2", "web10"], user)
+    assert user.failures() == []
+
+
+@pytest.mark.parametrize("when", ["before the approval", "after the approval"])
+def test_a_cancelled_event(azure, machines, maintain, user, when):
+    boots = machines.boot_ids()
+    run = maintain()
+    event = azure.inject("Reboot", ["web2"], notice=6000, co_tenant_delay="never")
+    if when == "before the approval":
+        user.wait_for_state("web2", "DRAIN")
+    else:
+        azure.wait_for_entry("approved", event)
+    azure.post(f"/events/{event}/cancel")
+    run.wait().check()
+    assert len(azure.posts()) == (0 if when == "before the approval" else 1), azure.posts()
+    judge.recovered_after(machines, ["web2"], azure.times(event, "gone")[0])
+    assert machines.boot_ids() == boots
+    assert balancer.states(machines["lb1"])["web2"] == "UP"
+    assert user.failures() == []
+
+
+def test_check_mode_shows_the_plan_and_does_nothing(azure, machines, ansible, user):
+    boots = machines.boot_ids()
+    event = azure.inject("Reboot", ["web2"], notice=6000)
+    done = ansible.run(MAINTAIN, "--check", azure_maintenance_hosts="web").check()
+    assert event in done.output and "prepare, then approve" in done.output
+    judge.not_approved(azure)
+    judge.untouched(machines, boots, judge.WEB, user)

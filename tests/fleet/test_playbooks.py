@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The other playbooks, and role emulator, on the same machines."""
+import judge
+
+STATUS = "cloudops.azure_maintenance.status"
+REHEARSE = "cloudops.azure_maintenance.rehearse"
+SERVICE = "azure-imds-emulator"
+NAME = "http://127.0.0.1:8780/metadata/instance/compute/name?api-version=2021-02-01&format=text"
+
+
+def test_status_tells_what_each_machine_sees(azure, machines, ansible):
+    event = azure.inject("Redeploy", ["web3"], notice=6000)
+    machines["web10"].stop_sshd()
+    done = ansible.run(STATUS, azure_maintenance_hosts="machines").check()
+    said = {line.split()[0].strip('",'): line for line in done.output.splitlines() if line.startswith(' ' * 8 + '"')}
+    assert "Lone-VM: no event" in said["lone1"]
+    assert "prod_web_3: 1 event" in said["web3"] and "prod_web_1: 1 event" in said["web1"]
+    assert "NOT REACHED" in said["web10"]
+    assert done.output.count(event) == 3
+    assert all(done.recap(name)["changed"] == 0 for name in ("web1", "web3", "lone1"))
+    judge.not_approved(azure)
+
+
+def test_a_rehearsal_drains_and_brings_back_and_leaves_nothing(azure, machines, ansible, user, on):
+    boots = machines.boot_ids()
+    ansible.run(REHEARSE, azure_maintenance_hosts="web", rehearse_hit=["web2"], rehearse_speed=20,
+                rehearse_scenario="reboot", maintain_wait_timeout=60).check()
+    assert "DRAIN" in user.states("web2") and user.states("web2")[-1] == "UP"
+    assert len(machines["web2"].times("prepared")) == 1 and len(machines["web2"].times("recovered")) == 1
+    assert machines.boot_ids() == boots
+    judge.untouched(machines, boots, ["web1", "web3", "web10"], user)
+    judge.not_approved(azure)           # the real service was not spoken to
+    assert not on("web1").file(f"/etc/systemd/system/{SERVICE}.service").exists
+    assert not on("web1").socket("tcp://8780").is_listening
+    assert user.failures() == []
+
+
+def test_role_emulator(ansible, on):
+    lone = on("lone1")
+    playbook = "cases/emulator.yml"
+
+    checked = ansible.run(playbook, "--check").check()
+    assert checked.recap("lone1")["changed"] > 0
+    assert not lone.file(f"/etc/systemd/system/{SERVICE}.service").exists
+
+    ansible.run(playbook).check()
+    assert lone.service(SERVICE).is_running and lone.service(SERVICE).is_enabled
+    name = lone.check_output(f"curl -sS --max-time 5 --retry 5 --retry-connrefused -H Metadata:true '{NAME}'")
+    assert name == "rehearsed"
+    assert lone.check_output(f"ps -o user= -p $(systemctl show --value -p MainPID {SERVICE})") != "root"
+
+    assert ansible.run(playbook).check().recap("lone1")["changed"] == 0
+
+    ansible.run(playbook, emulator_state="absent").check()
+    assert not lone.service(SERVICE).is_running
+    assert not lone.file(f"/etc/systemd/system/{SERVICE}.service").exists

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reboots: of several machines at once, of one whose name begins like another's, of a machine alone, without notice."""
+import pytest
+
+import judge
+from machines import balancer, host, settings
+
+
+def test_two_of_four_reboot_together(azure, machines, maintain, user, on):
+    boots = machines.boot_ids()
+    hit, others = ("web2", "web3"), ("web1", "web10")
+    run = maintain()
+    event = azure.inject("Reboot", hit, notice=3600, tail=120)
+    done = run.wait().check()
+
+    approved, started, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "started", "gone")
+    judge.prepared_before(machines, hit, approved)
+    judge.out_of_use(user, hit, approved, gone)
+    judge.rebooted(machines, boots, hit)
+    judge.recovered_after(machines, hit, gone)
+    judge.untouched(machines, boots, others, user)
+    assert approved <= started < gone
+    assert balancer.states(machines["lb1"]) == dict.fromkeys(judge.WEB, "UP")
+    assert all(on(name).service("nginx").is_running for name in hit)
+    assert user.failures() == []
+    assert done.result["problems"] == []
+    print("shown to approved, less the slowest drain:", round(
+        approved - azure.times(event, "scheduled")[0]
+        - max(result["seconds"] for result in done.result["events"][0]["prepared"].values()), 2), "s")
+
+
+@pytest.mark.parametrize("hit, by", [("web10", "web1"), ("web1", "web2")])
+def test_web1_and_web10_are_not_taken_for_each_other(azure, machines, maintain, user, hit, by):
+    boots = machines.boot_ids()
+    run = maintain()
+    event = azure.inject("Reboot", [hit], notice=3600, tail=100)
+    run.wait().check()
+    judge.approved_once(azure, event, by=by)
+    judge.rebooted(machines, boots, [hit])
+    judge.recovered_after(machines, [hit], *azure.times(event, "gone"))
+    judge.untouched(machines, boots, [name for name in judge.WEB if name != hit], user)
+    assert user.failures() == []
+
+
+def test_a_standalone_machine_reboots_itself_away(azure, machines, maintain):
+    boots = machines.boot_ids()
+    run = maintain("lone", waits=["lone1"])
+    event = azure.inject("Reboot", ["lone1"], notice=3600, tail=120)
+    done = run.wait().check()
+    approved, gone = judge.approved_once(azure, event, by="lone1"), *azure.times(event, "gone")
+    judge.prepared_before(machines, ["lone1"], approved)
+    judge.rebooted(machines, boots, ["lone1"])
+    judge.recovered_after(machines, ["lone1"], gone)
+    assert done.result["events"][0]["recovered"]["lone1"]["rebooted"] is True
+    assert machines["lone1"].answers(80)
+
+
+def test_hardware_fails_without_notice(azure, machines, maintain):
+    boots = machines.boot_ids()
+    run = maintain()
+    event = azure.inject("Reboot", ["web2"], status="Started", tail=120)
+    run.wait().check()
+    judge.not_approved(azure)
+    judge.rebooted(machines, boots, ["web2"])
+    assert machines["web2"].times("prepared") == []
+    judge.recovered_after(machines, ["web2"], azure.times(event, "gone")[0])
+    judge.untouched(machines, boots, ["web1", "web3", "web10"])
+    assert balancer.states(machines["lb1"])["web2"] == "UP"
+
+
+def test_hardware_of_the_sentinel_fails_without_notice(azure, machines, maintain):
+    """The machine that waits on behalf of the others is the one that dies in the middle of its look."""
+    boots = machines.boot_ids()
+    run = maintain(maintain_recover_timeout=60)
+    event = azure.inject("Reboot", ["web1"], status="Started", tail=400)
+    run.wait().check()
+    judge.not_approved(azure)
+    judge.rebooted(machines, boots, ["web1"])
+    judge.recovered_after(machines, ["web1"], azure.times(event, "gone")[0])
+
+
+def test_what_an_administrator_started_is_approved_at_once(azure, machines, maintain):
+    boots = machines.boot_ids()
+    run = maintain()
+    event = azure.inject("Reboot", ["web3"], source="User", notice=3600, tail=100)
+    run.wait().check()
+    approved, shown = judge.approved_once(azure, event, by="web1"), *azure.times(event, "scheduled")
+    assert approved - shown < 10
+    host.until("web3's reboot", lambda: machines["web3"].boot_id() not in ("", boots["web3"]), timeout=20)
+    judge.untouched(machines, boots, ["web1", "web2", "web10"])
+    assert machines["web3"].times("prepared") == []
+
+
+def test_two_scopes_at_once(azure, machines, maintain, user):
+    boots = machines.boot_ids()
+    run = maintain("web,lone", waits=["web1", "lone1"], maintain_slice=5, maintain_wait_timeout=300)
+    web = azure.inject("Reboot", ["web2"], notice=3600, tail=120)
+    lone = azure.inject("Reboot", ["lone1"], notice=3600, tail=120)
+    run.wait().check()
+    assert sorted((post["vm"], post["requests"][0]["event_id"]) for post in azure.posts()) == sorted([
+        (settings.by_name()["web1"].resource, web), (settings.by_name()["lone1"].resource, lone)])
+    judge.rebooted(machines, boots, ["web2", "lone1"])
+    for name, event in (("web2", web), ("lone1", lone)):
+        judge.prepared_before(machines, [name], azure.times(event, "approved")[0])
+        judge.recovered_after(machines, [name], azure.times(event, "gone")[0])
+    assert user.failures() == []
+
+
+def test_a_short_freeze_is_not_drained(azure, machines, maintain):
+    boots = machines.boot_ids()
+    run = maintain()
+    event = azure.inject("Freeze", ["web3"], duration=3, notice=3600, tail=100)
+    run.wait().check()
+    judge.approved_once(azure, event, by="web1")
+    judge.untouched(machines, boots, judge.WEB)

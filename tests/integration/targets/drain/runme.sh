@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Role drain against real processes on this machine: an application, its connections, and an HAProxy where there is one.
+
+set -eu -o pipefail
+
+here="$(cd "$(dirname "$0")" && pwd)"
+dir="$(mktemp -d)"
+python="${ANSIBLE_TEST_PYTHON_INTERPRETER:-python3}"
+# Two ports that are free
+read -r port front < <("$python" -c 'import socket
+them = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*[one.getsockname()[1] for one in them])')
+export ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_HOST_KEY_CHECKING=false
+
+started=()
+finish() {
+    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
+    rm -rf "$dir"
+}
+trap finish EXIT
+
+"$python" "$here/files/app.py" "$port" &
+started+=("$!")
+haproxy=false
+if command -v haproxy >/dev/null; then
+    haproxy=true
+    sed -e "s#DIR#$dir#g" -e "s#FRONT#$front#g" -e "s#PORT#$port#g" "$here/files/haproxy.cfg" >"$dir/haproxy.cfg"
+    haproxy -db -f "$dir/haproxy.cfg" &
+    started+=("$!")
+    sleep 2
+fi
+
+play() {
+    ansible-playbook -i "$here/inventory.ini" "$@" \
+        -e '{"dir": "'"$dir"'", "app_port": '"$port"', "front_port": '"$front"', "haproxy": '"$haproxy"'}'
+}
+
+for name in validate steps budget hosts; do
+    play "$here/test_$name.yml" "$@"
+done
+lost=0
+play "$here/test_lost.yml" "$@" || lost="$?"
+test "$lost" = 4 # a host was unreachable, none failed
+play "$here/test_check.yml" --check "$@"
+test ! -e "$dir/check"
+
+# Stand-ins for the modules that Windows machines run, and for a load balancer that comes and goes
+for module in ansible/windows/win_{service,command,uri,powershell,wait_for} \
+    microsoft/iis/{website,website_info,web_app_pool,web_app_pool_info} community/general/haproxy; do
+    folder="$dir/standins/ansible_collections/$(dirname "$module")/plugins/modules"
+    mkdir -p "$folder"
+    cp "$here/library/standin.py" "$folder/$(basename "$module").py"
+done
+for name in windows balancer; do
+    DRAIN_TEST_DIR="$dir" ANSIBLE_COLLECTIONS_PATH="$dir/standins:${ANSIBLE_COLLECTIONS_PATH:-}" \
+        play "$here/test_$name.yml" "$@"
+done
+
+if $haproxy; then play "$here/test_haproxy.yml" "$@"; fi

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# To be sourced: starts role emulator's program on free ports of loopback, and ends it with the script. Sets:
+#   dir       a folder for the test, which is removed at the end
+#   play      a function that runs ansible-playbook with the variables dir, metadata, control (URLs) and notes (a file)
+# The virtual machines are given as arguments:  . ../setup_emulator/start.sh web1,scope=web lone
+
+set -eu -o pipefail
+
+dir=$(mktemp -d)
+emulator=
+finish() {
+    [ -z "$emulator" ] || kill "$emulator" 2>/dev/null || true
+    rm -rf "$dir"
+}
+trap finish EXIT
+
+collection=$PWD
+until [ -d "$collection/roles/emulator/files" ]; do collection=$(dirname "$collection"); done
+python=${ANSIBLE_TEST_PYTHON_INTERPRETER:-python3}
+
+machines=()
+for machine in "$@"; do machines+=(--vm "$machine"); done
+"$python" "$collection/roles/emulator/files/imds_emulator" serve --listen 127.0.0.1:0 --control 127.0.0.1:0 \
+    --addresses "$dir/addresses.json" "${machines[@]}" >"$dir/emulator.log" 2>&1 &
+emulator=$!
+for _ in $(seq 100); do
+    [ ! -e "$dir/addresses.json" ] || break
+    sleep 0.1
+done
+cat "$dir/addresses.json" || { cat "$dir/emulator.log"; exit 1; }
+variables=$("$python" -c '
+import json, sys
+dir = sys.argv[1]
+addresses = json.load(open(dir + "/addresses.json"))
+print(json.dumps(dict(dir=dir, notes=dir + "/notes", metadata=addresses["metadata"][0], control=addresses["control"])))
+' "$dir")
+
+export ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_HOST_PATTERN_MISMATCH=ignore
+play() {
+    ansible-playbook -e "$variables" "$@"
+}
