@@ -1,0 +1,50 @@
+# Everything is set up in .venv and build; pip's and ansible-test's caches are the only things outside this folder.
+# CONTRIBUTING.md says what each lane of tests needs.
+SHELL := bash
+.DEFAULT_GOAL := help
+run := python3 tests/lanes/run.py
+
+.PHONY: help
+help: ## this list
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1|/' | column -t -s '|'
+	@echo "A single lane:  make $$($(run) --list | paste -sd' ')"
+
+.PHONY: demo
+demo: ## a rehearsed maintenance of three machines on this one, as any user, in about a minute
+	@tests/lanes/with-demo python tests/demo/run
+
+.PHONY: test
+test: ## every lane of tests, and a summary
+	@$(run)
+
+.PHONY: unit sanity integration test-windows
+unit: ## unit tests on every Python and ansible-core
+	@$(run) 'unit*'
+sanity: ## ansible-test sanity on the oldest and the newest ansible-core
+	@$(run) 'sanity*'
+integration: ## the modules against the emulator, by ansible-test
+	@$(run) 'integration*'
+test-windows: ## the Windows way, where there is a PowerShell 7 (PWSH=/path/to/pwsh)
+	@$(run) 'windows*'
+
+.PHONY: coverage
+coverage: ## unit tests with the lines of plugins/ that none of them runs
+	@tests/lanes/unit-core 2.21
+
+.PHONY: bench
+bench: ## the figures of docs/performance.md, measured anew
+	@tests/lanes/with-demo tests/bench/run
+
+.PHONY: build
+build: ## the collection's tarball, in build
+	@tests/lanes/build
+
+.PHONY: clean
+clean: ## remove .venv and build
+	@! grep -F " $(CURDIR)/build/" /proc/mounts || { echo "Fleet machines are on: end them first (tests/fleet)"; exit 1; }
+	rm -rf --one-file-system .venv build
+
+LANES := $(shell $(run) --list)
+.PHONY: $(LANES)
+$(LANES):
+	@$(run) $@
