@@ -40,10 +40,10 @@ class Azure:
 
     def _words(self, entry: Dict[str, Any]) -> str:
         kind = entry["kind"]
-        if kind == "post":
+        if kind == "post" and any(request["result"] != "approved" for request in entry["requests"]):
             named = ", ".join(self._title(request["event_id"]) for request in entry["requests"])
-            return f"{entry['vm']} approves: {named} ({', '.join(request['result'] for request in entry['requests'])})"
-        if kind not in ("scheduled", "started", "gone", "command"):
+            return f"{entry['vm']} asked in vain to start {named} ({', '.join(request['result'] for request in entry['requests'])})"
+        if kind not in ("scheduled", "approved", "started", "gone", "command"):
             return ""
         title = self._title(entry["event_id"])
         if kind == "command":
@@ -52,6 +52,7 @@ class Azure:
             return f"{title}: {effect if entry['status'] == 0 else 'COULD NOT BE DONE'}" if effect else ""
         return {
             "scheduled": f"{title} is announced",
+            "approved": f"{entry.get('by')} approves {title}",
             "started": f"{title} starts (cause: {entry.get('cause')})",
             "gone": f"{title} is over ({entry.get('outcome')})",
         }[kind]

@@ -19,7 +19,7 @@ def approved_once(azure: Emulator, event_id: str, by: str) -> float:
     assert posts[0]["requests"][0]["event_id"].upper() == event_id.upper()
     started = azure.journal("started", event_id)
     assert not started or started[0]["cause"] == "approved", started
-    return posts[0]["wall"]
+    return azure.times(event_id, "approved")[0]
 
 
 def not_approved(azure: Emulator) -> None:

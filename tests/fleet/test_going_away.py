@@ -48,7 +48,7 @@ def test_the_second_approver_takes_over(azure, machines, maintain, user, how):
     run.wait()
     executed = [post for post in azure.posts() if post["executed"]]
     assert [post["vm"] for post in executed] == ["prod_web_10"], azure.posts()
-    judge.prepared_before(machines, ["web2", "web3"], executed[0]["wall"])
+    judge.prepared_before(machines, ["web2", "web3"], azure.times(event, "approved")[0])
     judge.rebooted(machines, boots, ["web2", "web3"])
     judge.recovered_after(machines, ["web2", "web3"], azure.times(event, "gone")[0])
     assert machines["web10"].boot_id() == boots["web10"]

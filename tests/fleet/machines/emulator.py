@@ -65,8 +65,15 @@ class Emulator:
 
     def reset(self, speed: float) -> None:
         """No events, no faults, an empty journal; virtual time passes `speed` times faster than a watch."""
+        self.post("/clock", {"pause": True})
+        until("what events do to machines to be done", self._commands_are_done, 30)
         self.post("/reset")
         self.post("/clock", {"speed": speed})
+
+    def _commands_are_done(self) -> bool:
+        """The hypervisor has run for every change: nothing hits a machine any more while time stands still."""
+        changes = sum(len(self.journal(kind)) for kind in ("scheduled", "started", "gone", "advisory"))
+        return len(self.journal("command")) >= changes
 
     def inject(self, event_type: str, resources: Sequence[str], **keys: Any) -> str:
         """Schedule an event for these machines (by their names here) now; answers its id."""

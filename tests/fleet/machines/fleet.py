@@ -40,8 +40,7 @@ class Fleet:
             machine.make_disk(base, public_key)
             machine.power_on()
         with network.entered(settings.CONTROLLER):
-            for machine in self.machines.values():
-                machine.wait_for_ssh()
+            self._wait_until_serving()
 
     def down(self) -> None:
         """Processes, mounts and namespaces of ours, from this run or any other. The disks stay for a look."""
@@ -57,6 +56,9 @@ class Fleet:
             network.set_cable(machine.spec.name, True)
             machine.forget()
             machine.power_on()
+        self._wait_until_serving()
+
+    def _wait_until_serving(self) -> None:
         for machine in self.machines.values():
             machine.start_services()
             machine.wait_for_ssh()

@@ -78,7 +78,9 @@ class Machine:
     def power_on(self) -> None:
         """Start it, if it isn't on; wait_for_ssh() tells when it is there."""
         if self.supervisor_runs():
-            return
+            if self.is_wanted():
+                return
+            until(f"{self.spec.name}, which is being switched off, to be off", lambda: not self.supervisor_runs(), 20)
         self._wanted.write_text("on", encoding="ascii")
         subprocess.Popen(
             [sys.executable, "-m", "machines.supervise", self.spec.name],
