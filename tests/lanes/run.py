@@ -113,7 +113,7 @@ def run_all(lanes: List[Lane], at_a_time: int) -> List[Result]:
 def judge(lane: Lane, status: Optional[int], seconds: float, output: str) -> Result:
     lines = output.splitlines()
     notes = [line[len("NOTE: "):] for line in lines if line.startswith("NOTE: ")]
-    notes += [line for line in lines if line.startswith("SKIPPED [")]  # pytest -rs
+    notes += [line[:200] for line in lines if line.startswith(("SKIPPED [", "FAILED tests/", "ERROR tests/"))]  # pytest -rfEs
     counts = count_tests(lines)
     if status == SKIPPED:
         reason = lines[-1].replace("SKIP: ", "", 1) if lines else "gave no reason"
