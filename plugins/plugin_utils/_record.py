@@ -15,28 +15,18 @@ Times (``at``) are the controller's monotonic seconds; ``clock`` ties them to th
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from ..module_utils._lifecycle import outcome
-from ..module_utils._plan import (
-    ACTIONABLE, SECONDS_WITHOUT_NOT_BEFORE, Machine, event_from_dict, plan_events, plan_to_dict, scopes, sentinels)
+from ..module_utils._plan import ACTIONABLE, Machine, event_from_dict, plan_events, plan_to_dict, scopes, sentinels
 from ..module_utils._policy import parse_policy
-
-Record = dict[str, Any]
-
-APPROVING = ("approve", "prepare_and_approve")
-PREPARING = ("prepare", "prepare_and_approve")
-
-LONGEST_LOOK = 180.0
-"""Seconds that one look may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
+from ._event_entry import APPROVING, LEAVES_NOTHING_BEHIND, PREPARING, is_open, is_unwatchable, latest_end, title, waits_for_approval
+from ._todo import Record, machines_of, next_approver, scope_by_host, todo_of, wait_until, watchers_of
 
 FAILURES_IN_A_ROW = 10
 """Looks in a row that may fail on a machine that watches its own event, or be answered with nothing."""
-
-LEAVES_NOTHING_BEHIND = ("terminate", "preempt")
-"""Types after which the machine is deleted or deallocated (S4.12, S4.13)."""
 
 
 def begin(machines: Sequence[Machine], options: Mapping[str, Any], at: float, wall: float) -> Record:
@@ -119,15 +109,15 @@ def _count_failure(record: Record, host: str, look: Mapping[str, Any]) -> None:
 
 def _end_blind_watches(record: Record) -> None:
     for key, entry in record["events"].items():
-        if _open(entry) and entry["verdict"] in ACTIONABLE and not _unwatchable(entry) and not _watchers(record, {key: entry}):
+        if is_open(entry) and entry["verdict"] in ACTIONABLE and not is_unwatchable(entry) and not watchers_of(record, {key: entry}):
             entry["closed"], entry["failed"] = True, "no machine is left that can see it"
-            record["problems"].append(f"{_title(entry)}: no machine is left that can see it.{_left_prepared(record, entry)}")
+            record["problems"].append(f"{title(entry)}: no machine is left that can see it.{_left_prepared(record, entry)}")
 
 
 def _report_blind_scopes(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> None:
     """Say it when nobody is left to look on behalf of a scope: its events go unseen for the rest of the run."""
-    able = sentinels(_machines(record), record["lost"])
-    for scope, members in scopes(_machines(record)).items():
+    able = sentinels(machines_of(record), record["lost"])
+    for scope, members in scopes(machines_of(record)).items():
         left = [machine for machine in members if not _may_be_gone(record, machine.host)]
         if scope in able or scope in record["blind"] or not left:
             continue
@@ -162,16 +152,8 @@ def _is_document(look: Mapping[str, Any]) -> bool:
     return not _has_failed(look) and look.get("incarnation") is not None
 
 
-def _machines(record: Record) -> list[Machine]:
-    return [Machine(**machine) for machine in record["machines"]]
-
-
-def _scope_of(record: Record) -> dict[str, str]:
-    return {machine["host"]: machine["scope"] for machine in record["machines"]}
-
-
 def _advance(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) -> None:
-    scope_of = _scope_of(record)
+    scope_of = scope_by_host(record)
     for key, entry in record["events"].items():
         if entry["gone"] is not None:
             continue
@@ -187,7 +169,7 @@ def _advance(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) 
             entry["gone"] = at
             entry["approval"]["confirmed"] = entry["approval"]["sent"]
             entry["outcome"] = outcome(event_from_dict(entry), approved_by_us, _wall(record, at))
-        elif _open(entry) and entry["verdict"] in ACTIONABLE and at >= _latest_end(record, entry):
+        elif is_open(entry) and entry["verdict"] in ACTIONABLE and at >= latest_end(entry, record["options"]["event_timeout"]):
             _give_up(record, entry)
 
 
@@ -196,7 +178,7 @@ def _note_start(record: Record, entry: Record) -> None:
     if entry["undo"] and any(record["hosts"][host]["state"] == "prepared" for host in entry["affected"]):
         # It came before its machines were brought back: that has to wait now until it is over.
         entry["closed"] = entry["undo"] = False
-    if _open(entry) and (entry["verdict"] == "watch" or entry["verdict"] in PREPARING):
+    if is_open(entry) and (entry["verdict"] == "watch" or entry["verdict"] in PREPARING):
         _hit(record, entry)
 
 
@@ -207,16 +189,11 @@ def _hit(record: Record, entry: Mapping[str, Any]) -> None:
             record["hosts"][host]["state"] = "hit"
 
 
-def _latest_end(record: Record, entry: Mapping[str, Any]) -> float:
-    notice = SECONDS_WITHOUT_NOT_BEFORE if entry["notice"] is None else max(entry["notice"], 0.0)
-    return entry["planned"] + notice + record["options"]["event_timeout"]
-
-
 def _give_up(record: Record, entry: Record) -> None:
     """End the watch of an event that stays longer than the user allowed. Its machines stay as they are: it may still hit them."""
     entry["closed"], entry["failed"] = True, "it stayed longer than this run watched"
     record["problems"].append(
-        f"{_title(entry)} was still {entry['status']} {record['options']['event_timeout']:.0f} s after its not-before.{_left_prepared(record, entry)}")
+        f"{title(entry)} was still {entry['status']} {record['options']['event_timeout']:.0f} s after its not-before.{_left_prepared(record, entry)}")
 
 
 def _left_prepared(record: Record, entry: Mapping[str, Any]) -> str:
@@ -232,7 +209,7 @@ def _wall(record: Record, at: float) -> float:
 def _plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) -> None:
     options = record["options"]
     planned_events = plan_events(
-        _machines(record), looks, parse_policy(options["policy"]), margin=options["margin"],
+        machines_of(record), looks, parse_policy(options["policy"]), margin=options["margin"],
         allow_unknown=options["allow_unknown"], prepare_within=options["prepare_within"])
     for planned in planned_events:
         known = record["events"].get(planned.event.key)
@@ -248,7 +225,7 @@ def _plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float)
             approval={"sent": False, "by": "", "at": None, "confirmed": False, "tried": [], "problem": ""})
         record["events"][planned.event.key] = entry
         if entry["hold"] and entry["action"] in APPROVING and entry["verdict"] in ("prepare", "watch") and entry["started"] is None:
-            record["problems"].append(f"{_title(entry)} was not approved: {entry['hold']}")
+            record["problems"].append(f"{title(entry)} was not approved: {entry['hold']}")
         _report_nameless(record, entry, known)
         if entry["verdict"] == "watch" and entry["started"] is not None:
             _hit(record, entry)
@@ -261,12 +238,12 @@ def _plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float)
 
 def _report_nameless(record: Record, entry: Mapping[str, Any], known: Mapping[str, Any] | None) -> None:
     """An event that is left alone because none of its machines is ours may be ours all the same."""
-    scope_of = _scope_of(record)
+    scope_of = scope_by_host(record)
     seen_in = {scope_of[host] for host in entry["seen_by"]}
     nameless = [host for host, name in record["names"].items() if not name and scope_of[host] in seen_in]
     if entry["verdict"] == "not_ours" and nameless and not known:
         record["problems"].append(
-            f"{_title(entry)} was left alone, but may hit {', '.join(nameless)}: the name of the VM is not known "
+            f"{title(entry)} was left alone, but may hit {', '.join(nameless)}: the name of the VM is not known "
             "(azure_maintenance_resource_name).")
 
 
@@ -295,7 +272,7 @@ def prepared(record: Record, results: Mapping[str, Mapping[str, Any]], at: float
         if bad and not entry["failed"]:
             entry["failed"] = "preparation failed on " + "; ".join(bad)
             entry["closed"] = entry["undo"] = record["options"]["on_failure"] == "revert"
-            record["problems"].append(f"{_title(entry)} was not approved: {entry['failed']}")
+            record["problems"].append(f"{title(entry)} was not approved: {entry['failed']}")
     _report_unapproved(record)
     return _with_todo(record, at)
 
@@ -322,10 +299,10 @@ def _report_unapproved(record: Record) -> None:
     """Say it once when an event that should be approved can't be: every approver has tried it, or is lost."""
     for entry in record["events"].values():
         approval = entry["approval"]
-        if _open(entry) and _waits_for_approval(entry) and not approval.get("reported") and not _next_approver(entry, record):
+        if is_open(entry) and waits_for_approval(entry) and not approval.get("reported") and not next_approver(record, entry):
             approval["reported"] = True
             why = approval["problem"] or "no machine is left that could do it"
-            record["problems"].append(f"{_title(entry)} could not be approved, and starts by itself: {why}")
+            record["problems"].append(f"{title(entry)} could not be approved, and starts by itself: {why}")
 
 
 def _upper(ids: Iterable[str] | None) -> list[str]:
@@ -358,44 +335,16 @@ def recovered(record: Record, results: Mapping[str, Mapping[str, Any]], at: floa
     return _with_todo(record, at)
 
 
-def _open(entry: Mapping[str, Any]) -> bool:
-    return entry["gone"] is None and not entry["closed"]
-
-
-def _title(entry: Mapping[str, Any]) -> str:
-    return f"{entry['type']} {entry['id']} ({', '.join(entry['affected'] or entry['resources'])})"
-
-
 def _with_todo(record: Record, at: float) -> Record:
-    """Write who does what next. Everything here follows from the rest of the record."""
-    entries = {key: entry for key, entry in record["events"].items() if _open(entry) and entry["verdict"] in ACTIONABLE}
-    watched = {key: entry for key, entry in entries.items() if not _unwatchable(entry)}
-    busy_hosts = {host for entry in watched.values() for host in entry["affected"]}
-    threatened = busy_hosts.union(_under_unwatched(record))
-    todo: Record = {
-        "prepare": _to_prepare(entries),
-        "approve": _to_approve(record, entries),
-        "revert": _to_revert(record, threatened),
-        "recover": _to_recover(record, threatened),
-        "watch": _watchers(record, watched),
-        "outstanding": sorted(watched),
-    }
-    todo["self_watch"] = sorted(busy_hosts.intersection(todo["watch"]))
-    todo["act"] = any(todo[work] for work in ("prepare", "approve", "revert", "recover"))
-    todo["look"] = _lookers(record, todo["watch"], watched)
-    todo["crew"] = sorted(set(todo["look"]).union(
-        todo["approve"], todo["prepare"], busy_hosts, todo["revert"], todo["recover"], *[entry["approvers"] for entry in watched.values()]))
-    busy = bool(watched) or todo["act"]
+    """Write who does what next, and whether the run is at its end."""
+    todo = todo_of(record, at)
+    busy = bool(todo["outstanding"]) or todo["act"]
     if record["busy"] and not busy:
         record["rounds_done"] += 1
     record["busy"] = busy
-    rounds, wait_until = record["options"]["rounds"], record["clock"]["mono"] + record["options"]["wait_timeout"]
-    todo["longest_look"] = _longest_look(record, todo)
-    todo["look_seconds"] = min(todo["longest_look"], _until_due(record, at))
-    if not todo["outstanding"]:
-        todo["look_seconds"] = min(todo["look_seconds"], max(wait_until - at, 0.0))
     record["todo"], record["at"] = todo, at
-    record["finished"] = not busy and (at >= wait_until or not todo["look"] or 0 < rounds <= record["rounds_done"])
+    rounds = record["options"]["rounds"]
+    record["finished"] = not busy and (at >= wait_until(record) or not todo["look"] or 0 < rounds <= record["rounds_done"])
     if record["finished"]:
         _report_left(record)
     return record
@@ -407,141 +356,3 @@ def _report_left(record: Record) -> None:
         if state["state"] in ("prepared", "half_prepared") and host not in record["told"] and not _may_be_gone(record, host):
             record["told"].append(host)
             record["problems"].append(f"{host} stayed prepared: bring it back with the playbook recover once its maintenance is over.")
-
-
-def _under_unwatched(record: Record) -> set[str]:
-    """Machines of events that nobody watches any more, but that were still there when last seen: they may yet be hit.
-
-    Except where a preparation was given up: there the user wants the machines in service until the event starts.
-    """
-    return {
-        host for entry in record["events"].values()
-        if entry["closed"] and entry["gone"] is None and (entry["started"] is not None or not entry["undo"])
-        for host in entry["affected"]}
-
-
-def _longest_look(record: Record, todo: Mapping[str, Any]) -> float:
-    """How long a look may wait at most, in seconds.
-
-    The linear strategy ends a task when its slowest host ends. So a single looker waits until it sees something, and several
-    wait in slices; so does one that may be rebooted under its own look.
-    """
-    alone = len(todo["look"]) == 1 and not todo["self_watch"]
-    return LONGEST_LOOK if alone else record["options"]["slice"]
-
-
-def _until_due(record: Record, at: float) -> float:
-    """Seconds until something is due though the document stays the same: a watch ends, or a later event comes near enough."""
-    due = [LONGEST_LOOK]
-    for entry in record["events"].values():
-        if _open(entry) and entry["verdict"] in ACTIONABLE:
-            due.append(_latest_end(record, entry) - at)
-        elif _open(entry) and entry["verdict"] == "later":
-            left = entry["planned"] + entry["notice"] - record["options"]["prepare_within"] - at
-            # What is due, but was not planned anew, is in a scope that nobody can look at: no reason to hurry the others.
-            due.append(left if left > 0 else LONGEST_LOOK)
-    return max(min(due), 1.0)
-
-
-def _lookers(record: Record, watchers: Sequence[str], entries: Mapping[str, Record]) -> list[str]:
-    """One machine of every scope: its watcher where there are open events, else its sentinel."""
-    scope_of = _scope_of(record)
-    covered = {scope_of[host] for entry in entries.values() for host in entry["seen_by"]}
-    idle = [host for scope, host in sentinels(_machines(record), record["lost"]).items() if scope not in covered]
-    return sorted({*watchers, *idle})
-
-
-def _unwatchable(entry: Mapping[str, Any]) -> bool:
-    """Nobody is left to see the end of an event that takes the last machine of its scope away."""
-    alone = not entry["watchers"] and entry["type"].lower() in LEAVES_NOTHING_BEHIND
-    return bool(alone and (entry["approval"]["tried"] or entry["verdict"] not in APPROVING) and
-                (entry["prepared"] or entry["verdict"] in ("approve", "watch")))
-
-
-def _to_prepare(entries: Mapping[str, Record]) -> dict[str, Any]:
-    work: dict[str, Any] = {}
-    for entry in entries.values():
-        if entry["verdict"] not in PREPARING or entry["started"] is not None:
-            continue
-        deadline = entry["planned"] + entry["budget"]
-        for host in entry["affected"]:
-            if host in entry["unreachable"] or host in entry["prepared"]:
-                continue
-            mine = work.setdefault(host, {"deadline": deadline, "ids": []})
-            mine["deadline"] = min(mine["deadline"], deadline)
-            mine["ids"].append(entry["id"])
-    return work
-
-
-def _is_prepared(entry: Mapping[str, Any]) -> bool:
-    return all(entry["prepared"].get(host, {}).get("ok") for host in entry["affected"])
-
-
-def _waits_for_approval(entry: Mapping[str, Any]) -> bool:
-    ready = entry["verdict"] == "approve" or entry["verdict"] == "prepare_and_approve" and _is_prepared(entry)
-    approval = entry["approval"]
-    return bool(ready and not entry["hold"] and entry["started"] is None and not approval["sent"] and "note" not in approval)
-
-
-def _next_approver(entry: Mapping[str, Any], record: Record) -> str:
-    tried = entry["approval"]["tried"]
-    candidates = list(entry["approvers"])
-    if entry["type"].lower() != "terminate" and len(tried) < 2:
-        # Others take the place of approvers that were lost before they could try.
-        candidates += entry["watchers"] + [host for host in entry["affected"] if host not in entry["unreachable"]]
-    for host in candidates:
-        if host not in tried and host not in record["lost"]:
-            return host
-    return ""
-
-
-def _to_approve(record: Record, entries: Mapping[str, Record]) -> dict[str, Any]:
-    work: dict[str, Any] = {}
-    for entry in entries.values():
-        host = _next_approver(entry, record)
-        if not host or not _waits_for_approval(entry):
-            continue
-        mine = work.setdefault(host, {"ids": [], "prepared_resources": [], "force": False, "wait": True})
-        mine["ids"].append(entry["id"])
-        mine["prepared_resources"] += [record["names"][affected] for affected in entry["affected"]]
-        mine["force"] = mine["force"] or bool(entry["unknown"])
-        # A machine that is hit may be gone a moment after its approval: it does not stay to confirm.
-        mine["wait"] = mine["wait"] and host not in entry["affected"]
-    return work
-
-
-def _to_revert(record: Record, threatened: Collection[str]) -> list[str]:
-    """Machines that were prepared for nothing: the event stays unapproved because another machine was not ready."""
-    given_up = [entry for entry in record["events"].values() if entry["undo"] and entry["gone"] is None and entry["started"] is None]
-    return sorted({
-        host for entry in given_up for host, result in entry["prepared"].items()
-        if result["ok"] and record["hosts"][host]["state"] == "prepared" and host not in threatened})
-
-
-def _watchers(record: Record, entries: Mapping[str, Record]) -> list[str]:
-    """For each open event one machine that no open event hits; where there is none, those that it hits."""
-    hit = {host for entry in entries.values() for host in entry["affected"]}
-    chosen: set[str] = set()
-    for entry in entries.values():
-        free = [host for host in entry["watchers"] if host not in hit and host not in record["lost"]]
-        own = [host for host in entry["affected"] if host not in entry["unreachable"] and host not in record["lost"]]
-        chosen.update(free[:1] or own)
-    return sorted(chosen)
-
-
-def _to_recover(record: Record, threatened: Collection[str]) -> list[str]:
-    """Machines that were prepared or hit, when no open event is left that names them."""
-    ready = []
-    for host, state in record["hosts"].items():
-        if state["state"] not in ("prepared", "half_prepared", "hit") or host in threatened:
-            continue
-        gone = [entry for entry in record["events"].values() if host in entry["affected"] and entry["gone"] is not None]
-        # What was planned for after its machine should have been gone shows that it was not.
-        newest = max((entry["planned"] for entry in gone), default=0.0)
-        if gone and not any(_took_away(entry) and entry["gone"] >= newest for entry in gone):
-            ready.append(host)
-    return sorted(ready)
-
-
-def _took_away(entry: Mapping[str, Any]) -> bool:
-    return entry["type"].lower() in LEAVES_NOTHING_BEHIND and entry["outcome"] != "cancelled"
