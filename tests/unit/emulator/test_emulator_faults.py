@@ -125,7 +125,7 @@ def test_trickle(emulator):
 
 def test_a_trickle_is_slow(emulator):
     emulator.fault("trickle", interval=60, count=1)
-    received, error = raw(emulator, timeout=0.3)
+    received, error = raw(emulator, timeout=1.0)
     assert isinstance(error, socket.timeout)
     assert received.endswith(b"\r\n\r\n{")
 

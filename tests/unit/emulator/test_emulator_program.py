@@ -246,17 +246,17 @@ EVENT = {"id": "X", "name": "", "type": "Reboot", "resources": ["a"], "scope": "
 
 
 @pytest.mark.parametrize(
-    "command, status, told",
+    "command, time_limit, status, told",
     [
-        ("/nothing/here", None, "No such file"),
-        ("sh -c 'echo oh >&2; exit 3'", 3, "oh"),
-        ("sleep 60", None, "killed after 0.2 s"),
+        ("/nothing/here", 30, None, "No such file"),
+        ("sh -c 'echo oh >&2; exit 3'", 30, 3, "oh"),
+        ("sleep 60", 0.2, None, "killed after 0.2 s"),
     ],
 )
-def test_commands_that_fail_are_told(command, status, told):
+def test_commands_that_fail_are_told(command, time_limit, status, told):
     ran = queue.Queue()
-    on_change.OnChange(command, ran.put, time_limit=0.2).changed("started", EVENT)
-    result = ran.get(timeout=10)
+    on_change.OnChange(command, ran.put, time_limit).changed("started", EVENT)
+    result = ran.get(timeout=40)
     assert result.status == status and told in result.error
 
 

@@ -286,6 +286,7 @@ class Server:
         self.listener.listen(5)
         self.url = "http://127.0.0.1:%d/x" % self.listener.getsockname()[1]
         self.connections = 0
+        self.closed = threading.Semaphore(0)        # once for each connection that was played to its end
         self.stop = threading.Event()
         self.threads = [threading.Thread(target=self._serve, args=(plays,), daemon=True)]
 
@@ -297,6 +298,7 @@ class Server:
                 connection.settimeout(5)
                 with contextlib.closing(connection), contextlib.suppress(OSError):
                     play(self, connection)
+            self.closed.release()
 
     def __enter__(self):
         for thread in self.threads:
@@ -382,7 +384,9 @@ def test_one_connection_for_many_requests(real):
 def test_a_connection_that_the_server_has_closed_is_made_anew(real):
     closing = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{}"
     with Server(answers(OK), answers(closing), answers(OK)) as server:
-        assert [real.get(server.url, {}, 5.0).body for _each in range(3)] == [b"{}"] * 3
+        for _each in range(3):
+            assert real.get(server.url, {}, 5.0).body == b"{}"
+            assert server.closed.acquire(timeout=5)
         assert server.connections == 3
 
 
@@ -395,7 +399,7 @@ def test_nobody_holds_us_beyond_the_timeout(real, play):
         started = time.monotonic()
         with pytest.raises(AnswerTimeout):
             real.get(server.url, {}, 0.4)
-        assert 0.3 < time.monotonic() - started < 2.0
+        assert 0.3 < time.monotonic() - started < 4.0
 
 
 @pytest.mark.parametrize("play, kind", [
