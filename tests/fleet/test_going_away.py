@@ -13,7 +13,7 @@ def test_terminate_is_approved_by_the_machine_it_deletes(azure, machines, mainta
     run.wait().check()
     approved = judge.approved_once(azure, event, by="web3")
     judge.prepared_before(machines, ["web3"], approved)
-    host.until("web3 to be gone", lambda: machines["web3"].boot_id() == "", timeout=20)
+    host.until("web3 to be gone", lambda: machines["web3"].boot_id() == "", timeout=60)
     assert machines["web3"].times("recovered") == []
     assert user.states("web3")[-1] != "UP"
     judge.untouched(machines, boots, ["web1", "web2", "web10"], user)
@@ -29,7 +29,7 @@ def test_preempt_gives_thirty_seconds(azure, machines, maintain, user):
     approved, shown = judge.approved_once(azure, event, by="web1"), *azure.times(event, "scheduled")
     assert approved - shown < 25
     judge.prepared_before(machines, ["web3"], approved)
-    host.until("web3 to be gone", lambda: machines["web3"].boot_id() == "", timeout=20)
+    host.until("web3 to be gone", lambda: machines["web3"].boot_id() == "", timeout=60)
     assert machines["web3"].times("recovered") == []
     judge.untouched(machines, boots, ["web1", "web2", "web10"], user)
     assert user.failures() == []

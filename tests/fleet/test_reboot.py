@@ -86,7 +86,7 @@ def test_what_an_administrator_started_is_approved_at_once(azure, machines, main
     run.wait().check()
     approved, shown = judge.approved_once(azure, event, by="web1"), *azure.times(event, "scheduled")
     assert approved - shown < 10
-    host.until("web3's reboot", lambda: machines["web3"].boot_id() not in ("", boots["web3"]), timeout=20)
+    host.until("web3's reboot", lambda: machines["web3"].boot_id() not in ("", boots["web3"]), timeout=60)
     judge.untouched(machines, boots, ["web1", "web2", "web10"])
     assert machines["web3"].times("prepared") == []
 

@@ -33,7 +33,7 @@ def states(machine: Machine) -> Dict[str, str]:
         return {}
 
 
-def all_ready(machine: Machine, timeout: float = 20) -> None:
+def all_ready(machine: Machine, timeout: float = 60) -> None:
     """Every server back in use, whatever state a test left it in."""
     names = [spec.name for spec in settings.MACHINES if spec.scope == "web"]
     until("HAProxy to answer", lambda: states(machine), timeout)

@@ -50,7 +50,7 @@ class Emulator:
                 return bool(self.get("/state"))
             except requests.RequestException:
                 return False
-        until("the emulator's control API", answers, 10)
+        until("the emulator's control API", answers, 30)
 
     def stop(self) -> None:
         cgroups.clear(_GROUP)
@@ -66,7 +66,7 @@ class Emulator:
     def reset(self, speed: float) -> None:
         """No events, no faults, an empty journal; virtual time passes `speed` times faster than a watch."""
         self.post("/clock", {"pause": True})
-        until("what events do to machines to be done", self._commands_are_done, 30)
+        until("what events do to machines to be done", self._commands_are_done, 60)
         self.post("/reset")
         self.post("/clock", {"speed": speed})
 

@@ -14,7 +14,7 @@ from . import cgroups, services, settings
 from .host import FleetError, process_words, run, until
 
 _POWER_OFF, _REBOOT = signal.SIGRTMIN + 4, signal.SIGRTMIN + 5        # what systemd as process 1 takes them for
-_BOOT_SECONDS = 30
+_BOOT_SECONDS = 90
 
 
 class Machine:
@@ -80,7 +80,7 @@ class Machine:
         if self.supervisor_runs():
             if self.is_wanted():
                 return
-            until(f"{self.spec.name}, which is being switched off, to be off", lambda: not self.supervisor_runs(), 20)
+            until(f"{self.spec.name}, which is being switched off, to be off", lambda: not self.supervisor_runs(), 60)
         self._wanted.write_text("on", encoding="ascii")
         subprocess.Popen(
             [sys.executable, "-m", "machines.supervise", self.spec.name],
@@ -89,13 +89,13 @@ class Machine:
         )
         until(f"the supervisor of {self.spec.name}", self.supervisor_runs, 10, pause=0.02)
 
-    def power_off(self, timeout: float = 20) -> None:
+    def power_off(self, timeout: float = 60) -> None:
         """Shut it down in order, and leave it off."""
         self._want_off()
         self._signal(_POWER_OFF)
         until(f"{self.spec.name} to power off", lambda: not self.supervisor_runs(), timeout)
 
-    def pull_plug(self, timeout: float = 10) -> None:
+    def pull_plug(self, timeout: float = 30) -> None:
         """Off at once, nothing is told. What it had not synced is lost to its services, as on a real machine."""
         self._want_off()
         self._signal(signal.SIGKILL)
@@ -127,7 +127,10 @@ class Machine:
         for pid in cgroups.members(self.spec.name):
             words = process_words(pid)
             if words and words[0].endswith("systemd-nspawn"):
-                children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+                try:
+                    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+                except OSError:
+                    return None     # it ended while we looked
                 if children:
                     return int(children[0])
         return None
