@@ -115,10 +115,10 @@ def explain(result: Mapping[str, Any]) -> str:
         text = "exit code {0}".format(result["rc"])
         words = words or _line(result.get("msg"))
         return f"{text}: {words}" if words else text
-    if result.get("error"):  # ansible.windows.win_powershell
-        first = result["error"][0]
-        details = first.get("error_details") or {}
-        return _line(details.get("message") or first.get("output")) or "PowerShell failed"
+    errors = result.get("error")
+    if isinstance(errors, list) and errors and isinstance(errors[0], Mapping):  # ansible.windows.win_powershell
+        details = errors[0].get("error_details") or {}
+        return _line(details.get("message") or errors[0].get("output")) or "PowerShell failed"
     text = _line(result.get("msg"))
     if not text or text.startswith("MODULE FAILURE"):
         text = _last_line(result.get("module_stderr")) or _last_line(result.get("exception")) or text

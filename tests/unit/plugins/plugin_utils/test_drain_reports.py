@@ -130,6 +130,9 @@ def test_124_of_a_command_that_nobody_timed_is_just_an_exit_code():
         ({"error": [{"output": "Suspend failed", "error_details": None}]}, "Suspend failed"),
         ({"error": [{"output": ""}]}, "PowerShell failed"),
         ({"error": [], "msg": "Unhandled exception"}, "Unhandled exception"),
+        ({"error": "not found", "msg": "The API said no"}, "The API said no"),
+        ({"error": 404, "msg": "The API said no"}, "The API said no"),
+        ({"error": {"code": 1}, "msg": "The API said no"}, "The API said no"),
         ({}, "it failed and said nothing"),
     ],
 )
