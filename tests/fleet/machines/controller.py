@@ -175,10 +175,10 @@ def _inventory() -> Dict[str, Any]:
     web_variables = {"azure_maintenance_scope": "web", "drain_steps": _WEB_STEPS}
     lone_variables = {"drain_steps": [{"type": "service", "service": "nginx"}, _NOTES]}
     return {"all": {
-        "vars": {"ansible_user": settings.USER, "ansible_python_interpreter": "/usr/bin/python3"},
+        # As the guide has it: for all, and with them for the controller's implicit localhost, which has no sudo.
+        "vars": {"ansible_user": settings.USER, "ansible_python_interpreter": "/usr/bin/python3", "ansible_become": True},
         "children": {
             "machines": {
-                "vars": {"ansible_become": True},
                 "children": {
                     "balancers": {"hosts": hosts("haproxy")},
                     "web": {"hosts": hosts("nginx", "web"), "vars": web_variables},
