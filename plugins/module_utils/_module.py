@@ -69,7 +69,8 @@ def run(arguments: Dict[str, Dict[str, Any]], operation: Operation) -> None:
     """Run one operation as a module: it exits, with the operation's result or with its failure."""
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
     if REQUESTS_IMPORT_ERROR:
-        module.fail_json(msg=missing_required_lib("requests"), exception=REQUESTS_IMPORT_ERROR)
+        failure = ScheduledEventsError(missing_required_lib("requests"), kind="invalid")
+        module.fail_json(msg=failure.message, failure=failure.failure(), exception=REQUESTS_IMPORT_ERROR)
     clock = Clock()
     result = outcome(operation, module.params, RequestsTransport(clock), clock, module.check_mode,
                      lambda: find_endpoints(Files(), clock.wall()))

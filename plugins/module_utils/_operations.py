@@ -86,6 +86,8 @@ class _Operation:
         return {
             "changed": False,
             "incarnation": self.document.incarnation,
+            "unusable_events": [{"position": entry.position, "id": entry.key, "reason": entry.reason, "raw": entry.raw}
+                                for entry in self.document.unusable],
             "resource_name": self.name,
             "api_version": imds.api_version_used,
             "endpoint": imds.endpoint,
@@ -184,8 +186,6 @@ class _Info(_Operation):
         result = super().result()
         result.update(
             events=self.event_dicts(self._chosen()),
-            unusable_events=[{"position": entry.position, "reason": entry.reason, "raw": entry.raw}
-                             for entry in self.document.unusable],
             placement_group=self.placement_group,
             transitions=[self._transition_dict(transition) for transition in self.seen],
         )
@@ -314,7 +314,8 @@ class _Approval(_Operation):
         return False
 
     def _named(self) -> Dict[str, Event]:
-        events = {event.key: event for event in self.document.events}
+        unusable = {entry.key for entry in self.document.unusable}
+        events = {event.key: event for event in self.document.events if event.key not in unusable}
         return {key: events[key] for key in self._ids if key in events}
 
     def _sort(self) -> List[Event]:
@@ -488,10 +489,10 @@ def _is_advice(event: Event) -> bool:
 
 
 def _described(document: Document) -> str:
-    if not document.events:
-        return "no event"
-    return "; ".join("%s %s %s of %s" % (event.event_type, event.event_id, event.event_status, _listed(event.resources))
-                     for event in document.events)
+    described = ["%s %s %s of %s" % (event.event_type, event.event_id, event.event_status, _listed(event.resources))
+                 for event in document.events]
+    described.extend("entry %d, which can't be read: %s" % (entry.position, entry.reason) for entry in document.unusable)
+    return "; ".join(described) or "no event"
 
 
 def _listed(texts: Sequence[str]) -> str:

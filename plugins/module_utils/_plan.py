@@ -99,8 +99,9 @@ def _machine(item: Mapping[str, Any]) -> Machine:
     look = item.get("look") or {}
     declared_scope = item.get("scope") or ""
     placement_group = look.get("placement_group") or ""
-    # A placement group is what Azure itself calls a scope (S4.17): it wins over the inventory.
-    scope = f"placement group {placement_group}" if placement_group else declared_scope or item["host"]
+    # Azure itself calls a placement group a scope, but in scale sets with a single fault domain only the machine that is hit
+    # sees its event (S4.17), and nobody but the user knows that: what the inventory declares wins.
+    scope = declared_scope or (f"placement group {placement_group}" if placement_group else item["host"])
     problem = ""
     if look.get("unreachable"):
         problem = f"Ansible does not reach it: {_first_line(look.get('msg'))}"
@@ -157,7 +158,7 @@ def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, 
     sentences = []
     for name, members in scopes(machines).items():
         seen = [(machine.host, _ids(looks[machine.host])) for machine in members
-                if machine.reachable and machine.host in looks and "events" in looks[machine.host]]
+                if machine.reachable and machine.host in looks and _tells(looks[machine.host])]
         different = [host for host, ids in seen if ids != seen[0][1]]
         if different:
             listed = "; ".join(f"{host} sees {', '.join(sorted(ids)) or 'no event'}" for host, ids in seen)
@@ -165,6 +166,11 @@ def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, 
                 f"The machines of scope {name!r} are shown different documents, so they are not one scope: {listed}. "
                 f"Correct azure_maintenance_scope of {', '.join([seen[0][0]] + different)} (a machine without it is a scope of its own).")
     return sentences
+
+
+def _tells(look: Mapping[str, Any]) -> bool:
+    """Whether a look tells which events there are: an empty body (no incarnation) tells nothing (S2, S13.9)."""
+    return "events" in look and look.get("incarnation", 0) is not None
 
 
 def _ids(look: Mapping[str, Any]) -> frozenset:

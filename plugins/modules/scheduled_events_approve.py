@@ -96,7 +96,7 @@ EXAMPLES = r"""
     wait_timeout: 120
   when: maintenance.events | length > 0
   register: approval
-  failed_when: approval.failed and (approval.failure.kind != 'timeout' or not approval.approved)
+  failed_when: approval.failed and ((approval.failure | default({})).kind | default('') != 'timeout' or not approval.approved)
 
 - name: Stand in for the first approver, should it not have approved within 20 seconds
   cloudops.azure_maintenance.scheduled_events_approve:
@@ -168,6 +168,16 @@ events:
       description: Host server is undergoing maintenance.
       duration: -1
       affects_self: true
+unusable_events:
+  description: Entries of that document that can't be read, as M(cloudops.azure_maintenance.scheduled_events_info) returns them.
+  returned: always
+  type: list
+  elements: dict
+  sample:
+    - position: 2
+      id: 5A1C2F6B-0917-49F4-85F7-84B9E366719B
+      reason: it has no Resources
+      raw: {"EventId": "5A1C2F6B-0917-49F4-85F7-84B9E366719B"}
 incarnation:
   description: The number of that document. V(null) before the first answer, or when it was empty.
   returned: always

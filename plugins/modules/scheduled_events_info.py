@@ -116,7 +116,7 @@ EXAMPLES = r"""
     wait: true
     wait_timeout: 3600
   register: maintenance
-  failed_when: maintenance.failed and maintenance.failure.kind != 'timeout'
+  failed_when: maintenance.failed and (maintenance.failure | default({})).kind | default('') != 'timeout'
 
 - name: Wait until all events of a known kind are over
   cloudops.azure_maintenance.scheduled_events_info:
@@ -132,7 +132,7 @@ EXAMPLES = r"""
     since_incarnation: "{{ maintenance.incarnation }}"
     wait_timeout: 30
   register: changes
-  failed_when: changes.failed and changes.failure.kind != 'timeout'
+  failed_when: changes.failed and (changes.failure | default({})).kind | default('') != 'timeout'
 """
 
 RETURN = r"""
@@ -215,6 +215,10 @@ unusable_events:
       description: Its place in the document, counted from 1.
       type: int
       sample: 2
+    id:
+      description: Its EventId in upper case. Blank when it has none.
+      type: str
+      sample: 3474C1DD-0917-49F4-85F7-84B9E366719B
     reason:
       description: What is wrong with it.
       type: str

@@ -65,6 +65,8 @@ def status_lines(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
         events = look.get("events") or []
         lines.append(f"{lead}  {name}: {len(events) or 'no'} event{'' if len(events) == 1 else 's'}")
         lines.extend(f"{' ' * width}    {_seen(event)}" for event in events)
+        lines.extend(f"{' ' * width}    CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
+                     for unusable in look.get("unusable_events") or ())
     return lines or ["There is no host."]
 
 

@@ -15,7 +15,7 @@ URL = ENDPOINT + events_path()
 
 INFO_KEYS = {"changed", "incarnation", "events", "unusable_events", "resource_name", "placement_group", "api_version",
              "endpoint", "elapsed", "polls", "looked_at", "transitions", "warnings"}
-APPROVE_KEYS = {"changed", "approved", "already", "not_approved", "confirmed", "events", "incarnation", "resource_name",
+APPROVE_KEYS = {"changed", "approved", "already", "not_approved", "confirmed", "events", "unusable_events", "incarnation", "resource_name",
                 "api_version", "endpoint", "elapsed", "polls", "looked_at", "diff", "warnings"}
 
 
@@ -54,7 +54,7 @@ def test_a_look(transport):
         "changed": False, "incarnation": 7, "resource_name": "web1", "placement_group": None, "api_version": "2020-07-01",
         "endpoint": ENDPOINT, "elapsed": 0.375, "polls": 1, "looked_at": "2026-01-01T00:00:00Z", "transitions": [],
         "warnings": [],
-        "unusable_events": [{"position": 2, "reason": "it has no Resources", "raw": {"EventId": "ID-2"}}],
+        "unusable_events": [{"position": 2, "id": "ID-2", "reason": "it has no Resources", "raw": {"EventId": "ID-2"}}],
         "events": [{
             "id": "ID-1", "type": "Reboot", "status": "Scheduled", "resource_type": "VirtualMachine", "resources": ["web1"],
             "raw_resources": ["web1"], "not_before": "Thu, 01 Jan 2026 00:15:00 GMT", "not_before_utc": "2026-01-01T00:15:00Z",
@@ -256,6 +256,7 @@ def test_an_event_that_can_not_be_read_any_more_is_not_gone(transport, wait_for,
                      look(200, document(3, event(resources=[])), at=2))
     error = give_up(transport, wait_for, wait_timeout=2.0, **options)
     assert len(error.result["unusable_events"]) == 1
+    assert "held entry 1, which can't be read: it has no Resources" in error.message
 
 
 def test_an_unreadable_event_that_nobody_asked_for_does_not_count(transport):
@@ -511,7 +512,16 @@ def test_what_is_confirmed_in_part_is_told(transport):
 
 def test_an_event_that_can_not_be_read_after_its_approval_is_not_confirmed(transport):
     transport.expect(look(200, ONE), own_name(), sent("ID-1"), *[look(200, document(2, event(resources=[]))) for _each in range(2)])
-    assert failed(run_approve, transport, "ID-1", wait_timeout=2.0).result["confirmed"] == []
+    error = failed(run_approve, transport, "ID-1", wait_timeout=2.0)
+    assert error.result["confirmed"] == []
+    assert [unusable["id"] for unusable in error.result["unusable_events"]] == ["ID-1"]
+
+
+def test_an_event_that_stands_there_twice_and_once_unreadable_is_not_approved(transport):
+    transport.expect(look(200, document(1, event(), event(resources=[]))), own_name())
+    result = run_approve(transport, "ID-1")
+    assert result["approved"] == []
+    assert [entry["reason"] for entry in result["not_approved"]] == ["unknown_machines"]
 
 
 def test_a_confirmation_survives_failures(transport):

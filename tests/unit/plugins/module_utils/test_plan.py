@@ -42,10 +42,10 @@ def plan_one(machines, data, seen_by=None, **options):
 
 
 class TestIdentify:
-    def test_scope_is_the_placement_group_then_the_inventory_then_the_machine(self):
+    def test_scope_is_what_the_inventory_says_then_the_placement_group_then_the_machine(self):
         machines = identify([
-            found("web1", scope="declared", placement_group="pg-7"), found("web2", scope="declared"), found("web3")])
-        assert [one.scope for one in machines] == ["placement group pg-7", "declared", "web3"]
+            found("web1", scope="declared", placement_group="pg-7"), found("web2", placement_group="pg-7"), found("web3")])
+        assert [one.scope for one in machines] == ["declared", "placement group pg-7", "web3"]
 
     def test_two_hosts_of_one_scope_that_are_one_vm(self):
         with pytest.raises(PlanError) as caught:
@@ -94,6 +94,7 @@ class TestDisagreements:
 
     def test_a_machine_that_could_not_look_disagrees_with_nobody(self):
         assert not disagreements(WEB, {"web1": look(event("A")), "web2": {"failed": True, "msg": "x"}})
+        assert not disagreements(WEB, {"web1": look(event("A")), "web2": look(incarnation=None)})
 
     def test_status_alone_is_no_disagreement(self):
         assert not disagreements(WEB, {"web1": look(event(status="Started")), "web2": look(event())})

@@ -98,5 +98,6 @@ def test_requests_is_missing(run, monkeypatch):
     code, result = run()
     assert code == 1
     assert "Python library (requests)" in result["msg"]
+    assert result["failure"] == {"kind": "invalid", "status": None, "url": None}
     # ansible-core 2.19 and up print it only when tracebacks are asked for
     assert given[0]["exception"] == "Traceback: no module named requests"

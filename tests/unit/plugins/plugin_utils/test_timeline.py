@@ -101,4 +101,7 @@ def test_status_of_machines_that_can_not_look():
     assert lines[:2] == ["w  CANNOT LOOK: HTTP 403.", "x  CANNOT LOOK: no reason was given"]
     assert lines[2].startswith("y  NOT REACHED: Nothing listens at that address")
     assert lines[3] == "z  (VM's name not known): no events"
+    unusable = {"position": 2, "id": "", "reason": "it has no EventId", "raw": {}}
+    assert status_lines({"web1": {"events": [], "resource_name": "vm1", "unusable_events": [unusable]}}) == [
+        "web1  vm1: no events", "        CAN'T BE READ: entry 2 of its document: it has no EventId"]
     assert status_lines({}) == ["There is no host."]
