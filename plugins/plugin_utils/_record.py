@@ -15,7 +15,7 @@ Times (``at``) are the controller's monotonic seconds; ``clock`` ties them to th
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -24,6 +24,9 @@ from ..module_utils._plan import ACTIONABLE, Machine, event_from_dict, plan_even
 from ..module_utils._policy import parse_policy
 from ._event_entry import APPROVING, LEAVES_NOTHING_BEHIND, PREPARING, is_open, is_unwatchable, latest_end, title, waits_for_approval
 from ._todo import Record, machines_of, next_approver, scope_by_host, todo_of, wait_until, watchers_of
+
+NESTED = 10
+"""Task files of a kind that include one another. Every level makes a look dearer, and Ansible ends at about 300 of them."""
 
 FAILURES_IN_A_ROW = 10
 """Looks in a row that may fail on a machine that watches its own event, or be answered with nothing."""
@@ -45,6 +48,7 @@ def begin(machines: Sequence[Machine], options: Mapping[str, Any], at: float, wa
         "at": at,
         "lost": [],
         "blind": [],
+        "unreadable": [],
         "told": [],
         "failures": {},
         "events": {},
@@ -52,6 +56,8 @@ def begin(machines: Sequence[Machine], options: Mapping[str, Any], at: float, wa
         "problems": [],
         "busy": False,
         "rounds_done": 0,
+        "looks": 0,
+        "steps": 0,
     }
     return _with_todo(record, at)
 
@@ -66,16 +72,30 @@ def looked(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) ->
     usable = {host: look for host, look in looks.items() if _is_document(look)}
     for host, look in looks.items():
         _count_failure(record, host, look)
-    _advance(record, usable, at)
+    _advance(record, looks, usable, at)
     _plan_new(record, {host: _aged(record, look, at) for host, look in usable.items()}, at)
+    _report_unreadable(record, usable)
     _end_blind_watches(record)
     _report_blind_scopes(record, looks)
     _report_unapproved(record)
     lookers = record["todo"]["look"]
     record = _with_todo(record, at)
-    todo = record["todo"]
-    todo["look_again"] = not (todo["act"] or todo["self_watch"] or record["finished"]) and todo["look"] == lookers
+    _go_on(record, lookers)
     return record
+
+
+def _go_on(record: Record, lookers: Sequence[str]) -> None:
+    """Whether the same machines look again at once, and whether another step follows in the same round.
+
+    Each of them is one more level of included tasks, so from time to time they end though nothing has changed.
+    """
+    todo = record["todo"]
+    record["looks"] += 1
+    nothing_new = not (todo["act"] or todo["self_watch"] or record["finished"]) and todo["look"] == lookers
+    todo["look_again"] = nothing_new and record["looks"] % NESTED != 0
+    if not todo["look_again"]:
+        record["steps"] += 1
+        todo["step_again"] = record["steps"] % NESTED != 0
 
 
 def _aged(record: Record, look: Mapping[str, Any], at: float) -> Mapping[str, Any]:
@@ -152,7 +172,7 @@ def _is_document(look: Mapping[str, Any]) -> bool:
     return not _has_failed(look) and look.get("incarnation") is not None
 
 
-def _advance(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) -> None:
+def _advance(record: Record, asked: Collection[str], looks: Mapping[str, Mapping[str, Any]], at: float) -> None:
     scope_of = scope_by_host(record)
     for key, entry in record["events"].items():
         if entry["gone"] is not None:
@@ -163,14 +183,32 @@ def _advance(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) 
         if any(event["status"] == "Started" for event in now) and entry["started"] is None:
             entry["started"], entry["status"] = at, "Started"
             _note_start(record, entry)
-        # An event that can't be read any more is still there.
-        if shown_to and not now and not any(look.get("unusable_events") for look in shown_to):
-            approved_by_us = [key] if entry["approval"]["tried"] else []
+        # Where a look failed, it may have been approved by somebody else and have started meanwhile.
+        entry["unseen"] = not now and (entry["unseen"] or not shown_to and any(scope_of.get(host) in scopes_of_event for host in asked))
+        if shown_to and not now and not any(_may_hold(look, key) for look in shown_to):
+            could_have_started = [key] if entry["approval"]["tried"] or entry["unseen"] else []
             entry["gone"] = at
             entry["approval"]["confirmed"] = entry["approval"]["sent"]
-            entry["outcome"] = outcome(event_from_dict(entry), approved_by_us, _wall(record, at))
+            entry["outcome"] = outcome(event_from_dict(entry), could_have_started, _wall(record, at))
         elif is_open(entry) and entry["verdict"] in ACTIONABLE and at >= latest_end(entry, record["options"]["event_timeout"]):
             _give_up(record, entry)
+
+
+def _may_hold(look: Mapping[str, Any], key: str) -> bool:
+    """Whether a document has the event as an entry that can't be read any more: then it is still there."""
+    return any(unusable["id"] in ("", key) for unusable in look.get("unusable_events") or ())
+
+
+def _report_unreadable(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> None:
+    scope_of = scope_by_host(record)
+    for host, look in looks.items():
+        for unusable in look.get("unusable_events") or ():
+            known = [scope_of[host], unusable["id"] or unusable["reason"]]
+            if known not in record["unreadable"]:
+                record["unreadable"].append(known)
+                record["problems"].append(
+                    f"{host} is shown an event ({unusable['id'] or 'without an id'}) that can't be read, so nothing was done about it: "
+                    f"{unusable['reason']}. See unusable_events in the result of scheduled_events_info there.")
 
 
 def _note_start(record: Record, entry: Record) -> None:
@@ -209,23 +247,23 @@ def _wall(record: Record, at: float) -> float:
 def _plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) -> None:
     options = record["options"]
     planned_events = plan_events(
-        machines_of(record), looks, parse_policy(options["policy"]), margin=options["margin"],
+        machines_of(record), _with_earlier_sightings(record, looks), parse_policy(options["policy"]), margin=options["margin"],
         allow_unknown=options["allow_unknown"], prepare_within=options["prepare_within"])
     for planned in planned_events:
         known = record["events"].get(planned.event.key)
         # What was left alone is judged anew: its notice, its status, or who sees it may have changed.
         if known and (known["verdict"] in ACTIONABLE or known["gone"] is not None):
+            _widen(record, known, plan_to_dict(planned))
             continue
         entry = plan_to_dict(planned)
         entry.update(
             shown=known["shown"] if known else at,
             planned=known["planned"] if known and known["verdict"] == planned.verdict != "later" else at,
             started=at if planned.event.event_status == "Started" else None,
-            gone=None, outcome="", closed=False, undo=False, failed="", prepared={}, recovered={},
+            gone=None, outcome="", unseen=False, closed=False, undo=False, failed="", prepared={}, recovered={},
             approval={"sent": False, "by": "", "at": None, "confirmed": False, "tried": [], "problem": ""})
         record["events"][planned.event.key] = entry
-        if entry["hold"] and entry["action"] in APPROVING and entry["verdict"] in ("prepare", "watch") and entry["started"] is None:
-            record["problems"].append(f"{title(entry)} was not approved: {entry['hold']}")
+        _report_hold(record, entry)
         _report_nameless(record, entry, known)
         if entry["verdict"] == "watch" and entry["started"] is not None:
             _hit(record, entry)
@@ -234,6 +272,36 @@ def _plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float)
                 if record["hosts"][host]["state"] == "prepared" and not _is_under_way(record, host):
                     # Preparing it again could fail, and a failure would put it into service under the other event.
                     entry["prepared"][host] = {"ok": True, "at": at, "seconds": 0.0, "message": "it was prepared already"}
+
+
+def _with_earlier_sightings(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The looks, in which those who saw an event before still see it: a machine of an undeclared set may see it later than others."""
+    seen = dict(looks)
+    for look in looks.values():
+        for event in look["events"]:
+            known = record["events"].get(event["id"].upper(), {"seen_by": []})
+            for host in set(known["seen_by"]).difference(looks):
+                seen[host] = {"events": [*seen.get(host, {"events": []})["events"], event]}
+    return seen
+
+
+def _widen(record: Record, known: Record, wider: Mapping[str, Any]) -> None:
+    """Plan anew for an event that turns out to hit more of our machines, as long as nothing has been decided by the smaller number."""
+    undecided = is_open(known) and known["started"] is None and not known["approval"]["tried"]
+    if undecided and wider["verdict"] in ACTIONABLE and set(wider["affected"]) > set(known["affected"]):
+        record["problems"] = [problem for problem in record["problems"] if problem != _hold_problem(known)]
+        known.update({name: wider[name] for name in (
+            "verdict", "why", "hold", "affected", "unknown", "unreachable", "seen_by", "watchers", "approvers")})
+        _report_hold(record, known)
+
+
+def _report_hold(record: Record, entry: Mapping[str, Any]) -> None:
+    if entry["hold"] and entry["action"] in APPROVING and entry["verdict"] in ("prepare", "watch") and entry["started"] is None:
+        record["problems"].append(_hold_problem(entry))
+
+
+def _hold_problem(entry: Mapping[str, Any]) -> str:
+    return f"{title(entry)} was not approved: {entry['hold']}"
 
 
 def _report_nameless(record: Record, entry: Mapping[str, Any], known: Mapping[str, Any] | None) -> None:
@@ -337,7 +405,7 @@ def recovered(record: Record, results: Mapping[str, Mapping[str, Any]], at: floa
 
 def _with_todo(record: Record, at: float) -> Record:
     """Write who does what next, and whether the run is at its end."""
-    todo = todo_of(record, at)
+    todo = dict(todo_of(record, at), look_again=False, step_again=True)
     busy = bool(todo["outstanding"]) or todo["act"]
     if record["busy"] and not busy:
         record["rounds_done"] += 1

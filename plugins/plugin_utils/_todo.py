@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..module_utils._plan import ACTIONABLE, Machine, sentinels
-from ._event_entry import PREPARING, is_open, is_prepared, is_unwatchable, latest_end, took_away, waits_for_approval
+from ._event_entry import PREPARING, is_open, is_unwatchable, latest_end, took_away, waits_for_approval
 
 Record = dict[str, Any]
 
@@ -36,7 +36,7 @@ def todo_of(record: Record, at: float) -> dict[str, Any]:
     }
     todo["self_watch"] = sorted(busy_hosts.intersection(todo["watch"]))
     todo["act"] = any(todo[work] for work in ("prepare", "approve", "revert", "recover"))
-    todo["look"] = _lookers(record, todo["watch"], watched)
+    todo["look"] = _lookers(record, todo["watch"], busy_hosts)
     todo["crew"] = sorted(set(todo["look"]).union(
         todo["approve"], todo["prepare"], busy_hosts, todo["revert"], todo["recover"], *[entry["approvers"] for entry in watched.values()]))
     todo["longest_look"] = _longest_look(record, todo)
@@ -74,10 +74,14 @@ def _until_due(record: Record, at: float) -> float:
     return max(min(due), 1.0)
 
 
-def _lookers(record: Record, watchers: Sequence[str], entries: Mapping[str, Record]) -> list[str]:
-    """One machine of every scope: its watcher where there are open events, else its sentinel."""
+def _lookers(record: Record, watchers: Sequence[str], busy_hosts: Collection[str]) -> list[str]:
+    """One machine of every scope: its watcher where there are open events, else its sentinel, unless an open event hits that.
+
+    Machines of an availability set that nobody declared each look for themselves: what hits one of them next is only known to be
+    ours when that one sees it.
+    """
     scope_of = scope_by_host(record)
-    covered = {scope_of[host] for entry in entries.values() for host in entry["seen_by"]}
+    covered = {scope_of[host] for host in [*watchers, *busy_hosts]}
     idle = [host for scope, host in sentinels(machines_of(record), record["lost"]).items() if scope not in covered]
     return sorted({*watchers, *idle})
 

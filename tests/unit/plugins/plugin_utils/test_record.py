@@ -249,7 +249,8 @@ class TestWatching:
 
     @pytest.mark.parametrize("nothing_said", [
         {"events": [], "incarnation": None}, DENIED, UNREACHABLE, {"failed": False, "msg": "MODULE FAILURE"},
-        look(unusable_events=[{"position": 0, "reason": "no id"}])])
+        look(unusable_events=[{"position": 1, "id": "", "reason": "it has no EventId"}]),
+        look(unusable_events=[{"position": 1, "id": "A", "reason": "it has no Resources"}])])
     def test_an_answer_that_tells_nothing_is_not_the_end_of_an_event(self, nothing_said):
         record = _record.looked(begin(), {"web1": look(event())}, at=0)
         record = _record.looked(record, {"web2": nothing_said}, at=10)
@@ -502,3 +503,83 @@ class TestFaultsFoundByReview:
         assert record["todo"]["watch"] == ["web2"]
         record = _record.approved(record, {"web2": {"failed": True, "msg": "Timed out after 45 second(s)."}}, at=50)
         assert record["todo"]["watch"] == ["web3"] and list(record["todo"]["approve"]) == ["web3"]
+
+    @pytest.mark.parametrize("unusable, gone", [("A", None), ("", None), ("X", 10)])
+    def test_only_an_entry_that_may_be_the_event_keeps_it(self, unusable, gone):
+        record = _record.looked(begin(), {"web1": look(event())}, at=0)
+        broken = look(unusable_events=[{"position": 1, "id": unusable, "reason": "it has no Resources"}])
+        record = _record.looked(record, {"web2": broken}, at=10)
+        assert record["events"]["A"]["gone"] == gone
+
+    def test_what_the_approver_can_not_read_any_more_is_not_over(self):
+        record = _record.looked(begin(), {"web1": look(event())}, at=0)
+        record = _record.prepared(record, {"web1": done()}, at=5)
+        seen = look(unusable_events=[{"position": 1, "id": "A", "reason": "it has no Resources"}])
+        record = _record.approved(record, {"web2": dict(seen, **approval("A", confirmed=False))}, at=6)
+        assert record["events"]["A"]["gone"] is None and record["todo"]["recover"] == []
+
+    def test_an_event_that_can_not_be_read_is_told_once(self):
+        broken = look(unusable_events=[{"position": 1, "id": "X", "reason": "it has no Resources"}])
+        record = _record.looked(begin(), {"web1": broken}, at=0)
+        record = _record.looked(record, {"web2": broken}, at=10)
+        (problem,) = record["problems"]
+        assert "web1" in problem and "X" in problem and "it has no Resources" in problem
+
+    def test_what_nobody_saw_may_have_started(self):
+        record = _record.looked(begin(machine("lone1", scope="lone1")), {"lone1": look(event(resources=["solo1"]))}, at=0)
+        record = _record.prepared(record, {"lone1": done(ok=False)}, at=5)
+        record = _record.looked(record, {"lone1": UNREACHABLE}, at=10)
+        record = _record.looked(record, {"lone1": look()}, at=60)
+        assert record["events"]["A"]["outcome"] == "unknown"
+
+    def test_what_was_seen_again_after_a_failure_was_cancelled(self):
+        policy = [{"name": "all", "do": "prepare"}]
+        record = _record.looked(begin(machine("lone1", scope="lone1"), policy=policy), {"lone1": look(event(resources=["solo1"]))}, at=0)
+        record = _record.prepared(record, {"lone1": done()}, at=5)
+        record = _record.looked(record, {"lone1": UNREACHABLE}, at=10)
+        record = _record.looked(record, {"lone1": timed_out(event(resources=["solo1"]))}, at=60)
+        record = _record.looked(record, {"lone1": look()}, at=90)
+        assert record["events"]["A"]["outcome"] == "cancelled"
+
+
+class TestUndeclaredSets:
+    """Machines of one availability set that the inventory does not declare: each is a scope of its own, and all see every event."""
+
+    MACHINES = (machine("web1", scope="web1"), machine("web2", scope="web2"), machine("web3", scope="web3"))
+
+    def test_the_others_go_on_looking_for_themselves(self):
+        record = _record.looked(begin(*self.MACHINES), {name: look(event("A", ["vm3"])) for name in ("web1", "web2", "web3")}, at=0)
+        assert record["todo"]["look"] == ["web1", "web2"]
+        record = _record.prepared(record, {"web3": done()}, at=5)
+        both = look(event("A", ["vm3"]), event("B", ["vm2"]))
+        record = _record.looked(record, {"web1": both, "web2": both}, at=10)
+        assert record["events"]["B"]["affected"] == ["web2"] and list(record["todo"]["prepare"]) == ["web2"]
+
+    def test_a_machine_that_sees_an_event_later_is_prepared_too(self):
+        record = _record.looked(begin(*self.MACHINES), {name: look() for name in ("web1", "web2", "web3")}, at=0)
+        shown = event("A", ["vm1", "vm2"])
+        record = _record.looked(record, {"web1": look(shown), "web2": timed_out(), "web3": timed_out()}, at=10)
+        assert list(record["todo"]["prepare"]) == ["web1"] and "vm2, which this run knows nothing about" in record["problems"][0]
+        record = _record.prepared(record, {"web1": done()}, at=15)
+        assert record["todo"]["approve"] == {}
+        record = _record.looked(record, {"web2": look(shown), "web3": look(shown)}, at=20)
+        assert list(record["todo"]["prepare"]) == ["web2"] and record["problems"] == []
+        record = _record.prepared(record, {"web2": done()}, at=25)
+        assert record["todo"]["approve"]["web3"]["prepared_resources"] == ["vm1", "vm2"]
+
+    def test_what_has_started_is_not_planned_anew(self):
+        record = _record.looked(begin(*self.MACHINES), {"web1": look(event("A", ["vm1", "vm2"], status="Started"))}, at=0)
+        record = _record.looked(record, {"web2": look(event("A", ["vm1", "vm2"], status="Started"))}, at=5)
+        assert record["events"]["A"]["affected"] == ["web1"]
+
+
+def test_a_long_watch_does_not_nest_without_end():
+    record = begin(wait_timeout=1e6)
+    again, step_again = [], []
+    for at in range(1, 2000):
+        record = _record.looked(record, {"web1": timed_out()}, at=at)
+        again.append(record["todo"]["look_again"])
+        if not again[-1]:
+            step_again.append(record["todo"]["step_again"])
+    assert again.count(False) == len(step_again) == 1999 // _record.NESTED
+    assert step_again.count(False) == len(step_again) // _record.NESTED
