@@ -107,7 +107,7 @@ def _aged(record: Record, look: Mapping[str, Any], at: float) -> Mapping[str, An
     if not looked_at:
         return look
     seen = datetime.strptime(looked_at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc).timestamp()
-    age = min(max(_wall(record, at) - seen, 0.0), max(at - record["at"], 0.0))
+    age = min(max(wall_time(record, at) - seen, 0.0), max(at - record["at"], 0.0))
     events = [event if event.get("notice") is None else dict(event, notice=event["notice"] - age) for event in look["events"]]
     return dict(look, events=events)
 
@@ -189,7 +189,7 @@ def _advance(record: Record, asked: Collection[str], looks: Mapping[str, Mapping
             could_have_started = [key] if entry["approval"]["tried"] or entry["unseen"] else []
             entry["gone"] = at
             entry["approval"]["confirmed"] = entry["approval"]["sent"]
-            entry["outcome"] = outcome(event_from_dict(entry), could_have_started, _wall(record, at))
+            entry["outcome"] = outcome(event_from_dict(entry), could_have_started, wall_time(record, at))
         elif is_open(entry) and entry["verdict"] in ACTIONABLE and at >= latest_end(entry, record["options"]["event_timeout"]):
             _give_up(record, entry)
 
@@ -240,7 +240,8 @@ def _left_prepared(record: Record, entry: Mapping[str, Any]) -> str:
     return f" {', '.join(held)} stayed prepared: bring them back with the playbook recover once it is over." if held else ""
 
 
-def _wall(record: Record, at: float) -> float:
+def wall_time(record: Record, at: float) -> float:
+    """The Unix time of a moment of the run."""
     return record["clock"]["wall"] + at - record["clock"]["mono"]
 
 

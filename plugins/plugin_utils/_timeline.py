@@ -13,6 +13,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ._connection_errors import connection_problem
+from ._record import wall_time
 
 VERDICT_WORDS = {
     "approve": "approve at once",
@@ -119,5 +120,4 @@ def _host_result(host: str, result: Mapping[str, Any]) -> str:
 
 
 def _clock(record: Mapping[str, Any], at: float) -> str:
-    wall = record["clock"]["wall"] + at - record["clock"]["mono"]
-    return datetime.fromtimestamp(wall, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.fromtimestamp(wall_time(record, at), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

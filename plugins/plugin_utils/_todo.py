@@ -39,8 +39,7 @@ def todo_of(record: Record, at: float) -> dict[str, Any]:
     todo["look"] = _lookers(record, todo["watch"], busy_hosts)
     todo["crew"] = sorted(set(todo["look"]).union(
         todo["approve"], todo["prepare"], busy_hosts, todo["revert"], todo["recover"], *[entry["approvers"] for entry in watched.values()]))
-    todo["longest_look"] = _longest_look(record, todo)
-    todo["look_seconds"] = min(todo["longest_look"], _until_due(record, at))
+    todo["look_seconds"] = min(_longest_look(record, todo), _until_due(record, at))
     if not todo["outstanding"]:
         todo["look_seconds"] = min(todo["look_seconds"], max(wait_until(record) - at, 0.0))
     return todo

@@ -48,10 +48,6 @@ class Machine:
         if self.spec.service:
             run("systemctl", f"--root={self.root}", "enable", self.spec.service)
 
-    def unmount(self) -> None:
-        while os.path.ismount(self.root):
-            run("umount", "--lazy", str(self.root))
-
     def _write(self, path: str, text: str) -> pathlib.Path:
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
