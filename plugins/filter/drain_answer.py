@@ -67,7 +67,7 @@ _value:
 
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain_reports import look
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.record import look
 
 
 def drain_answer(result, until):

@@ -73,7 +73,7 @@ _value:
 
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain_reports import make_report
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.record import make_report
 
 
 def drain_report(result, step, host, direction, ok, seconds, limit, budget, budget_bound, note=""):

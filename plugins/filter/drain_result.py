@@ -55,7 +55,7 @@ _value:
 
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain_reports import make_result
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.record import make_result
 
 
 def drain_result(steps, direction, seconds, reverts=None, trouble="", planned=None):

@@ -92,7 +92,7 @@ from collections.abc import Mapping
 from ansible.errors import AnsibleFilterError
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain_steps import (
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import (
     SYSTEMS,
     Host,
     make_plan,

@@ -128,10 +128,10 @@ _value:
       type: float
 """
 
-from ..module_utils._plan import disagreements, identify, plan_events, plan_to_dict
+from ..plugin_utils._maintain.plan import disagreements, identify, plan_events, plan_to_dict
 from ..module_utils._errors import ScheduledEventsError
-from ..module_utils._policy import DEFAULT_POLICY, parse_policy
-from ..plugin_utils._plain import call
+from ..module_utils._events.policy import DEFAULT_POLICY, parse_policy
+from ..plugin_utils._filter import call
 
 
 def _plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3600.0):

@@ -58,10 +58,10 @@ import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ..module_utils._plan import disagreements, identify, scopes
+from ..plugin_utils._maintain.plan import disagreements, identify, scopes
 from ..module_utils._errors import ScheduledEventsError
-from ..plugin_utils import _record
-from ..plugin_utils._plain import call
+from ..plugin_utils._maintain import record as run_record
+from ..plugin_utils._filter import call
 
 
 # Before ansible-core 2.19 a template makes strings of numbers and truth values.
@@ -74,7 +74,7 @@ _OPTION_TYPES = {
 def _begin(found, options, at):
     machines = identify(found)
     typed = {name: convert(options[name]) for name, convert in _OPTION_TYPES.items()}
-    record = _record.begin(machines, typed, at, wall=time.time())
+    record = run_record.begin(machines, typed, at, wall=time.time())
     looks = {item["host"]: item["look"] for item in found if item.get("look")}
     record["disagreements"] = disagreements(machines, looks)
     record["scopes"] = {name: [machine.host for machine in members] for name, members in scopes(machines).items()}
@@ -84,7 +84,7 @@ def _begin(found, options, at):
 def _step(value, step, results=None, at=0.0, options=None):
     if step == "begin":
         return _begin(value, options, float(at))
-    steps = {"looked": _record.looked, "prepared": _record.prepared, "approved": _record.approved, "recovered": _record.recovered}
+    steps = {"looked": run_record.looked, "prepared": run_record.prepared, "approved": run_record.approved, "recovered": run_record.recovered}
     if step not in steps:
         raise ScheduledEventsError(f"maintenance_record knows no step {step!r}; it knows begin, {', '.join(steps)}.")
     return steps[step](value, results or {}, float(at))

@@ -41,8 +41,8 @@ _value:
 """
 
 from ..module_utils._errors import ScheduledEventsError
-from ..plugin_utils._plain import call
-from ..plugin_utils._timeline import plan_lines, status_lines, timeline
+from ..plugin_utils._filter import call
+from ..plugin_utils._maintain.timeline import plan_lines, status_lines, timeline
 
 _PARTS = {"timeline": timeline, "plan": plan_lines, "status": status_lines}
 

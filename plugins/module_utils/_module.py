@@ -10,13 +10,13 @@ from typing import Any, Callable, Dict
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from ._client import VERSIONS
-from ._discovery import Files, Found, find_endpoints
+from ._imds.client import VERSIONS
+from ._imds.discovery import Files, Found, find_endpoints
 from ._errors import ScheduledEventsError
-from ._imds import REQUESTS_IMPORT_ERROR, RequestsTransport, Transport
-from ._operations import OperationFailed
-from ._options import AFFECTING, APPROVE_DEFAULTS, INFO_DEFAULTS, WAIT_FOR
-from ._wait import Clock
+from ._imds.requests_transport import REQUESTS_IMPORT_ERROR, RequestsTransport, Transport
+from ._operations.operation import OperationFailed
+from ._operations.options import AFFECTING, APPROVE_DEFAULTS, INFO_DEFAULTS, WAIT_FOR
+from ._clock import Clock
 
 
 def _spec(defaults: Dict[str, Any], **arguments: Dict[str, Any]) -> Dict[str, Dict[str, Any]]:

@@ -19,8 +19,8 @@ from ansible.plugins.action import ActionBase
 
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._module import Operation, outcome
-from ..module_utils._wait import Clock
-from ._windows import WindowsMachine, WindowsTransport, find_endpoints
+from ..module_utils._clock import Clock
+from ._windows.transport import WindowsMachine, WindowsTransport, find_endpoints
 
 
 class ScheduledEventsAction(ActionBase):

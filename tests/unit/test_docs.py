@@ -15,8 +15,8 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module import APPROVE_ARGUMENTS, INFO_ARGUMENTS
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._policy import ACTIONS, DEFAULT_POLICY, _CONDITIONS, parse_policy
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain_steps import TYPES, Host, make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import ACTIONS, DEFAULT_POLICY, _CONDITIONS, parse_policy
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import TYPES, Host, make_plan
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"

@@ -6,11 +6,11 @@ import pathlib
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import WindowsMachine, WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsMachine, WindowsTransport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import playbook
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import (
     DOCUMENT, FAULTS, TIMEOUT, serving)
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.test_windows_contract import outcome_of
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.test_windows_contract import outcome_of
 
 PATH = "/metadata/scheduledevents?api-version=2020-07-01"
 HEADERS = {"Metadata": "true", "If-None-Match": '"1"'}

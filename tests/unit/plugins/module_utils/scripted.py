@@ -3,8 +3,8 @@
 import io
 import json
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds import Answer, Transport
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._wait import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer, Transport
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 
 try:
     import requests

@@ -1,0 +1,292 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One answer of the Scheduled Events endpoint, read into one normal form whatever its api-version.
+
+Two things must never happen here: that something which is no document passes for "no events" (machines would be
+recovered in the middle of their maintenance), and that one odd event hides the others.
+
+Private to this collection: not an interface for others.
+"""
+
+import json
+import math
+import re
+import sys
+from datetime import datetime, timedelta
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from .._errors import ScheduledEventsError
+
+# The one version that writes a VM's name with a "_" in front.
+UNDERSCORE_VERSION = "2017-03-01"
+
+# A document is four levels deep. What is deeper than this was made to hurt whoever has to print it.
+_MAX_DEPTH = 50
+
+# Longer integers may not fit 64 bits, and Python 3.11 and up refuse to read or print the very long ones.
+_MAX_DIGITS = 18
+
+_EPOCH = datetime(1970, 1, 1)
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+# Not time.strptime: it knows months by the names of the process's locale, which Ansible modules set.
+# Not email.utils: it takes the year 0001, with which .NET says "no date", for 2001.
+_RFC_1123 = re.compile(
+    r"(?:[a-z]+,\s*)?(?P<day>\d{1,2})\s+(?P<month>[a-z]{3})\s+(?P<year>\d{4})"
+    r"\s+(?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2})\s*(?P<zone>gmt|utc|z|[+-]\d{4})?",
+    re.IGNORECASE | re.ASCII,
+)
+_ISO_8601 = re.compile(
+    r"(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
+    r"[t ](?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2})(?:[.,]\d+)?\s*(?P<zone>z|utc|gmt|[+-]\d{2}(?::?\d{2})?)?",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+class MalformedDocument(ScheduledEventsError):
+    """An answer that came whole, and is no document all the same."""
+
+    default_kind = "malformed"
+
+
+class Event(NamedTuple):
+    """One piece of maintenance. Text that the document lacks is "", a duration that it lacks is None."""
+
+    event_id: str
+    event_type: str
+    event_status: str
+    resource_type: str
+    resources: Tuple[str, ...]
+    raw_resources: Tuple[str, ...]
+    not_before: str
+    not_before_time: Optional[float]
+    description: str
+    source: str
+    duration: Optional[int]
+
+    @property
+    def key(self) -> str:
+        """The id in the form in which ids are compared. What is sent to Azure is ``event_id``, as it came."""
+        return self.event_id.upper()
+
+    def affects(self, resource_name: Optional[str]) -> bool:
+        """Whether the machine of this name is listed: the whole name, in whatever case."""
+        name = (resource_name or "").lower()
+        return any(name == resource.lower() for resource in self.resources)
+
+
+class UnusableEvent(NamedTuple):
+    """Something in Events that can be neither matched to a machine nor approved.
+
+    position: its place in Events, counted from 1
+    reason: what is wrong with it, for a person
+    raw: what stood there
+    """
+
+    position: int
+    reason: str
+    raw: Any
+
+    @property
+    def key(self) -> str:
+        """The id to compare with :attr:`Event.key`; "" when there is none."""
+        return _text(self.raw, "EventId").upper() if isinstance(self.raw, dict) else ""
+
+
+class Document(NamedTuple):
+    """One answer. ``Document()`` stands for the empty body that some machines get instead of an empty document."""
+
+    incarnation: Optional[int] = None
+    events: Tuple[Event, ...] = ()
+    unusable: Tuple[UnusableEvent, ...] = ()
+
+
+def parse_document(body: bytes, api_version: str) -> Document:
+    """Read one answer.
+
+    :raises MalformedDocument: when this is not a document. An absent or null ``Events`` is an error too, not an
+        empty list: Azure always sends the list, and "the event has left" is too much to conclude from a gap.
+    """
+    members = _load(body)
+    if not isinstance(members, dict):
+        raise _malformed("it is {0}, not an object".format(_kind_of(members)), body)
+    incarnation = members.get("DocumentIncarnation")
+    if isinstance(incarnation, bool) or not isinstance(incarnation, int):
+        raise _malformed(_wrong_member(members, "DocumentIncarnation", "an integer"), body)
+    entries = members.get("Events")
+    if not isinstance(entries, list):
+        raise _malformed(_wrong_member(members, "Events", "a list"), body)
+
+    events = {}  # type: Dict[str, Event]
+    unusable = []  # type: List[UnusableEvent]
+    for position, entry in enumerate(entries, 1):
+        reason = _unusable_reason(entry)
+        if reason:
+            unusable.append(UnusableEvent(position, reason, entry))
+            continue
+        event = _read_event(entry, api_version)
+        # An approval holds for the id. Should an id ever come twice, it holds for the machines of both entries.
+        events[event.key] = _joined(events[event.key], event) if event.key in events else event
+    return Document(incarnation, tuple(events.values()), tuple(unusable))
+
+
+def parse_not_before(text: Optional[str]) -> Optional[float]:
+    """Unix seconds of a not-before in RFC 1123 or ISO 8601; None for a blank one and for what is no date.
+
+    The weekday is not looked at (Microsoft's own example has a wrong one), fractions of a second are dropped,
+    and a time without a zone is UTC. Years before 1970 are what programs write that have no date.
+    """
+    match = _RFC_1123.fullmatch((text or "").strip()) or _ISO_8601.fullmatch((text or "").strip())
+    if not match:
+        return None
+    part = match.groupdict()
+    try:
+        month = int(part["month"]) if part["month"].isdigit() else _MONTHS.index(part["month"].lower()) + 1
+        local = datetime(int(part["year"]), month, int(part["day"]),
+                         int(part["hour"]), int(part["minute"]), int(part["second"]))
+        since_epoch = local - _offset(part["zone"] or "") - _EPOCH
+    except (ValueError, OverflowError):
+        return None
+    return since_epoch.total_seconds() if since_epoch >= timedelta(0) else None
+
+
+def event_to_dict(event: Event, own_name: Optional[str], now: float) -> Dict[str, Any]:
+    """The event as modules return it; ``now`` is the Unix time of the look."""
+    not_before_utc, notice = None, None
+    if event.not_before_time is not None:
+        not_before_utc = (_EPOCH + timedelta(seconds=event.not_before_time)).isoformat() + "Z"
+        notice = int(math.floor(event.not_before_time - now))
+    return {
+        "id": event.event_id,
+        "type": event.event_type,
+        "status": event.event_status,
+        "resource_type": event.resource_type,
+        "resources": list(event.resources),
+        "raw_resources": list(event.raw_resources),
+        "not_before": event.not_before,
+        "not_before_utc": not_before_utc,
+        "notice": notice,
+        "source": event.source,
+        "description": event.description,
+        "duration": event.duration,
+        "affects_self": event.affects(own_name) if own_name else None,
+    }
+
+
+def _load(body: bytes) -> Any:
+    try:
+        # Names and ids are ASCII. A byte that is no UTF-8 stands in a description, and must not hide the events.
+        text = body.decode("utf-8-sig", "replace")
+        # strict=False lets raw control characters in strings pass: real descriptions had some.
+        value = json.loads(text, strict=False, parse_int=_integer, parse_constant=_no_number)
+        return _printable(value)
+    except RecursionError:
+        problem = "it is nested too deeply"
+    except ValueError as exc:
+        problem = "it is not JSON ({0})".format(exc)
+    raise _malformed(problem, body)
+
+
+def _integer(digits: str) -> Any:
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError("{0} is not a number".format(constant))
+
+
+def _printable(value: Any, depth: int = 0) -> Any:
+    """The value, such that it can be written to a file, a terminal and a module's result without a surprise."""
+    if depth > _MAX_DEPTH:
+        raise RecursionError()
+    if isinstance(value, str):  # half a surrogate pair ("\ud83d") can't be encoded
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_printable(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {_printable(name): _printable(item, depth + 1) for name, item in value.items()}
+    if isinstance(value, float) and math.isinf(value):  # 1e999; JSON has no word for infinity
+        return math.copysign(sys.float_info.max, value)
+    return value
+
+
+def _unusable_reason(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return "it is {0}, not an object".format(_kind_of(entry))
+    if not _text(entry, "EventId").strip():
+        return "it has no EventId"
+    resources = entry.get("Resources")
+    if not isinstance(resources, list) or not resources:
+        return "it has no Resources"
+    # Leaving the odd one out would mean to approve for a machine that nobody has looked at.
+    if not all(isinstance(name, str) and name.strip().strip("_") for name in resources):
+        return "its Resources are not all names"
+    return ""
+
+
+def _read_event(entry: Dict[str, Any], api_version: str) -> Event:
+    raw_resources = tuple(entry["Resources"])
+    resources = raw_resources
+    if api_version == UNDERSCORE_VERSION:
+        resources = tuple(name[1:] if name.startswith("_") else name for name in raw_resources)
+    not_before = _text(entry, "NotBefore")
+    duration = entry.get("DurationInSeconds")
+    return Event(
+        event_id=entry["EventId"],
+        event_type=_text(entry, "EventType"),
+        event_status=_text(entry, "EventStatus"),
+        resource_type=_text(entry, "ResourceType"),
+        resources=resources,
+        raw_resources=raw_resources,
+        not_before=not_before,
+        not_before_time=parse_not_before(not_before),
+        description=_text(entry, "Description"),
+        source=_text(entry, "EventSource"),
+        duration=duration if isinstance(duration, int) and not isinstance(duration, bool) else None,
+    )
+
+
+def _joined(first: Event, second: Event) -> Event:
+    new = [index for index, name in enumerate(second.resources) if not first.affects(name)]
+    return first._replace(
+        resources=first.resources + tuple(second.resources[index] for index in new),
+        raw_resources=first.raw_resources + tuple(second.raw_resources[index] for index in new),
+    )
+
+
+def _text(entry: Dict[str, Any], name: str) -> str:
+    value = entry.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _offset(zone: str) -> timedelta:
+    if zone[:1] not in ("+", "-"):
+        return timedelta(0)
+    digits = zone[1:].replace(":", "")
+    size = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
+    return -size if zone[0] == "-" else size
+
+
+def _wrong_member(members: Dict[str, Any], name: str, wanted: str) -> str:
+    if name not in members:
+        return "it has no {0}".format(name)
+    return "its {0} is {1}, not {2}".format(name, _kind_of(members[name]), wanted)
+
+
+def _kind_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    names = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names[type(value)]
+
+
+def _malformed(problem: str, body: bytes) -> MalformedDocument:
+    # json.dumps escapes whatever could play tricks on a terminal or in a log.
+    excerpt = json.dumps(body[:80].decode("utf-8", "replace"))
+    return MalformedDocument(
+        "The answer is not a Scheduled Events document: {0}. It has {1} bytes and begins with {2}.".format(
+            problem, len(body), excerpt))

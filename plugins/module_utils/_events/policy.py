@@ -1,0 +1,213 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What to do about an event: an ordered list of rules, of which the first that matches decides.
+
+Private to this collection: not an interface for others.
+"""
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+from .document import Event
+from .._errors import ScheduledEventsError
+
+ACTIONS = ("approve", "prepare_and_approve", "prepare", "notify", "ignore")
+
+DEFAULT_POLICY = [
+    {"name": "An administrator's own action", "when": {"sources": ["User"]}, "do": "approve"},
+    {"name": "A short freeze", "when": {"types": ["Freeze"], "duration_below": 9}, "do": "approve"},
+    {"name": "Advice", "when": {"types": ["SpotRebalanceRecommendation"]}, "do": "notify"},
+    {"name": "Anything else", "do": "prepare_and_approve"},
+]
+
+_RULE_KEYS = ("name", "when", "do")
+
+# Advice is never approved (Azure ignores it, and a reader of the log would think that something was agreed to).
+_ADVICE = "spotrebalancerecommendation"
+_ADVICE_ACTIONS = {"approve": "notify", "prepare_and_approve": "prepare"}
+
+
+class PolicyError(ScheduledEventsError):
+    """A policy that can't be followed as it is written."""
+
+    default_kind = "invalid"
+
+
+class Rule(NamedTuple):
+    """One rule, checked. ``when`` holds lower-cased names and numbers; empty, it matches every event."""
+
+    position: int
+    name: str
+    do: str
+    when: Dict[str, Any]
+
+
+class Decision(NamedTuple):
+    """What to do, by which rule (its name), and why. No text of the event is in it: it is safe to template."""
+
+    action: str
+    rule: str
+    reason: str
+
+
+def parse_policy(policy: Any) -> Tuple[Rule, ...]:
+    """Check a policy as users write it.
+
+    :raises PolicyError: naming the first rule, by position and name, that is wrong
+    """
+    if not _is_list(policy) or not policy:
+        raise PolicyError("The policy must be a list of at least one rule, not {0}.".format(_shown(policy)))
+    rules = []  # type: List[Rule]
+    for position, entry in enumerate(policy, 1):
+        if rules and not rules[-1].when:
+            raise PolicyError("{0} can never match: {1} matches every event. Put it further up.".format(
+                _label(position, entry), _label(position - 1, policy[position - 2])))
+        rules.append(_parse_rule(position, entry))
+    if rules[-1].when:
+        raise PolicyError(
+            "The policy has no final rule: the last one, {0}, has a `when`. "
+            "End the list with a rule that has none, such as {{name: Anything else, do: notify}}.".format(
+                _label(len(rules), policy[-1])))
+    return tuple(rules)
+
+
+def decide(event: Event, rules: Iterable[Rule], notice: Optional[float] = None) -> Decision:
+    """What the rules say about this event.
+
+    notice: seconds until not-before. None (the event has started, or its not-before can't be read) is neither
+        below nor above anything: rules that ask for it don't match.
+    """
+    for rule in rules:
+        if all(_CONDITIONS[key].holds(event, notice, wanted) for key, wanted in rule.when.items()):
+            reason = "rule {0} matches {1}".format(rule.position, ", ".join(
+                "{0} {1}".format(key, _condition_shown(wanted)) for key, wanted in rule.when.items()
+            ) or "every event")
+            return _decision(event, rule, reason)
+    raise PolicyError("No rule of the policy matches the event: it has no final rule.")
+
+
+def _decision(event: Event, rule: Rule, reason: str) -> Decision:
+    action = rule.do
+    if event.event_type.lower() == _ADVICE and action in _ADVICE_ACTIONS:
+        action = _ADVICE_ACTIONS[action]
+        reason += "; {0} instead of {1}, because advice can't be approved".format(action, rule.do)
+    return Decision(action, rule.name, reason)
+
+
+# ---- the conditions of `when` ----
+
+class _Condition(NamedTuple):
+    parse: Callable[[Any], Any]                           # raises ValueError with what is wanted instead
+    holds: Callable[[Event, Optional[float], Any], bool]  # event, notice, the parsed value
+
+
+def _parse_names(value: Any) -> Tuple[str, ...]:
+    if not _is_list(value) or not value or not all(isinstance(name, str) and name.strip() for name in value):
+        raise ValueError("a list of at least one name, such as [Freeze]")
+    return tuple(name.strip().lower() for name in value)
+
+
+def _parse_seconds(value: Any) -> float:
+    # Ansible's templates make strings of numbers: "9" is as good as 9.
+    try:
+        seconds = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        seconds = float("nan")
+    if not math.isfinite(seconds) or seconds < 0:
+        raise ValueError("a number of seconds, 0 or more")
+    return seconds
+
+
+def _parse_upper_limit(value: Any) -> float:
+    seconds = _parse_seconds(value)
+    if not seconds:
+        raise ValueError("a number of seconds above 0 (nothing lasts less than 0 seconds)")
+    return seconds
+
+
+def _duration(event: Event) -> float:
+    """Seconds; what is not known (-1, or an api-version without durations) counts as long."""
+    return event.duration if event.duration is not None and event.duration >= 0 else float("inf")
+
+
+_CONDITIONS = {
+    "types": _Condition(_parse_names, lambda event, notice, names: event.event_type.lower() in names),
+    "statuses": _Condition(_parse_names, lambda event, notice, names: event.event_status.lower() in names),
+    "sources": _Condition(_parse_names, lambda event, notice, names: event.source.lower() in names),
+    "duration_below": _Condition(_parse_upper_limit, lambda event, notice, limit: _duration(event) < limit),
+    "duration_at_least": _Condition(_parse_seconds, lambda event, notice, limit: _duration(event) >= limit),
+    "notice_below": _Condition(_parse_seconds, lambda event, notice, limit: notice is not None and notice < limit),
+    "notice_at_least": _Condition(_parse_seconds, lambda event, notice, limit: notice is not None and notice >= limit),
+}
+
+
+# ---- reading one rule ----
+
+def _parse_rule(position: int, entry: Any) -> Rule:
+    if not isinstance(entry, Mapping):
+        raise PolicyError("Rule {0} of the policy must be a dictionary with `do` and maybe `name` and `when`, not {1}."
+                          .format(position, _shown(entry)))
+    label = _label(position, entry)
+    _check_keys(entry, _RULE_KEYS, label)
+    name = entry.get("name", "rule {0}".format(position))
+    if not isinstance(name, str) or not name.strip():
+        raise PolicyError("{0}: `name` must be a text, not {1}.".format(label, _shown(name)))
+    if "do" not in entry:
+        raise PolicyError("{0}: `do` is missing. It is one of {1}.".format(label, ", ".join(ACTIONS)))
+    if entry["do"] not in ACTIONS:
+        raise PolicyError("{0}: `do` must be one of {1}, not {2}{3}.".format(
+            label, ", ".join(ACTIONS), _shown(entry["do"]), _suggestion(entry["do"], ACTIONS)))
+    return Rule(position, name, entry["do"], _parse_when(entry["when"], label) if "when" in entry else {})
+
+
+def _parse_when(when: Any, label: str) -> Dict[str, Any]:
+    if not isinstance(when, Mapping) or not when:
+        raise PolicyError("{0}: `when` must be a dictionary of conditions, not {1}. Leave it out to match every event."
+                          .format(label, _shown(when)))
+    _check_keys(when, tuple(_CONDITIONS), "{0}: `when`".format(label))
+    conditions = {}
+    for key, value in when.items():
+        try:
+            conditions[key] = _CONDITIONS[key].parse(value)
+        except ValueError as exc:
+            raise PolicyError("{0}: `{1}` must be {2}, not {3}.".format(label, key, exc, _shown(value))) from exc
+    for what in ("duration", "notice"):
+        below, at_least = conditions.get(what + "_below"), conditions.get(what + "_at_least")
+        if below is not None and at_least is not None and below <= at_least:
+            raise PolicyError(
+                "{0}: nothing is at least {2:g} and below {3:g}: `{1}_below` must be above `{1}_at_least`.".format(
+                    label, what, at_least, below))
+    return conditions
+
+
+def _check_keys(entry: Any, allowed: Sequence, label: str) -> None:
+    for key in entry:
+        if key not in allowed:
+            raise PolicyError("{0}: unknown key {1}{2}. The keys are {3}.".format(
+                label, _shown(key), _suggestion(key, allowed), ", ".join(allowed)))
+
+
+def _suggestion(word: Any, words: Sequence) -> str:
+    close = difflib.get_close_matches(word.lower(), words, 1) if isinstance(word, str) else []
+    return " (did you mean {0}?)".format(close[0]) if close else ""
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _label(position: int, entry: Any) -> str:
+    name = entry.get("name") if isinstance(entry, Mapping) else None
+    return "Rule {0} of the policy{1}".format(position, " ({0})".format(_shown(name)) if name else "")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _condition_shown(wanted: Any) -> str:
+    return "{0:g}".format(wanted) if isinstance(wanted, float) else "/".join(wanted)

@@ -1,0 +1,351 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many machines' documents in, one plan out. Pure: no clock, no network, no Ansible.
+
+Private to this collection: not an interface for others.
+
+A *machine* is a host that the run answers for. Machines of one *scope* are shown the same document, so one of them,
+the *sentinel*, is looked at on behalf of all. The plan is made per event: whom it hits, whether it may be approved,
+by which machine, and how many seconds there are to prepare.
+"""
+
+import textwrap
+from typing import Any, Collection, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ...module_utils._events.document import Event, parse_not_before
+from ...module_utils._errors import ScheduledEventsError
+from ...module_utils._events.policy import Rule, decide
+
+SECONDS_WITHOUT_NOT_BEFORE = 600.0
+"""The notice taken for a Scheduled event that names no time: the shortest of the usual ones (S4.8, Redeploy)."""
+
+SHARE_OF_NOTICE_FOR_MARGIN = 0.25
+"""A margin never eats more than this share of the notice, or nothing would be left of a Preempt's 30 s (S4.13)."""
+
+
+class PlanError(ScheduledEventsError):
+    """The machines contradict each other: nothing is planned, and a person has to say what is meant."""
+
+
+class Machine(NamedTuple):
+    """One host that the run answers for, as it was found at the beginning."""
+
+    host: str
+    resource_name: str
+    scope: str
+    is_linux: bool
+    problem: str  # why it could not be asked; "" when it could
+
+    @property
+    def reachable(self) -> bool:
+        return not self.problem
+
+
+class PlannedEvent(NamedTuple):
+    """What is to be done about one event, and why."""
+
+    event: Event
+    verdict: str  # one of VERDICTS
+    action: str   # what the policy says, before anything stands against it
+    rule: str
+    why: str
+    hold: str  # why it must not be approved; "" when nothing stands against it
+    affected: Tuple[str, ...]
+    unknown: Tuple[str, ...]
+    unreachable: Tuple[str, ...]
+    seen_by: Tuple[str, ...]
+    watchers: Tuple[str, ...]
+    approvers: Tuple[str, ...]
+    notice: Optional[float]
+    budget: Optional[float]
+
+
+VERDICTS = (
+    "approve",              # at once
+    "prepare_and_approve",  # after every affected machine is prepared
+    "prepare",              # prepare, leave the start to Azure
+    "watch",                # it is under way: wait until it leaves, then recover
+    "later",                # would be prepared for, but is too far away to begin
+    "notify",               # tell, and do nothing
+    "ignore",
+    "not_ours",             # none of its machines is one of ours
+)
+ACTIONABLE = ("approve", "prepare_and_approve", "prepare", "watch")
+
+
+def identify(found: Iterable[Mapping[str, Any]]) -> Tuple[Machine, ...]:
+    """Turn what every host answered about itself into machines.
+
+    :arg found: mappings with ``host``, ``is_linux``, ``scope`` and ``resource_name`` (what the inventory says, or ""),
+        and ``look``, the result of a ``scheduled_events_info`` task, failed or not
+    :raises PlanError: two hosts of one scope are the same VM
+    """
+    machines = tuple(_machine(item) for item in found)
+    names: Dict[Tuple[str, str], str] = {}
+    for machine in machines:
+        if not machine.resource_name:
+            continue
+        key = (machine.scope, machine.resource_name.lower())
+        if key in names:
+            raise PlanError(
+                f"The inventory hosts {names[key]} and {machine.host} (scope {machine.scope!r}) are both the VM "
+                f"{machine.resource_name!r}. Remove one of them, or correct azure_maintenance_resource_name.")
+        names[key] = machine.host
+    return machines
+
+
+def _machine(item: Mapping[str, Any]) -> Machine:
+    look = item.get("look") or {}
+    declared_scope = item.get("scope") or ""
+    placement_group = look.get("placement_group") or ""
+    # Azure itself calls a placement group a scope, but in scale sets with a single fault domain only the machine that is hit
+    # sees its event (S4.17), and nobody but the user knows that: what the inventory declares wins.
+    scope = declared_scope or (f"placement group {placement_group}" if placement_group else item["host"])
+    problem = ""
+    if look.get("unreachable"):
+        problem = f"Ansible does not reach it: {_first_line(look.get('msg'))}"
+    elif look.get("failed") or look.get("failure") or "events" not in look:
+        problem = _first_line(look.get("msg")) or ("it could not be asked" if look else "it was not asked")
+    return Machine(
+        host=item["host"],
+        # From ansible-core 2.19 on a template keeps the number that somebody wrote for a name.
+        resource_name=str(look.get("resource_name") or item.get("resource_name") or ""),
+        scope=str(scope),
+        # Before ansible-core 2.19 a template makes "False" of false.
+        is_linux=str(item.get("is_linux", True)).lower() == "true",
+        problem=problem,
+    )
+
+
+def _first_line(text: Any) -> str:
+    lines = str(text or "").strip().splitlines()
+    return textwrap.shorten(lines[0], 300, placeholder=" ...") if lines else ""
+
+
+def scopes(machines: Iterable[Machine]) -> Dict[str, Tuple[Machine, ...]]:
+    """The machines of every scope, in inventory order."""
+    grouped: Dict[str, List[Machine]] = {}
+    for machine in machines:
+        grouped.setdefault(machine.scope, []).append(machine)
+    return {name: tuple(members) for name, members in grouped.items()}
+
+
+def sentinels(machines: Iterable[Machine], lost: Sequence[str] = ()) -> Dict[str, str]:
+    """The machine that looks on behalf of each scope; a scope in which nobody can is absent.
+
+    Linux machines are preferred: a look costs them less than a PowerShell start.
+
+    :arg lost: hosts that failed as sentinels in this run
+    """
+    chosen: Dict[str, str] = {}
+    for name, members in scopes(machines).items():
+        able = [machine for machine in members if machine.reachable and machine.host not in lost]
+        if able:
+            chosen[name] = _linux_first(able)[0].host
+    return chosen
+
+
+def _linux_first(machines: Sequence[Machine]) -> List[Machine]:
+    return sorted(machines, key=lambda machine: not machine.is_linux)
+
+
+def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any]]) -> List[str]:
+    """Sentences about scopes whose machines were shown different events.
+
+    A change between two looks can cause one, so the caller looks again before it believes it.
+    """
+    sentences = []
+    for name, members in scopes(machines).items():
+        seen = [(machine.host, _ids(looks[machine.host])) for machine in members
+                if machine.reachable and machine.host in looks and _tells(looks[machine.host])]
+        different = [host for host, ids in seen if ids != seen[0][1]]
+        if different:
+            listed = "; ".join(f"{host} sees {', '.join(sorted(ids)) or 'no event'}" for host, ids in seen)
+            sentences.append(
+                f"The machines of scope {name!r} are shown different documents, so they are not one scope: {listed}. "
+                f"Correct azure_maintenance_scope of {', '.join([seen[0][0]] + different)} (a machine without it is a scope of its own).")
+    return sentences
+
+
+def _tells(look: Mapping[str, Any]) -> bool:
+    """Whether a look tells which events there are: an empty body (no incarnation) tells nothing (S2, S13.9)."""
+    return "events" in look and look.get("incarnation", 0) is not None
+
+
+def _ids(look: Mapping[str, Any]) -> frozenset:
+    return frozenset(event["id"].upper() for event in look["events"])
+
+
+def event_from_dict(data: Mapping[str, Any]) -> Event:
+    """The inverse of what the modules return under ``events``."""
+    return Event(
+        event_id=data["id"], event_type=data["type"], event_status=data["status"], resource_type=data["resource_type"],
+        resources=tuple(data["resources"]), raw_resources=tuple(data["raw_resources"]), not_before=data["not_before"],
+        not_before_time=parse_not_before(data["not_before"]), description=data["description"], source=data["source"],
+        duration=data["duration"])
+
+
+class _Sighting(NamedTuple):
+    """One event, and who was shown it."""
+
+    event: Event
+    notice: Optional[float]
+    hosts: List[str]
+
+
+def plan_events(
+    machines: Sequence[Machine],
+    looks: Mapping[str, Mapping[str, Any]],
+    rules: Sequence[Rule],
+    margin: float = 60.0,
+    allow_unknown: bool = False,
+    prepare_within: float = 3600.0,
+) -> Tuple[PlannedEvent, ...]:
+    """Plan for every event that any machine sees.
+
+    :arg looks: results of ``scheduled_events_info`` by host, of sentinels or of all
+    :arg rules: the policy
+    :arg margin: seconds kept between the end of the preparation and the start of the event
+    :arg allow_unknown: whether an event may be approved that also hits machines outside the run
+    :arg prepare_within: seconds; what is not to be approved and further away than that is left for later
+    :raises PlanError: a resource of an event is two inventory hosts
+    """
+    return tuple(
+        _plan_event(sighting, machines, rules, margin, allow_unknown, prepare_within)
+        for sighting in _sightings(machines, looks))
+
+
+def _sightings(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any]]) -> List[_Sighting]:
+    # Machines of one availability set that nobody declared as a scope each show the same event: it is one event.
+    found: Dict[str, _Sighting] = {}
+    for machine in machines:
+        for data in looks.get(machine.host, {}).get("events") or ():
+            event = event_from_dict(data)
+            if event.key not in found:
+                found[event.key] = _Sighting(event, data.get("notice"), [])
+            elif event.event_status == "Started" and found[event.key].event.event_status != "Started":
+                found[event.key] = found[event.key]._replace(event=event, notice=None)
+            found[event.key].hosts.append(machine.host)
+    return list(found.values())
+
+
+def _plan_event(
+    sighting: _Sighting, machines: Sequence[Machine], rules: Sequence[Rule], margin: float, allow_unknown: bool, prepare_within: float,
+) -> PlannedEvent:
+    event = sighting.event
+    seen_in = {machine.scope for machine in machines if machine.host in sighting.hosts}
+    in_scope = [machine for machine in machines if machine.scope in seen_in]
+    hit, unknown = _match(event, in_scope, [machine for machine in machines if _may_be_elsewhere(machine, seen_in)])
+    nameless = [machine.host for machine in machines if not machine.resource_name
+                and (machine.scope in seen_in or _may_be_elsewhere(machine, seen_in))]
+    notice = None if sighting.notice is None else float(sighting.notice)
+    decision = decide(event, rules, notice)
+    hold = _hold(hit, unknown, nameless, allow_unknown)
+    verdict, why = _verdict(event, decision.action, hit, hold, notice, prepare_within)
+    if verdict == "not_ours" and nameless:
+        why += f", as far as can be told: of {', '.join(nameless)} the VM's name is not known"
+    able = [machine for machine in in_scope if machine.reachable]
+    bystanders = _linux_first([machine for machine in able if machine not in hit])
+    return PlannedEvent(
+        event=event,
+        verdict=verdict,
+        action=decision.action,
+        rule=decision.rule,
+        why=why or decision.reason,
+        hold=hold,
+        affected=tuple(machine.host for machine in hit),
+        unknown=tuple(unknown),
+        unreachable=tuple(machine.host for machine in hit if not machine.reachable),
+        seen_by=tuple(sighting.hosts),
+        watchers=tuple(machine.host for machine in bystanders),
+        approvers=_approvers(event, [machine for machine in hit if machine.reachable], bystanders),
+        notice=notice,
+        budget=budget_of(notice, margin),
+    )
+
+
+def _may_be_elsewhere(machine: Machine, seen_in: Collection[str]) -> bool:
+    """Whether a machine may well be in a scope where the event was seen, but could not be asked which scope it is in."""
+    return not machine.reachable and machine.scope == machine.host and machine.scope not in seen_in
+
+
+def _match(event: Event, machines: Sequence[Machine], strays: Sequence[Machine]) -> Tuple[List[Machine], List[str]]:
+    hit: List[Machine] = []
+    unknown: List[str] = []
+    for resource in event.resources:
+        same = [machine for machine in machines if machine.resource_name.lower() == resource.lower()]
+        if len(same) > 1:
+            raise PlanError(
+                f"Event {event.event_id} ({event.event_type}) names the VM {resource!r}, and the inventory has it as "
+                f"{' and as '.join(machine.host for machine in same)}. Nothing was prepared or approved: "
+                "remove one of them, or correct azure_maintenance_resource_name.")
+        same = same or [machine for machine in strays if machine.resource_name.lower() == resource.lower()]
+        hit.extend(machine for machine in same if machine not in hit)
+        if not same:
+            unknown.append(resource)
+    return hit, unknown
+
+
+def _hold(hit: Sequence[Machine], unknown: Sequence[str], nameless: Sequence[str], allow_unknown: bool) -> str:
+    """Why the event must stay unapproved, whatever the policy says (design, rule 1)."""
+    unreachable = [machine for machine in hit if not machine.reachable]
+    if unreachable:
+        return "; ".join(f"{machine.host} is hit by it, and can't be prepared: {machine.problem}" for machine in unreachable)
+    # What nobody knows may be allowed, but not what may be a machine of this run.
+    if unknown and (nameless or not allow_unknown):
+        hint = f" (of {', '.join(nameless)} the VM's name is not known)" if nameless else ""
+        return f"it also hits {', '.join(unknown)}, which this run knows nothing about{hint}"
+    return ""
+
+
+def _verdict(
+    event: Event, action: str, hit: Sequence[Machine], hold: str, notice: Optional[float], prepare_within: float,
+) -> Tuple[str, str]:
+    if not hit:
+        return "not_ours", "none of its machines is in this run"
+    if action in ("ignore", "notify"):
+        return action, ""
+    if event.event_status == "Started":
+        return "watch", "it has started already"
+    if event.event_status != "Scheduled":
+        return "notify", f"its status {event.event_status} is not one that can be prepared for"
+    if notice is not None and notice < 1 and action != "approve":
+        return "watch", "its time has come: too late to prepare"
+    if action == "approve" and not hold:
+        return "approve", ""
+    if action == "prepare_and_approve" and not hold:
+        return "prepare_and_approve", ""
+    if notice is not None and notice > prepare_within:
+        return "later", f"it is {notice:.0f} s away and will not be approved; preparation begins {prepare_within:.0f} s ahead"
+    if action == "approve":
+        return "watch", f"not approved: {hold}"
+    return "prepare", f"not approved: {hold}" if hold else ""
+
+
+def _approvers(event: Event, hit: Sequence[Machine], bystanders: Sequence[Machine]) -> Tuple[str, ...]:
+    if event.event_type.lower() == "terminate":
+        # Only the machine that is deleted approves its deletion (S4.12; design, rule 3).
+        return tuple(machine.host for machine in hit)
+    # Who is not hit can still confirm, when the event starts at once; any machine that sees it may approve (S4.1).
+    return tuple(machine.host for machine in list(bystanders) + list(hit))[:2]
+
+
+def budget_of(notice: Optional[float], margin: float) -> float:
+    """Seconds that the preparation may take: the notice less a margin (design, rule 8)."""
+    known = SECONDS_WITHOUT_NOT_BEFORE if notice is None else max(notice, 0.0)
+    return max(known - min(margin, known * SHARE_OF_NOTICE_FOR_MARGIN), 1.0)
+
+
+def plan_to_dict(planned: PlannedEvent) -> Dict[str, Any]:
+    """The plan of one event as a playbook sees it: the event's own keys, and what is to be done."""
+    event = planned.event
+    data: Dict[str, Any] = {
+        "id": event.event_id, "type": event.event_type, "status": event.event_status, "source": event.source,
+        "resource_type": event.resource_type, "resources": list(event.resources), "raw_resources": list(event.raw_resources),
+        "not_before": event.not_before, "description": event.description, "duration": event.duration,
+    }
+    for field, value in planned._asdict().items():
+        if field != "event":
+            data[field] = list(value) if isinstance(value, tuple) else value
+    return data

@@ -1,0 +1,123 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a run as lines for a person. Pure.
+
+Private to this collection: not an interface for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from .._windows.connection_errors import connection_problem
+from .record import wall_time
+
+VERDICT_WORDS = {
+    "approve": "approve at once",
+    "prepare_and_approve": "prepare, then approve",
+    "prepare": "prepare, do not approve",
+    "watch": "watch, then recover",
+    "later": "nothing yet",
+    "notify": "only tell",
+    "ignore": "ignore",
+    "not_ours": "leave alone",
+}
+
+
+def timeline(record: Mapping[str, Any]) -> list[str]:
+    """Every event of the run, oldest first: what happened when, to which machine."""
+    lines: list[str] = []
+    for entry in sorted(record["events"].values(), key=lambda entry: entry["shown"]):
+        lines.append(_title(entry))
+        lines.extend(f"  {_clock(record, at)}  {what:<9}  {text}".rstrip() for at, what, text in _happenings(entry))
+    return lines or ["No event was shown."]
+
+
+def plan_lines(record: Mapping[str, Any]) -> list[str]:
+    """What the run is about to do, before it does it."""
+    lines: list[str] = []
+    for entry in record["events"].values():
+        if entry["gone"] is None:
+            lines.append(f"{_title(entry)}: {_decision(entry)}")
+    return lines or ["No event is shown: there is nothing to do."]
+
+
+def status_lines(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What each machine sees now.
+
+    :arg hosts: results of ``scheduled_events_info`` by host
+    """
+    lines: list[str] = []
+    width = max([len(host) for host in hosts] or [0])
+    for host, look in hosts.items():
+        lead = f"{host:<{width}}"
+        if look.get("unreachable"):
+            lines.append(f"{lead}  NOT REACHED: {connection_problem(str(look.get('msg') or ''))}")
+            continue
+        # A playbook that goes on with `failed_when: false` has no `failed` in the result, and a failure may come with the last events.
+        if look.get("failed") or look.get("failure") or "events" not in look:
+            said = str(look.get("msg") or "").strip().splitlines() or ["no reason was given"]
+            lines.append(f"{lead}  CANNOT LOOK: {said[0]}")
+            continue
+        name = look.get("resource_name") or "(VM's name not known)"
+        events = look.get("events") or []
+        lines.append(f"{lead}  {name}: {len(events) or 'no'} event{'' if len(events) == 1 else 's'}")
+        lines.extend(f"{' ' * width}    {_seen(event)}" for event in events)
+        lines.extend(f"{' ' * width}    CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
+                     for unusable in look.get("unusable_events") or ())
+    return lines or ["There is no host."]
+
+
+def _seen(event: Mapping[str, Any]) -> str:
+    when = f"in {event['notice']} s ({event['not_before']})" if event["notice"] is not None else "no time given"
+    mine = "hits this machine" if event["affects_self"] else "hits " + ", ".join(event["resources"])
+    return f"{event['type']} {event['status']}, {when}, {event['source'] or 'source unknown'}, {mine}, id {event['id']}"
+
+
+def _title(entry: Mapping[str, Any]) -> str:
+    machines = ", ".join(entry["affected"]) or "none of ours"
+    return f"{entry['type']} {entry['id']} ({entry['source'] or 'source unknown'}) hits {', '.join(entry['resources'])} ({machines})"
+
+
+def _decision(entry: Mapping[str, Any]) -> str:
+    parts = [VERDICT_WORDS[entry["verdict"]]]
+    if entry["verdict"] in ("prepare", "prepare_and_approve"):
+        parts.append(f"within {entry['budget']:.0f} s")
+    if entry["verdict"] in ("approve", "prepare_and_approve"):
+        parts.append("approver " + ", then ".join(entry["approvers"]))
+    return ", ".join(parts) + f" [policy: {entry['rule']}; {entry['why']}]"
+
+
+def _happenings(entry: Mapping[str, Any]) -> list[tuple[float, str, str]]:
+    notice = "no notice" if entry["notice"] is None else f"{entry['notice']:.0f} s notice"
+    found: list[tuple[float, str, str]] = [
+        (entry["shown"], "shown", f"not before {entry['not_before'] or '(no time)'}, {notice}"),
+        (entry["planned"], "planned", _decision(entry)),
+    ]
+    for host, result in entry["prepared"].items():
+        found.append((result["at"], "prepared" if result["ok"] else "FAILED", _host_result(host, result)))
+    approval = entry["approval"]
+    if approval["sent"]:
+        found.append((approval["at"], "approved", f"by {approval['by']}{', confirmed' if approval['confirmed'] else ''}"))
+    if entry["started"] is not None:
+        by_itself = "" if approval["sent"] else " (not by our approval)"
+        found.append((entry["started"], "started", f"{entry['started'] - entry['shown']:.1f} s after it was shown{by_itself}"))
+    if entry["gone"] is not None:
+        found.append((entry["gone"], "gone", entry["outcome"]))
+    for host, result in entry["recovered"].items():
+        what = "NOT BACK" if not result["ok"] else "reverted" if result["reverted"] else "recovered"
+        rebooted = {True: ", it had rebooted", False: ", without a reboot"}.get(result["rebooted"], "")
+        found.append((result["at"], what, _host_result(host, result) + rebooted))
+    return sorted(found, key=lambda item: item[0])
+
+
+def _host_result(host: str, result: Mapping[str, Any]) -> str:
+    said = f": {result['message']}" if result["message"] and not result["ok"] else ""
+    return f"{host} in {result['seconds']:.1f} s{said}"
+
+
+def _clock(record: Mapping[str, Any], at: float) -> str:
+    return datetime.fromtimestamp(wall_time(record, at), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps in, a host's plan out: order, inverses, defaults, and one clear sentence for everything that can be wrong."""
+
+import os
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import plan as drain_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import Host, make_plan, system_of
+
+GROUPS = {"all": ["web1", "web2", "lb1", "lb2", "win1"], "web": ["web1", "web2"], "lb": ["lb1", "lb2"], "empty": []}
+ROLE = os.path.join(os.path.dirname(drain_plan.__file__), "..", "..", "..", "roles", "drain", "tasks")
+
+SERVICE = {"type": "service", "name": "nginx"}
+COMMAND = {"type": "command", "do": ["app", "drain"], "undo": "app 'resume it'"}
+HTTP = {"type": "http", "do": {"url": "http://localhost/drain"}, "undo": {"url": "http://localhost/resume"}}
+CONNECTIONS = {"type": "connections", "port": 443}
+HAPROXY = {"type": "haproxy", "load_balancers": ["lb1"]}
+IIS = {"type": "iis", "sites": ["Shop"], "app_pools": ["ShopPool"]}
+CLUSTER = {"type": "failover_cluster"}
+TASKS = {"type": "tasks", "do": "before.yml", "undo": "after.yml"}
+EVERY = [SERVICE, COMMAND, HTTP, CONNECTIONS, HAPROXY, IIS, CLUSTER, TASKS]
+
+
+def host(name="web1", system="linux", files=("/files/before.yml", "/files/after.yml"), systems=None):
+    def find_file(path):
+        return next((known for known in files if known.endswith("/" + path) or known == path), None)
+
+    return Host(name, system, GROUPS, lambda other: (systems or {}).get(other, "linux"), find_file, 60.0)
+
+
+def plan(*steps, on=None, verify=()):
+    made = make_plan(list(steps), on or host(), verify)
+    assert made["errors"] == []
+    return made
+
+
+def prepared(step, on=None):
+    (only,) = plan(step, on=on)["prepare"]
+    return only
+
+
+def error(*steps, on=None, verify=()):
+    made = make_plan(list(steps), on or host(), verify)
+    assert made["prepare"] == made["recover"] == [], "nothing is done by halves"
+    (only,) = made["errors"]
+    return only
+
+
+# Order
+
+
+def test_steps_are_done_in_order_and_undone_in_reverse():
+    made = plan(SERVICE, COMMAND, HTTP)
+    assert [step["type"] for step in made["prepare"]] == ["service", "command", "http"]
+    assert [step["type"] for step in made["recover"]] == ["http", "command", "service"]
+    assert [step["number"] for step in made["recover"]] == [3, 2, 1]
+
+
+def test_what_has_no_inverse_is_not_undone_and_what_only_has_one_is_not_done():
+    made = plan({"type": "command", "do": "one"}, {"type": "command", "undo": "two"}, CONNECTIONS)
+    assert [step["name"] for step in made["prepare"]] == ["command one", "connections of port 443"]
+    assert [step["name"] for step in made["recover"]] == ["command two"]
+
+
+def test_verifications_come_after_the_last_inverse():
+    recover = plan(SERVICE, verify=["after.yml", "/files/before.yml"])["recover"]
+    assert [(step["type"], step["name"]) for step in recover] == [
+        ("service", "service nginx"),
+        ("verify", "verify after.yml"),
+        ("verify", "verify before.yml"),
+    ]
+    assert recover[1]["undo"] == "/files/after.yml" and recover[1]["files"]["undo"] == "steps/tasks/include.yml"
+
+
+def test_no_steps_are_no_steps():
+    assert make_plan([], host()) == {"prepare": [], "recover": [], "errors": []}
+
+
+# Which steps are a host's
+
+
+@pytest.mark.parametrize(
+    "names, mine", [(["web1"], True), (["web"], True), (["lb", "web2"], False), (["empty"], False)]
+)
+def test_a_step_is_for_the_hosts_and_groups_it_names(names, mine):
+    assert bool(plan(dict(SERVICE, hosts=names))["prepare"]) is mine
+
+
+def test_hosts_may_be_one_name():
+    assert plan(dict(SERVICE, hosts="web1"))["prepare"] and not plan(dict(SERVICE, hosts="web2"))["prepare"]
+
+
+@pytest.mark.parametrize("system", ["linux", "windows"])
+def test_a_step_is_for_the_systems_it_names(system):
+    made = plan(dict(SERVICE, systems=["linux"]), dict(IIS, systems=["windows"]), on=host(system=system))
+    assert [step["type"] for step in made["prepare"]] == [{"linux": "service", "windows": "iis"}[system]]
+
+
+def test_the_numbers_are_those_of_the_users_list():
+    made = plan(dict(SERVICE, hosts=["web2"]), COMMAND)
+    assert [step["number"] for step in made["prepare"]] == [2]
+
+
+@pytest.mark.parametrize(
+    "variables, system",
+    [
+        ({}, "linux"),
+        ({"ansible_connection": "ssh"}, "linux"),
+        ({"ansible_connection": "winrm"}, "windows"),
+        ({"ansible_connection": "ansible.builtin.psrp"}, "windows"),
+        ({"ansible_connection": "ssh", "ansible_shell_type": "powershell"}, "windows"),
+        ({"ansible_shell_type": "cmd"}, "windows"),
+        ({"ansible_shell_type": "sh"}, "linux"),
+        ({"ansible_connection": "winrm", "drain_system": "linux"}, "linux"),
+        ({"ansible_connection": "ssh", "drain_system": "windows"}, "windows"),
+        ({"ansible_connection": "winrm", "drain_system": "auto"}, "windows"),
+    ],
+)
+def test_the_system_is_told_by_the_connection(variables, system):
+    assert system_of(variables) == system
+
+
+def test_every_type_has_its_task_files_in_the_role():
+    for system in ("linux", "windows"):
+        on = host(system=system)
+        for step in EVERY:
+            if system in drain_plan.TYPES[step["type"]].systems:
+                for path in prepared(step, on)["files"].values():
+                    assert os.path.isfile(os.path.join(ROLE, path)), path
+
+
+# Defaults and forms
+
+
+def test_a_step_has_the_default_time_unless_it_names_its_own():
+    assert prepared(SERVICE)["timeout"] == prepared(SERVICE)["undo_timeout"] == 60.0
+    step = prepared(dict(SERVICE, timeout="5"))
+    assert (step["timeout"], step["undo_timeout"]) == (5.0, 5.0)
+    step = prepared(dict(SERVICE, timeout=5, undo_timeout=90))
+    assert (step["timeout"], step["undo_timeout"]) == (5.0, 90.0)
+
+
+def test_a_service_may_have_a_name_to_show():
+    assert (prepared(SERVICE)["service"], prepared(SERVICE)["name"]) == ("nginx", "service nginx")
+    step = prepared({"type": "service", "name": "The web server", "service": "nginx"})
+    assert (step["service"], step["name"]) == ("nginx", "The web server")
+    assert prepared({"type": "service", "service": "nginx"})["name"] == "service nginx"
+
+
+def test_a_command_is_a_list_of_arguments_and_never_a_shell_line():
+    step = prepared({"type": "command", "do": "echo 'a b' $(id) ; rm", "undo": ["sleep", 5]})
+    assert step["do"] == {"argv": ["echo", "a b", "$(id)", ";", "rm"]}
+    assert step["undo"] == {"argv": ["sleep", "5"]}
+    assert (step["does"], step["undoes"]) == ("run echo 'a b' '$(id)' ';' rm", "run sleep 5")
+
+
+def test_a_windows_command_line_is_left_as_it_is():
+    step = prepared(
+        {"type": "command", "do": r'"C:\Program Files\app.exe" /drain', "undo": ["app.exe", "a b"]},
+        host(system="windows"),
+    )
+    assert step["do"] == {"cmd": r'"C:\Program Files\app.exe" /drain'}
+    assert step["undo"] == {"argv": ["app.exe", "a b"]}
+    assert step["files"]["do"] == "steps/command/windows.yml"
+
+
+def test_a_delegated_step_runs_by_the_system_of_its_delegate():
+    on = host("win1", system="windows", systems={"lb1": "linux"})
+    step = prepared(dict(COMMAND, delegate_to="lb1"), on)
+    assert step["do"] == {"argv": ["app", "drain"]} and step["files"]["do"] == "steps/command/linux.yml"
+    assert prepared(dict(COMMAND, delegate_to="localhost"), on)["files"]["do"] == "steps/command/linux.yml"
+    assert prepared(dict(COMMAND, delegate_to="win1"), on)["files"]["do"] == "steps/command/windows.yml"
+
+
+def test_a_secret_command_is_not_shown():
+    step = prepared({"type": "command", "do": "login --password geheim", "no_log": True})
+    assert "geheim" not in step["name"] + step["does"] + step["shown"]["do"]
+    step = prepared({"type": "command", "do": "login /password:geheim", "no_log": True}, host(system="windows"))
+    assert "geheim" not in step["name"] + step["does"]
+
+
+def test_a_request_gets_headers_a_method_and_a_body():
+    step = prepared(
+        {
+            "type": "http",
+            "headers": {"X-Token": 5},
+            "do": {"url": "http://app/drain", "method": "put", "body": {"a": 1}},
+            "undo": {"url": "http://app/resume", "body": "plain"},
+        }
+    )
+    assert step["do"]["method"] == "PUT" and step["do"]["body"] == {"a": 1} and step["do"]["body_format"] == "json"
+    assert step["do"]["headers"] == {"X-Token": "5", "Content-Type": "application/json"}
+    assert (step["undo"]["method"], step["undo"]["body_format"], step["undo"]["headers"]) == (
+        "POST",
+        "raw",
+        {"X-Token": "5"},
+    )
+    assert step["do"]["status"] == [200, 201, 202, 204]
+
+
+@pytest.mark.parametrize(
+    "body, form", [('{"a": 1}', "json"), ("[1]", "json"), ("1", "raw"), ("a=1", "raw"), (["a"], "json")]
+)
+def test_a_body_is_json_when_it_is_an_object_or_a_list(body, form):
+    assert prepared({"type": "http", "do": {"url": "http://app/", "body": body}})["do"]["body_format"] == form
+
+
+def test_a_users_content_type_is_kept():
+    step = prepared(
+        {"type": "http", "headers": {"content-type": "text/x"}, "do": {"url": "http://app/", "body": {"a": 1}}}
+    )
+    assert step["do"]["headers"] == {"content-type": "text/x"}
+
+
+def test_what_is_waited_for_is_at_the_requests_url_unless_it_names_another():
+    step = prepared(
+        {"type": "http", "headers": {"A": "b"}, "do": {"url": "http://app/drain", "until": {"contains": "idle"}}}
+    )
+    until = step["do"]["until"]
+    assert (until["url"], until["method"], until["status"], until["headers"]) == (
+        "http://app/drain",
+        "GET",
+        [200],
+        {"A": "b"},
+    )
+    step = prepared({"type": "http", "do": {"url": "http://app/drain", "until": {"url": "http://app/state"}}})
+    assert step["do"]["until"]["url"] == "http://app/state"
+    assert step["does"] == "POST http://app/drain and wait until http://app/state says so"
+
+
+def test_secrets_of_a_url_are_not_shown():
+    step = prepared({"type": "http", "do": {"url": "https://me:geheim@app/drain?key=geheim"}})
+    assert "geheim" not in step["name"] + step["does"] and step["do"]["url"] == "https://me:geheim@app/drain?key=geheim"
+
+
+def test_haproxy_asks_every_load_balancer_for_every_backend():
+    step = prepared({"type": "haproxy", "load_balancers": ["lb", "lb1"], "backends": ["www", "api"]})
+    assert step["server"] == "web1" and step["load_balancers"] == ["lb1", "lb2"]
+    assert step["targets"] == [
+        {"load_balancer": "lb1", "backend": "www"},
+        {"load_balancer": "lb1", "backend": "api"},
+        {"load_balancer": "lb2", "backend": "www"},
+        {"load_balancer": "lb2", "backend": "api"},
+    ]
+    assert prepared(HAPROXY)["targets"] == [{"load_balancer": "lb1", "backend": ""}]
+
+
+def test_a_long_name_is_cut():
+    assert len(prepared({"type": "command", "do": "x" * 500})["name"]) == 80
+
+
+def test_check_mode_has_a_line_for_every_step():
+    step = prepared(SERVICE)
+    assert step["shown"]["do"] == (
+        "1. service nginx: stop the service nginx (at most 60 s; then undone by: start the service nginx)"
+    )
+    assert step["shown"]["undo"] == "1. service nginx: start the service nginx (at most 60 s)"
+    assert prepared(CONNECTIONS)["shown"]["do"].endswith("then undone by: nothing)")
+
+
+# What can be wrong
+
+
+def test_every_wrong_step_is_told_at_once():
+    made = make_plan([{"type": "servise"}, SERVICE, {"type": "connections"}], host())
+    assert len(made["errors"]) == 2 and made["prepare"] == []
+    assert made["errors"][0].startswith(
+        "drain_steps, step 1 (servise): type 'servise' is unknown (did you mean 'service'?)"
+    )
+    assert made["errors"][1].startswith("drain_steps, step 3 (connections): ")
+
+
+@pytest.mark.parametrize("steps, kind", [({}, "a dictionary"), ("nginx", "a text"), (None, "empty"), (5, "a number")])
+def test_steps_are_a_list(steps, kind):
+    assert make_plan(steps, host())["errors"] == ["drain_steps is {0}, not a list of steps".format(kind)]
+
+
+@pytest.mark.parametrize(
+    "step, words",
+    [
+        ("nginx", "step 1: it is a text, not a step with a type"),
+        ({"name": "nginx"}, "step 1: it has no type; types are service, command"),
+        ({"type": ["service"]}, "step 1: type is a list, not a word"),
+        ({"type": "service"}, "step 1 (service): one of service and name is needed"),
+        (
+            dict(SERVICE, nmae="x"),
+            "step 1 (service 'nginx'): key 'nmae' is unknown (did you mean 'name'?); it takes become",
+        ),
+        (dict(SERVICE, timeout="soon"), "unable to convert to float"),
+        (dict(SERVICE, timeout=0), "timeout is 0.0; it is a number of seconds, more than 0"),
+        (dict(SERVICE, undo_timeout=-1), "undo_timeout is -1.0"),
+        (dict(SERVICE, timeout=float("nan")), "timeout is nan"),
+        (dict(SERVICE, timeout=[5]), "timeout is a list, where a number belongs"),
+        (dict(SERVICE, become="perhaps"), "unable to convert to bool"),
+        (dict(SERVICE, name={"a": 1}), "name is a dictionary, where a text belongs"),
+        (dict(SERVICE, hosts=["web3"]), "hosts names 'web3', which is neither a host nor a group"),
+        (dict(SERVICE, hosts=[["web1"]]), "hosts is not a list of texts"),
+        (dict(SERVICE, systems=["mac"]), "mac"),
+        ({"type": "command"}, "one of do and undo is needed"),
+        ({"type": "command", "do": {"cmd": "x"}}, "do is a dictionary, not a command line or a list of arguments"),
+        ({"type": "command", "do": ["x", ["y"]]}, "do is a list, not a command line"),
+        ({"type": "command", "do": True}, "do is true or false, not a command line"),
+        ({"type": "command", "do": "echo 'open"}, "do can't be split into arguments: No closing quotation"),
+        ({"type": "command", "do": "x", "undo": "  "}, "undo names no program"),
+        (dict(COMMAND, delegate_to="lb9"), "delegate_to names 'lb9', which is no host of the inventory"),
+        (dict(COMMAND, delegate_to="lb"), "delegate_to names 'lb', which is no host of the inventory"),
+        (dict(COMMAND, ok_codes=["a"]), "ok_codes"),
+        ({"type": "http"}, "one of do and undo is needed"),
+        ({"type": "http", "do": "http://app/"}, "do is a text, where a dictionary belongs"),
+        ({"type": "http", "do": {"method": "GET"}}, "missing required arguments: url found in do"),
+        ({"type": "http", "do": {"url": "app/drain"}}, "do.url is 'app/drain', which is no http or https URL"),
+        ({"type": "http", "do": {"url": "http:///drain"}}, "which is no http or https URL"),
+        ({"type": "http", "do": {"url": "http://app:http/"}}, "which is no http or https URL"),
+        ({"type": "http", "do": {"url": "ftp://app/"}}, "which is no http or https URL"),
+        ({"type": "http", "do": {"url": "http://a/", "until": {"url": "x"}}}, "do.until.url is 'x'"),
+        (
+            {"type": "http", "do": {"url": "http://a/", "untli": {}}},
+            "key 'do.untli' is unknown (did you mean 'until'?)",
+        ),
+        ({"type": "http", "do": {"url": "http://a/", "until": {"stauts": 1}}}, "key 'do.until.stauts' is unknown"),
+        ({"type": "http", "do": {"url": "http://a/", "until": {"json": {"path": "a"}}}}, "equals"),
+        ({"type": "http", "do": {"url": "http://a/", "until": {"interval": 0}}}, "do.until.interval is 0"),
+        (
+            {"type": "http", "undo": {"url": "http://a/", "until": {"request_timeout": 0}}},
+            "undo.until.request_timeout is 0",
+        ),
+        ({"type": "connections"}, "missing required arguments: port"),
+        ({"type": "connections", "port": 70000}, "port 70000 is not between 1 and 65535"),
+        (dict(CONNECTIONS, at_limit="panic"), "panic"),
+        (dict(CONNECTIONS, interval=0), "interval is 0; it is a number of seconds, at least 1"),
+        ({"type": "haproxy"}, "missing required arguments: load_balancers"),
+        (dict(HAPROXY, load_balancers=["lb7"]), "load_balancers names 'lb7', which is neither a host nor a group"),
+        (dict(HAPROXY, load_balancers=["empty"]), "load_balancers names no host"),
+        (dict(HAPROXY, load_balancers=[]), "load_balancers names no host"),
+        (dict(HAPROXY, mode="off"), "off"),
+        (IIS, "type iis is for windows machines, and web1 is a linux machine"),
+        (CLUSTER, "type failover_cluster is for windows machines"),
+        ({"type": "tasks"}, "one of do and undo is needed"),
+        ({"type": "tasks", "do": "nowhere.yml"}, "the file of do is not there: nowhere.yml"),
+        ({"type": "tasks", "do": "before.yml", "undo": "nowhere.yml"}, "the file of undo is not there: nowhere.yml"),
+    ],
+)
+def test_a_wrong_step_is_told_by_number_name_and_key(step, words):
+    message = error(step)
+    assert message.startswith("drain_steps, step 1")
+    assert words in message
+
+
+@pytest.mark.parametrize("step, words", [({"type": "iis"}, "one of sites and app_pools is needed")])
+def test_a_wrong_windows_step(step, words):
+    assert words in error(step, on=host("win1", system="windows"))
+
+
+def test_a_wrong_step_for_other_hosts_is_still_wrong():
+    assert "unknown" in error({"type": "service", "name": "x", "hosts": ["web2"], "wrong": 1})
+
+
+def test_a_windows_step_for_other_systems_is_no_error():
+    assert plan(dict(IIS, systems=["windows"]), dict(CLUSTER, hosts=["win1"]))["prepare"] == []
+
+
+@pytest.mark.parametrize("path, words", [("nowhere.yml", "the file is not there: nowhere.yml"), (5, "it is a number")])
+def test_a_wrong_verification(path, words):
+    message = error(SERVICE, verify=[path])
+    assert message.startswith("drain_verify_tasks, file 1: ") and words in message

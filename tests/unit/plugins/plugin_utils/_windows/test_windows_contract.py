@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Both Transports say the same of the same fault. (tests/windows asks a real PowerShell, where there is one.)"""
+import socket
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import RequestsTransport
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsMachine, WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import (
+    DOCUMENT, FAULTS, TIMEOUT, UNKNOWN, serving)
+
+PATH = "/metadata/scheduledevents?api-version=2020-07-01"
+HEADERS = {"Metadata": "true"}
+
+
+def unknown_name(*_args, **_kwargs):
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+def outcome_of(call):
+    try:
+        result = call()
+    except Exception as error:      # whatever it is, it is compared
+        return type(error)
+    answer = result[0] if len(result) == 2 else result
+    if answer.status == 200:
+        assert answer.body == DOCUMENT and answer.headers["etag"] == '"2"'
+    if answer.status == 429:
+        assert answer.headers["retry-after"] == "7"
+    return answer.status
+
+
+CALLS = {
+    "get": lambda transport, url: transport.get(url, HEADERS, TIMEOUT),
+    "post": lambda transport, url: transport.post(url, HEADERS, b"{}", TIMEOUT),
+    "get_until_changed": lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"other", 0.2, 0.0),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_requests(fault, monkeypatch):
+    behaviour, expected, _answers = FAULTS[fault]
+    if behaviour == UNKNOWN:    # no resolver is asked
+        monkeypatch.setattr(socket, "getaddrinfo", unknown_name)
+    with serving(behaviour) as address:
+        started = Clock().now()
+        assert outcome_of(lambda: RequestsTransport().get(address + PATH, HEADERS, TIMEOUT)) == expected
+        assert Clock().now() - started < 2 * TIMEOUT
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("fault, answer", [(fault, answer) for fault, row in FAULTS.items() for answer in row[2]])
+def test_windows(fault, answer, call):
+    expected = FAULTS[fault][1]
+    machine = WindowsMachine("win1", lambda module, arguments: {"changed": False, "error": [], "result": answer})
+    assert outcome_of(lambda: CALLS[call](WindowsTransport(machine), "http://imds.test" + PATH)) == expected

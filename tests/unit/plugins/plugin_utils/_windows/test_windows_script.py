@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be said of look.ps1 without a PowerShell. That it works is for tests/windows to show."""
+import re
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import transport as windows_transport
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
+    SCRIPT, WindowsMachine, WindowsTransport)
+
+TEXT = SCRIPT.read_bytes().decode("utf-8")
+CODE = "\n".join(re.sub(r"(^|\s)#.*", "", line) for line in TEXT.splitlines())
+
+
+def test_small_plain_ascii():
+    assert TEXT.isascii()
+    assert "\r" not in TEXT and "\t" not in TEXT
+    assert len(TEXT.splitlines()) <= 100
+    assert max(map(len, TEXT.splitlines())) <= 120
+
+
+def test_it_looks_in_check_mode_too():
+    assert re.search(r"^\[CmdletBinding\(SupportsShouldProcess = \$true\)\]\nparam\(", CODE, re.MULTILINE)
+
+
+def test_it_never_reports_a_change():
+    assert CODE.count("$Ansible.Changed") == CODE.count("$Ansible.Changed = $false") == 1
+
+
+@pytest.mark.parametrize("newer", [
+    r"\?\?", r"\?\.", r"&&", r"\|\|", r" \? ", r"-Parallel", r"\bclass\b", r"\benum\b", r"\busing\b", r"Invoke-WebRequest",
+    r"Invoke-RestMethod", r"-NoProxy", r"-SkipHttpErrorCheck", r"-AsHashtable", r"ConvertTo-Json", r"ConvertFrom-Json",
+    r"\bclean\b", r"Join-String", r"\$IsWindows"])
+def test_nothing_that_only_one_of_the_powershells_has(newer):
+    assert not re.search(newer, CODE)
+
+
+def test_no_proxy_and_no_redirect():
+    assert "$request.Proxy = $null" in CODE
+    assert "$request.AllowAutoRedirect = $false" in CODE
+
+
+def test_its_brackets_match():
+    text = re.sub(r"'[^']*'|\"(?:[^\"$]|\$\([^)]*\)|\$)*\"", "''", CODE)
+    open_ones = []
+    for char in text:
+        if char in "([{":
+            open_ones.append(char)
+        elif char in ")]}":
+            assert open_ones and open_ones.pop() + char in ("()", "[]", "{}")
+    assert not open_ones
+
+
+def test_it_has_every_parameter_that_is_sent_and_no_other():
+    sent = set()
+
+    def run(module, arguments):
+        assert module == "ansible.windows.win_powershell"
+        sent.update(arguments["parameters"])
+        return {"result": {"status": 304, "headers": {}, "body": "", "looks": 1, "elapsed_ms": 1}}
+
+    transport = WindowsTransport(WindowsMachine("win1", run))
+    assert transport.post("http://imds.test", {}, b"{}", 1.0) == Answer(304, {}, b"")
+    transport.get_until_changed("http://imds.test", {}, 1.0, b"{}", 1.0, 1.0)
+    block = re.search(r"^param\((.*?)\)$", CODE, re.MULTILINE | re.DOTALL).group(1)
+    assert sent == set(re.findall(r"\$(\w+)", block))
+
+
+def test_every_failure_it_makes_up_is_known():
+    made_up = set(re.findall(r"failure = '(\w+)'", CODE))
+    assert made_up == {"PowerShell", "Timeout", "TooLarge", "Unknown"}
+    known = windows_transport._TOO_SLOW | windows_transport._NOT_HTTP | windows_transport._ENDED | {"TooLarge", "PowerShell"}
+    assert made_up <= known
+    assert set(re.findall(r"\$failure = '(\w+)'", CODE)) == {"Unknown"}
+
+
+def test_every_key_it_gives_is_read():
+    keys = set(re.findall(r"[{;] (\w+) = ", CODE))
+    assert keys == {"failure", "message", "part", "status", "headers", "body", "looks", "elapsed_ms"}
