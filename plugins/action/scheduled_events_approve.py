@@ -10,6 +10,5 @@ from ..plugin_utils._action import ScheduledEventsAction
 
 
 class ActionModule(ScheduledEventsAction):
-
     arguments = APPROVE_ARGUMENTS
     operation = staticmethod(approve)

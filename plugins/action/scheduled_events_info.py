@@ -10,7 +10,6 @@ from ..plugin_utils._action import ScheduledEventsAction
 
 
 class ActionModule(ScheduledEventsAction):
-
     arguments = INFO_ARGUMENTS
 
     @staticmethod

@@ -4,7 +4,6 @@
 
 
 class ModuleDocFragment:
-
     DOCUMENTATION = r"""
 options: {}
 attributes:

@@ -86,7 +86,6 @@ _value:
 """
 
 import os
-
 from collections.abc import Mapping
 
 from ansible.errors import AnsibleFilterError
@@ -103,7 +102,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.
 def drain_steps(steps, host, system, groups, hostvars=None, search=(), timeout=60, verify=()):
     """The plan of one host."""
     if system not in SYSTEMS:
-        raise AnsibleFilterError("drain_steps: system is {0!r}; it is one of {1}".format(system, ", ".join(SYSTEMS)))
+        raise AnsibleFilterError(f"drain_steps: system is {system!r}; it is one of {', '.join(SYSTEMS)}")
 
     def system_of_delegate(name):
         variables = (hostvars or {}).get(name)

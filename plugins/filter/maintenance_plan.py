@@ -128,10 +128,10 @@ _value:
       type: float
 """
 
-from ..plugin_utils._maintain.plan import disagreements, identify, plan_events, plan_to_dict
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._events.policy import DEFAULT_POLICY, parse_policy
 from ..plugin_utils._filter import call
+from ..plugin_utils._maintain.plan import disagreements, identify, plan_events, plan_to_dict
 
 
 def _plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3600.0):
@@ -141,7 +141,9 @@ def _plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3
     if differing:
         raise ScheduledEventsError(" ".join(differing))
     rules = parse_policy(DEFAULT_POLICY if policy is None else policy)
-    planned = plan_events(machines, looks, rules, margin=margin, allow_unknown=allow_unknown, prepare_within=prepare_within)
+    planned = plan_events(
+        machines, looks, rules, margin=margin, allow_unknown=allow_unknown, prepare_within=prepare_within
+    )
     return [plan_to_dict(event) for event in planned]
 
 

@@ -58,16 +58,22 @@ import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ..plugin_utils._maintain.plan import disagreements, identify, scopes
 from ..module_utils._errors import ScheduledEventsError
-from ..plugin_utils._maintain import record as run_record
 from ..plugin_utils._filter import call
-
+from ..plugin_utils._maintain import record as run_record
+from ..plugin_utils._maintain.plan import disagreements, identify, scopes
 
 # Before ansible-core 2.19 a template makes strings of numbers and truth values.
 _OPTION_TYPES = {
-    "policy": list, "margin": float, "allow_unknown": boolean, "prepare_within": float, "event_timeout": float, "on_failure": str,
-    "rounds": int, "wait_timeout": float, "slice": float,
+    "policy": list,
+    "margin": float,
+    "allow_unknown": boolean,
+    "prepare_within": float,
+    "event_timeout": float,
+    "on_failure": str,
+    "rounds": int,
+    "wait_timeout": float,
+    "slice": float,
 }
 
 
@@ -84,7 +90,12 @@ def _begin(found, options, at):
 def _step(value, step, results=None, at=0.0, options=None):
     if step == "begin":
         return _begin(value, options, float(at))
-    steps = {"looked": run_record.looked, "prepared": run_record.prepared, "approved": run_record.approved, "recovered": run_record.recovered}
+    steps = {
+        "looked": run_record.looked,
+        "prepared": run_record.prepared,
+        "approved": run_record.approved,
+        "recovered": run_record.recovered,
+    }
     if step not in steps:
         raise ScheduledEventsError(f"maintenance_record knows no step {step!r}; it knows begin, {', '.join(steps)}.")
     return steps[step](value, results or {}, float(at))

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A clock that tests can replace, deadlines on it, and the rhythm of looking.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 import math

@@ -3,24 +3,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What can go wrong, told apart by what a person does about it.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from typing import Any, Dict, Optional
 
 KINDS = (
-    "unreachable",      # no connection, or it was cut: network, firewall, not a VM
-    "timeout",          # no whole answer in time, or a wait gave up
-    "not_azure",        # somebody else answered: a proxy, another cloud, a web page
+    "unreachable",  # no connection, or it was cut: network, firewall, not a VM
+    "timeout",  # no whole answer in time, or a wait gave up
+    "not_azure",  # somebody else answered: a proxy, another cloud, a web page
     "version_refused",  # neither the api-version asked for nor an older one is served
-    "throttled",        # 429
-    "updating",         # 410
-    "denied",           # 401, 403
-    "unavailable",      # 404, 408 or 5xx, and retries did not help
-    "malformed",        # an answer that is no document, or was cut short
-    "too_large",        # an answer above the limit
-    "rejected",         # 400 to an approval
-    "invalid",          # an option of the caller
+    "throttled",  # 429
+    "updating",  # 410
+    "denied",  # 401, 403
+    "unavailable",  # 404, 408 or 5xx, and retries did not help
+    "malformed",  # an answer that is no document, or was cut short
+    "too_large",  # an answer above the limit
+    "rejected",  # 400 to an approval
+    "invalid",  # an option of the caller
 )
 
 

@@ -3,20 +3,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The modules' arguments, and how an operation becomes a module's result. The only part that knows AnsibleModule.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from typing import Any, Callable, Dict
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
+from ._clock import Clock
+from ._errors import ScheduledEventsError
 from ._imds.client import VERSIONS
 from ._imds.discovery import Files, Found, find_endpoints
-from ._errors import ScheduledEventsError
 from ._imds.requests_transport import REQUESTS_IMPORT_ERROR, RequestsTransport, Transport
 from ._operations.operation import OperationFailed
 from ._operations.options import AFFECTING, APPROVE_DEFAULTS, INFO_DEFAULTS, WAIT_FOR
-from ._clock import Clock
 
 
 def _spec(defaults: Dict[str, Any], **arguments: Dict[str, Any]) -> Dict[str, Dict[str, Any]]:
@@ -49,7 +49,7 @@ INFO_ARGUMENTS = _spec(
     wait_for=dict(type="str", choices=list(WAIT_FOR)),
     since_incarnation=dict(type="int"),
     placement_group=dict(type="bool"),
-    **{name: dict(argument) for name, argument in _COMMON.items()}
+    **{name: dict(argument) for name, argument in _COMMON.items()},
 )
 
 APPROVE_ARGUMENTS = _spec(
@@ -59,7 +59,7 @@ APPROVE_ARGUMENTS = _spec(
     force=dict(type="bool"),
     rank=dict(type="int"),
     takeover=dict(type="float"),
-    **{name: dict(argument) for name, argument in _COMMON.items()}
+    **{name: dict(argument) for name, argument in _COMMON.items()},
 )
 
 Operation = Callable[[Dict[str, Any], Transport, Clock, bool, Callable[[], Found]], Dict[str, Any]]
@@ -72,8 +72,14 @@ def run(arguments: Dict[str, Dict[str, Any]], operation: Operation) -> None:
         failure = ScheduledEventsError(missing_required_lib("requests"), kind="invalid")
         module.fail_json(msg=failure.message, failure=failure.failure(), exception=REQUESTS_IMPORT_ERROR)
     clock = Clock()
-    result = outcome(operation, module.params, RequestsTransport(clock), clock, module.check_mode,
-                     lambda: find_endpoints(Files(), clock.wall()))
+    result = outcome(
+        operation,
+        module.params,
+        RequestsTransport(clock),
+        clock,
+        module.check_mode,
+        lambda: find_endpoints(Files(), clock.wall()),
+    )
     for warning in result.pop("warnings", ()):
         module.warn(warning)
     if result.pop("failed", False):
@@ -81,8 +87,14 @@ def run(arguments: Dict[str, Dict[str, Any]], operation: Operation) -> None:
     module.exit_json(**result)
 
 
-def outcome(operation: Operation, options: Dict[str, Any], transport: Transport, clock: Clock, check_mode: bool,
-            find: Callable[[], Found]) -> Dict[str, Any]:
+def outcome(
+    operation: Operation,
+    options: Dict[str, Any],
+    transport: Transport,
+    clock: Clock,
+    check_mode: bool,
+    find: Callable[[], Found],
+) -> Dict[str, Any]:
     """The operation's result as Ansible has it, whether it did its work or failed; the warnings are still in it."""
     try:
         return operation(options, transport, clock, check_mode, find)

@@ -6,20 +6,21 @@
 Where there is Python, the module of the action's name does the work. A Windows machine has none: there the same
 operation runs here, on the controller, and the machine only sends its requests.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
 
+from ..module_utils._clock import Clock
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._module import Operation, outcome
-from ..module_utils._clock import Clock
 from ._windows.transport import WindowsMachine, WindowsTransport, find_endpoints
 
 
@@ -29,12 +30,12 @@ class ScheduledEventsAction(ActionBase):
     _supports_async = True
     _supports_check_mode = True
 
-    arguments: Dict[str, Dict[str, Any]]    # the module's
-    operation: Operation                    # what the module does; a staticmethod
+    arguments: dict[str, dict[str, Any]]  # the module's
+    operation: Operation  # what the module does; a staticmethod
 
-    def run(self, tmp=None, task_vars=None) -> Dict[str, Any]:
+    def run(self, tmp=None, task_vars=None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        del tmp     # has had no effect for long
+        del tmp  # has had no effect for long
         task_vars = task_vars or {}
         # The connection is the delegate's, where there is one.
         if getattr(self._connection._shell, "_IS_WINDOWS", False):
@@ -45,31 +46,36 @@ class ScheduledEventsAction(ActionBase):
             self._remove_tmp_path(self._connection._shell.tmpdir)
         return result
 
-    def _on_windows(self, task_vars: Dict[str, Any]) -> Dict[str, Any]:
+    def _on_windows(self, task_vars: dict[str, Any]) -> dict[str, Any]:
         host = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
         if self._task.async_val:
             return _refused(
-                "%s: async does not work with %s on a Windows machine, because the controller does the work. Leave it "
-                "out: wait_timeout limits the wait (option wait), and the keyword timeout the task. To go on with "
-                "something else meanwhile, use strategy: free, or a play of its own." % (host, self._task.action))
+                f"{host}: async does not work with {self._task.action} on a Windows machine, because the controller does the work. Leave it out: wait_timeout limits the wait (option wait), and the keyword timeout the task. To go on with something else meanwhile, use strategy: free, or a play of its own."
+            )
         validation = ArgumentSpecValidator(self.arguments).validate(self._task.args)
         if validation.error_messages:
             message = validation.errors.msg
             if isinstance(validation.errors[0], UnsupportedError):
-                message = "Unsupported parameters for (%s) module: %s" % (self._task.action, message)
-            return _refused("%s: %s" % (host, message))
+                message = f"Unsupported parameters for ({self._task.action}) module: {message}"
+            return _refused(f"{host}: {message}")
 
-        def execute(module: str, arguments: Dict[str, Any]) -> Mapping[str, Any]:
+        def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
             return self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
 
         machine = WindowsMachine(host, execute)
         clock = Clock()
-        result = outcome(self.operation, validation.validated_parameters, WindowsTransport(machine, clock), clock, self._task.check_mode,
-                         lambda: find_endpoints(machine))
+        result = outcome(
+            self.operation,
+            validation.validated_parameters,
+            WindowsTransport(machine, clock),
+            clock,
+            self._task.check_mode,
+            lambda: find_endpoints(machine),
+        )
         if not result.get("warnings"):
             result.pop("warnings", None)
         return result
 
 
-def _refused(message: str) -> Dict[str, Any]:
+def _refused(message: str) -> dict[str, Any]:
     return {"failed": True, "changed": False, "msg": message, "failure": ScheduledEventsError(message).failure()}

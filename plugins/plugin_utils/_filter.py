@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Between templates and Python: plain data in, data that is never templated again out.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from __future__ import annotations

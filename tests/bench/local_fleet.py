@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Local hosts, an emulator that answers for them, and the CPU seconds of a play against them."""
 
@@ -30,8 +32,21 @@ class Fleet:
         scenario.write_text(json.dumps({"settings": {"rate_limit": 0}, "vms": vms}))
         addresses.unlink(missing_ok=True)
         self.process = subprocess.Popen(
-            [sys.executable, str(EMULATOR), "serve", "--scenario", str(scenario), "--listen", "127.0.0.1:0",
-             "--control", "127.0.0.1:0", "--addresses", str(addresses)], stdout=subprocess.DEVNULL)
+            [
+                sys.executable,
+                str(EMULATOR),
+                "serve",
+                "--scenario",
+                str(scenario),
+                "--listen",
+                "127.0.0.1:0",
+                "--control",
+                "127.0.0.1:0",
+                "--addresses",
+                str(addresses),
+            ],
+            stdout=subprocess.DEVNULL,
+        )
         deadline = time.monotonic() + 30
         while not addresses.exists():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -39,9 +54,18 @@ class Fleet:
             time.sleep(0.05)
         self.urls = json.loads(addresses.read_text())
         hosts = {
-            f"host{number}": {"azure_maintenance_endpoint": f"{self.urls['metadata'][0]}/vm/{vm['name']}", "azure_maintenance_scope": vm["scope"]}
-            for number, vm in enumerate(vms)}
-        inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}}
+            f"host{number}": {
+                "azure_maintenance_endpoint": f"{self.urls['metadata'][0]}/vm/{vm['name']}",
+                "azure_maintenance_scope": vm["scope"],
+            }
+            for number, vm in enumerate(vms)
+        }
+        inventory = {
+            "all": {
+                "hosts": hosts,
+                "vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable},
+            }
+        }
         (self.folder / "inventory.json").write_text(json.dumps(inventory))
         return self
 
@@ -50,17 +74,36 @@ class Fleet:
         self.process.wait(10)
 
     def looks(self):
-        with contextlib.closing(urllib.request.build_opener(urllib.request.ProxyHandler({})).open(self.urls["control"] + "/state", timeout=10)) as answer:
+        with contextlib.closing(
+            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+                self.urls["control"] + "/state", timeout=10
+            )
+        ) as answer:
             return json.load(answer)["requests"]["get"]
 
     def play(self, playbook, **variables):
         """One ansible-playbook: (CPU seconds, wall seconds, looks)."""
         looks, start = self.looks(), time.monotonic()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(self.folder / "inventory.json"), playbook,
-                   "--forks", "20", "--extra-vars", json.dumps(variables)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1800, check=False, env=dict(
-            os.environ, ANSIBLE_LOCALHOST_WARNING="false", ANSIBLE_DISPLAY_SKIPPED_HOSTS="false"))
+        command = [
+            str(Path(sys.executable).with_name("ansible-playbook")),
+            "-i",
+            str(self.folder / "inventory.json"),
+            playbook,
+            "--forks",
+            "20",
+            "--extra-vars",
+            json.dumps(variables),
+        ]
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=1800,
+            check=False,
+            env=dict(os.environ, ANSIBLE_LOCALHOST_WARNING="false", ANSIBLE_DISPLAY_SKIPPED_HOSTS="false"),
+        )
         if done.returncode:
             raise SystemExit(f"{playbook} failed:\n{done.stdout[-3000:]}")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What waiting costs: role maintain beside uri with until, in one run, on this machine alone.
 
@@ -38,8 +40,11 @@ def _difference(long, short):
 def _show(name, hosts, figures):
     per_look = figures["cpu"] / figures["looks"]
     per_second = figures["cpu"] / figures["wall"]
-    print(f"{name:<44} {figures['cpu']:8.2f} CPU s  {figures['wall']:7.1f} s  {figures['looks']:6d} looks  "
-          f"{per_look * 1000:8.2f} ms/look  {per_second:7.4f} CPU s a second of waiting for {hosts} hosts", flush=True)
+    print(
+        f"{name:<44} {figures['cpu']:8.2f} CPU s  {figures['wall']:7.1f} s  {figures['looks']:6d} looks  "
+        f"{per_look * 1000:8.2f} ms/look  {per_second:7.4f} CPU s a second of waiting for {hosts} hosts",
+        flush=True,
+    )
     return per_look, per_second, figures["cpu"]
 
 
@@ -69,12 +74,16 @@ def main():
     print()
     if "naive" in results and "one_scope" in results:
         naive_second = results["naive"][1]
-        print(f"one scope of 20 hosts: per host that is looked at 1/{results['naive'][0] / results['one_scope_hosts'][0]:.0f} of uri + until; "
-              f"per request 1/{results['naive'][0] / results['one_scope'][0]:.0f}; for the same time of waiting 1/{naive_second / results['one_scope'][1]:.0f}")
+        print(
+            f"one scope of 20 hosts: per host that is looked at 1/{results['naive'][0] / results['one_scope_hosts'][0]:.0f} of uri + until; "
+            f"per request 1/{results['naive'][0] / results['one_scope'][0]:.0f}; for the same time of waiting 1/{naive_second / results['one_scope'][1]:.0f}"
+        )
     if "naive" in results and "scopes" in results:
         print(f"20 scopes of one host: per look 1/{results['naive'][0] / results['scopes'][0]:.0f} of uri + until")
     if "growth" in results and "scopes" in results:
-        print(f"200 hosts in 20 scopes beside 20 hosts in 20 scopes: waiting costs {results['growth'][2] / results['scopes'][2]:.2f} times as much")
+        print(
+            f"200 hosts in 20 scopes beside 20 hosts in 20 scopes: waiting costs {results['growth'][2] / results['scopes'][2]:.2f} times as much"
+        )
 
 
 if __name__ == "__main__":

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The application of one "virtual machine": a web server that can be asked to drain, and to serve again.
 
@@ -11,6 +13,7 @@ python app.py NAME PORT FOLDER
 
 What happened when is appended to FOLDER/app.log, as JSON lines.
 """
+
 import json
 import pathlib
 import sys

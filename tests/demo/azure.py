@@ -1,21 +1,24 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The emulator's control API, and its journal in a person's words."""
+
 import json
 import time
 import urllib.request
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 import yaml
 
 
 class Azure:
-    def __init__(self, addresses: Dict[str, Any]) -> None:
+    def __init__(self, addresses: dict[str, Any]) -> None:
         self.metadata: str = addresses["metadata"][0]
         self._control: str = addresses["control"]
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         self._shown = 0
 
-    def ask(self, path: str, body: Optional[Any] = None) -> Any:
+    def ask(self, path: str, body: Any | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self._control + path, data, {"Content-Type": "application/json"})
         with self._opener.open(request, timeout=10) as answer:
@@ -28,17 +31,17 @@ class Azure:
         """How often a machine has asked so far."""
         return self.ask(f"/vms/{machine}")["requests"]["get"]
 
-    def journal(self) -> List[Dict[str, Any]]:
+    def journal(self) -> list[dict[str, Any]]:
         return self.ask("/journal")["entries"]
 
-    def news(self) -> List[str]:
+    def news(self) -> list[str]:
         """What has happened since the last call, a line each."""
         answer = self.ask(f"/journal?since={self._shown}")
         self._shown = answer["next"]
         lines = [(entry, self._words(entry)) for entry in answer["entries"]]
         return [f"{clock(entry['wall'])}  {words}" for entry, words in lines if words]
 
-    def _words(self, entry: Dict[str, Any]) -> str:
+    def _words(self, entry: dict[str, Any]) -> str:
         kind = entry["kind"]
         if kind == "post" and any(request["result"] != "approved" for request in entry["requests"]):
             named = ", ".join(self._title(request["event_id"]) for request in entry["requests"])

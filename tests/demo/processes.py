@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The demo's processes: all are started here, and ended here by their pids."""
+
 import os
 import pathlib
 import signal
@@ -8,13 +11,13 @@ import subprocess
 import sys
 import threading
 import uuid
-from typing import Any, Dict, List
+from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
 BOOT_TAKES = 3.0  # seconds
 
 
-def free_ports(count: int) -> List[int]:
+def free_ports(count: int) -> list[int]:
     sockets = [socket.create_server(("127.0.0.1", 0)) for _number in range(count)]
     ports = [one.getsockname()[1] for one in sockets]
     for one in sockets:
@@ -32,11 +35,12 @@ def end(process: subprocess.Popen) -> None:
             process.wait()
 
 
-def start(words: List[str], log: pathlib.Path, **options: Any) -> subprocess.Popen:
+def start(words: list[str], log: pathlib.Path, **options: Any) -> subprocess.Popen:
     """A process of its own session: Ctrl-C reaches the demo alone, which then ends it in order."""
     with log.open("ab") as output:
         return subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True, **options)
+            words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True, **options
+        )
 
 
 class Machine:
@@ -51,7 +55,10 @@ class Machine:
         self._keeper.start()
 
     def _boot(self) -> subprocess.Popen:
-        process = start([sys.executable, str(HERE / "app.py"), self.name, str(self.port), str(self.folder)], self.folder / "output.log")
+        process = start(
+            [sys.executable, str(HERE / "app.py"), self.name, str(self.port), str(self.folder)],
+            self.folder / "output.log",
+        )
         (self.folder / "pid").write_text(str(process.pid))
         (self.folder / "boot_id").write_text(str(uuid.uuid4()))
         return process
@@ -72,7 +79,7 @@ class Machine:
 class Playbook:
     """ansible-playbook, with its output in a log."""
 
-    def __init__(self, arguments: List[str], log: pathlib.Path, environment: Dict[str, str]) -> None:
+    def __init__(self, arguments: list[str], log: pathlib.Path, environment: dict[str, str]) -> None:
         self._process = start(["ansible-playbook", *arguments], log, env=dict(os.environ, **environment))
 
     def status(self) -> Any:

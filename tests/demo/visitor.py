@@ -1,12 +1,15 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Somebody who asks the proxy all the time, and remembers every answer."""
+
 import http.client
 import threading
 import time
-from typing import List, NamedTuple
+from typing import NamedTuple
 
-PAUSE = 0.05    # seconds between two requests of one of the
-AT_ONCE = 2     # who ask side by side
+PAUSE = 0.05  # seconds between two requests of one of the
+AT_ONCE = 2  # who ask side by side
 PATIENCE = 15.0
 
 
@@ -21,7 +24,7 @@ class Visit(NamedTuple):
 
 class Visitor:
     def __init__(self, port: int) -> None:
-        self.visits: List[Visit] = []
+        self.visits: list[Visit] = []
         self._port = port
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._go, daemon=True) for _number in range(AT_ONCE)]
@@ -36,7 +39,7 @@ class Visitor:
             if thread.is_alive():
                 thread.join()
 
-    def failures(self) -> List[Visit]:
+    def failures(self) -> list[Visit]:
         return [visit for visit in self.visits if visit.failure]
 
     def _go(self) -> None:

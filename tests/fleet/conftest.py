@@ -1,14 +1,17 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures of the fleet tests. Machines start once a session; after each test everything it broke is put right."""
+
 import os
 import signal
-from typing import Any, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
-
 from machines import client, controller, emulator, fleet, host, network, settings
 
-_SPEED = 20.0       # Azure's 15 minutes of notice are 45 s
+_SPEED = 20.0  # Azure's 15 minutes of notice are 45 s
 
 
 def pytest_collection_modifyitems(items: list) -> None:
@@ -21,10 +24,12 @@ def pytest_collection_modifyitems(items: list) -> None:
 @pytest.fixture(scope="session", name="session_fleet")
 def _session_fleet() -> Iterator[fleet.Fleet]:
     """All machines up. This process, and all it starts, is in the controller's namespace from here on."""
+
     def interrupted(number: int, _frame: Any) -> None:
-        for again in (signal.SIGINT, signal.SIGTERM):       # once is enough: the machines are being ended
+        for again in (signal.SIGINT, signal.SIGTERM):  # once is enough: the machines are being ended
             signal.signal(again, signal.SIG_IGN)
         raise KeyboardInterrupt(f"signal {number}")
+
     before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
     machines = fleet.Fleet()
     with fleet.locked():
@@ -70,7 +75,7 @@ def _azure(session_emulator: emulator.Emulator) -> emulator.Emulator:
 def _machines(session_fleet: fleet.Fleet, azure: emulator.Emulator) -> Iterator[fleet.Fleet]:
     """The machines: machines["web1"].reset() and so on. All on and serving again after the test."""
     yield session_fleet
-    azure.reset(_SPEED)         # first, so that no event hits a machine that is being put right
+    azure.reset(_SPEED)  # first, so that no event hits a machine that is being put right
     session_fleet.restore()
 
 
@@ -84,11 +89,13 @@ def _ansible(session_controller: controller.Controller, machines: fleet.Fleet) -
 @pytest.fixture(name="maintain")
 def _maintain(ansible: controller.Controller, azure: emulator.Emulator) -> Callable[..., controller.Playbook]:
     """maintain() starts the playbook on the web machines; when it returns, web1 is waiting for an event."""
+
     def start(hosts: str = "web", waits: Sequence[str] = ("web1",), **options: Any) -> controller.Playbook:
         run = ansible.start("cloudops.azure_maintenance.maintain", azure_maintenance_hosts=hosts, **options)
         for name in waits:
             azure.wait_until_waiting(name, alive=run.check_alive)
         return run
+
     return start
 
 
@@ -102,8 +109,9 @@ def _user(machines: fleet.Fleet) -> Iterator[client.Client]:
 @pytest.fixture(name="on")
 def _on(session_fleet: fleet.Fleet) -> Callable[[str], Any]:
     """on("web1").service("nginx").is_running: a machine through pytest-testinfra, as root."""
-    import testinfra    # here, so that a box without it can still say why the tests are skipped
+    import testinfra  # here, so that a box without it can still say why the tests are skipped
 
     def host_named(name: str) -> Any:
         return testinfra.get_host(f"ssh://{name}", ssh_config=str(session_fleet.ssh_config), sudo=True)
+
     return host_named

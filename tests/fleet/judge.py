@@ -1,7 +1,10 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests conclude from three records that know nothing of each other: the emulator's journal, the machines' own
 notes of when they were prepared and recovered, and what the user and HAProxy saw."""
-from typing import Optional, Sequence
+
+from collections.abc import Sequence
 
 from machines import settings
 from machines.client import Client
@@ -15,7 +18,8 @@ def approved_once(azure: Emulator, event_id: str, by: str) -> float:
     """The only POST of the whole test is that machine's approval of that event. Answers its Unix time."""
     posts = azure.posts()
     assert [(post["vm"], post["status"], [request["result"] for request in post["requests"]]) for post in posts] == [
-        (settings.by_name()[by].resource, 200, ["approved"])], posts
+        (settings.by_name()[by].resource, 200, ["approved"])
+    ], posts
     assert posts[0]["requests"][0]["event_id"].upper() == event_id.upper()
     started = azure.journal("started", event_id)
     assert not started or started[0]["cause"] == "approved", started
@@ -39,7 +43,7 @@ def recovered_after(machines: Fleet, names: Sequence[str], at: float) -> None:
         assert len(times) == 1 and times[0] > at, (name, times, at)
 
 
-def untouched(machines: Fleet, boots: dict, names: Sequence[str], user: Optional[Client] = None) -> None:
+def untouched(machines: Fleet, boots: dict, names: Sequence[str], user: Client | None = None) -> None:
     """Neither drained nor rebooted, and in use all the time."""
     for name in names:
         assert machines[name].times("prepared") == [] and machines[name].times("recovered") == [], name

@@ -1,9 +1,11 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The machines themselves, before anything is concluded from them."""
+
 import subprocess
 
 import pytest
-
 from machines import host, network, settings
 
 WEB = ("web1", "web2", "web3", "web10")
@@ -18,15 +20,18 @@ def test_a_machine_runs_systemd_and_its_service(on, machines, name):
 
 
 def test_the_load_balancer_uses_all_web_machines(user):
-    host.until("an answer from each of them",
-               lambda: {request.server for request in user.requests} >= set(WEB), timeout=60)
+    host.until(
+        "an answer from each of them", lambda: {request.server for request in user.requests} >= set(WEB), timeout=60
+    )
     assert user.failures() == []
 
 
 def test_azures_address_answers_each_machine_with_its_own_name(on, azure):
     url = f"http://{settings.IMDS_ADDRESS}/metadata/instance/compute/name?api-version=2021-02-01&format=text"
     for spec in settings.MACHINES:
-        assert on(spec.name).check_output(f"curl -sS --max-time 5 --noproxy '*' -H Metadata:true '{url}'") == spec.resource
+        assert (
+            on(spec.name).check_output(f"curl -sS --max-time 5 --noproxy '*' -H Metadata:true '{url}'") == spec.resource
+        )
 
 
 def test_azures_address_is_nowhere_else(machines):
@@ -74,7 +79,8 @@ def test_a_started_event_does_to_the_machines_what_azure_would(azure, machines):
     assert machines["web10"].boot_id() == before["web10"]
     assert azure.posts() == []
     assert [entry["status"] for entry in azure.journal("command")] and all(
-        entry["status"] == 0 for entry in azure.journal("command")), azure.journal("command")
+        entry["status"] == 0 for entry in azure.journal("command")
+    ), azure.journal("command")
 
 
 def test_ansible_reaches_all_machines(ansible):

@@ -1,8 +1,10 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What must never be approved: a machine is not prepared, not reachable, or not ours."""
-import pytest
 
 import judge
+import pytest
 from machines import balancer, settings
 
 MAINTAIN = "cloudops.azure_maintenance.maintain"
@@ -23,7 +25,9 @@ def test_a_failing_drain_leaves_everything_as_it_was(azure, machines, maintain, 
     judge.untouched(machines, boots, ["web1", "web10"], user)
     assert machines.boot_ids() == boots
     assert user.failures() == []
-    assert any("web3" in problem and "Ask the application" in problem for problem in done.result["problems"]), done.result
+    assert any("web3" in problem and "Ask the application" in problem for problem in done.result["problems"]), (
+        done.result
+    )
 
 
 def test_an_affected_machine_that_is_unreachable(azure, machines, ansible):
@@ -34,7 +38,9 @@ def test_an_affected_machine_that_is_unreachable(azure, machines, ansible):
     assert done.status != 0
     judge.not_approved(azure)
     assert azure.journal("started", event)[0]["cause"] == "not_before"
-    assert any("web2 is hit by it, and can't be prepared" in problem for problem in done.result["problems"]), done.result
+    assert any("web2 is hit by it, and can't be prepared" in problem for problem in done.result["problems"]), (
+        done.result
+    )
     judge.rebooted(machines, boots, ["web2", "web3"])
     judge.recovered_after(machines, ["web3"], azure.times(event, "gone")[0])
     judge.untouched(machines, boots, ["web1", "web10"])

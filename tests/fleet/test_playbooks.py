@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The other playbooks, and role emulator, on the same machines."""
+
 import judge
 
 STATUS = "cloudops.azure_maintenance.status"
@@ -12,7 +15,7 @@ def test_status_tells_what_each_machine_sees(azure, machines, ansible):
     event = azure.inject("Redeploy", ["web3"], notice=6000)
     machines["web10"].stop_sshd()
     done = ansible.run(STATUS, azure_maintenance_hosts="machines").check()
-    said = {line.split()[0].strip('",'): line for line in done.output.splitlines() if line.startswith(' ' * 8 + '"')}
+    said = {line.split()[0].strip('",'): line for line in done.output.splitlines() if line.startswith(" " * 8 + '"')}
     assert "Lone-VM: no event" in said["lone1"]
     assert "prod_web_3: 1 event" in said["web3"] and "prod_web_1: 1 event" in said["web1"]
     assert "NOT REACHED" in said["web10"]
@@ -23,13 +26,19 @@ def test_status_tells_what_each_machine_sees(azure, machines, ansible):
 
 def test_a_rehearsal_drains_and_brings_back_and_leaves_nothing(azure, machines, ansible, user, on):
     boots = machines.boot_ids()
-    ansible.run(REHEARSE, azure_maintenance_hosts="web", rehearse_hit=["web2"], rehearse_speed=20,
-                rehearse_scenario="reboot", maintain_wait_timeout=60).check()
+    ansible.run(
+        REHEARSE,
+        azure_maintenance_hosts="web",
+        rehearse_hit=["web2"],
+        rehearse_speed=20,
+        rehearse_scenario="reboot",
+        maintain_wait_timeout=60,
+    ).check()
     assert "DRAIN" in user.states("web2") and user.states("web2")[-1] == "UP"
     assert len(machines["web2"].times("prepared")) == 1 and len(machines["web2"].times("recovered")) == 1
     assert machines.boot_ids() == boots
     judge.untouched(machines, boots, ["web1", "web3", "web10"], user)
-    judge.not_approved(azure)           # the real service was not spoken to
+    judge.not_approved(azure)  # the real service was not spoken to
     assert not on("web1").file(f"/etc/systemd/system/{SERVICE}.service").exists
     assert not on("web1").socket("tcp://8780").is_listening
     assert user.failures() == []

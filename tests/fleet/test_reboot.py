@@ -1,8 +1,10 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reboots: of several machines at once, of one whose name begins like another's, of a machine alone, without notice."""
-import pytest
 
 import judge
+import pytest
 from machines import balancer, host, settings
 
 
@@ -24,9 +26,16 @@ def test_two_of_four_reboot_together(azure, machines, maintain, user, on):
     assert all(on(name).service("nginx").is_running for name in hit)
     assert user.failures() == []
     assert done.result["problems"] == []
-    print("shown to approved, less the slowest drain:", round(
-        approved - azure.times(event, "scheduled")[0]
-        - max(result["seconds"] for result in done.result["events"][0]["prepared"].values()), 2), "s")
+    print(
+        "shown to approved, less the slowest drain:",
+        round(
+            approved
+            - azure.times(event, "scheduled")[0]
+            - max(result["seconds"] for result in done.result["events"][0]["prepared"].values()),
+            2,
+        ),
+        "s",
+    )
 
 
 @pytest.mark.parametrize("hit, by", [("web10", "web1"), ("web1", "web2")])
@@ -97,8 +106,9 @@ def test_two_scopes_at_once(azure, machines, maintain, user):
     web = azure.inject("Reboot", ["web2"], notice=3600, tail=120)
     lone = azure.inject("Reboot", ["lone1"], notice=3600, tail=120)
     run.wait().check()
-    assert sorted((post["vm"], post["requests"][0]["event_id"]) for post in azure.posts()) == sorted([
-        (settings.by_name()["web1"].resource, web), (settings.by_name()["lone1"].resource, lone)])
+    assert sorted((post["vm"], post["requests"][0]["event_id"]) for post in azure.posts()) == sorted(
+        [(settings.by_name()["web1"].resource, web), (settings.by_name()["lone1"].resource, lone)]
+    )
     judge.rebooted(machines, boots, ["web2", "lone1"])
     for name, event in (("web2", web), ("lone1", lone)):
         judge.prepared_before(machines, [name], azure.times(event, "approved")[0])

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run lanes of tests and say how they ended.
 
@@ -21,17 +23,17 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Dict, List, NamedTuple, Optional, Set
+from typing import NamedTuple
 
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
 LOGS = HERE.parent.parent / "build" / "logs"
-running: Set[subprocess.Popen] = set()
+running: set[subprocess.Popen] = set()
 
 
 class Lane(NamedTuple):
     name: str
-    command: List[str]
+    command: list[str]
     alone: bool = False
     minutes: int = 15
 
@@ -41,8 +43,8 @@ class Result(NamedTuple):
     outcome: str  # passed, failed or skipped
     seconds: float
     reason: str
-    notes: List[str]
-    counts: Dict[str, int]
+    notes: list[str]
+    counts: dict[str, int]
 
 
 LANES = [
@@ -71,7 +73,10 @@ def run(lane: Lane) -> Result:
     with log.open("w") as output:
         process = subprocess.Popen(
             ["bash", str(HERE / lane.command[0])] + lane.command[1:],
-            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         running.add(process)
         try:
@@ -93,7 +98,7 @@ def stop(process: subprocess.Popen) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def run_all(lanes: List[Lane], at_a_time: int) -> List[Result]:
+def run_all(lanes: list[Lane], at_a_time: int) -> list[Result]:
     results = []
     pool = concurrent.futures.ThreadPoolExecutor(at_a_time)
     futures = [pool.submit(run, lane) for lane in lanes]
@@ -110,10 +115,12 @@ def run_all(lanes: List[Lane], at_a_time: int) -> List[Result]:
     return results
 
 
-def judge(lane: Lane, status: Optional[int], seconds: float, output: str) -> Result:
+def judge(lane: Lane, status: int | None, seconds: float, output: str) -> Result:
     lines = output.splitlines()
-    notes = [line[len("NOTE: "):] for line in lines if line.startswith("NOTE: ")]
-    notes += [line[:200] for line in lines if line.startswith(("SKIPPED [", "FAILED tests/", "ERROR tests/"))]  # pytest -rfEs
+    notes = [line[len("NOTE: ") :] for line in lines if line.startswith("NOTE: ")]
+    notes += [
+        line[:200] for line in lines if line.startswith(("SKIPPED [", "FAILED tests/", "ERROR tests/"))
+    ]  # pytest -rfEs
     counts = count_tests(lines)
     if status == SKIPPED:
         reason = lines[-1].replace("SKIP: ", "", 1) if lines else "gave no reason"
@@ -126,12 +133,12 @@ def judge(lane: Lane, status: Optional[int], seconds: float, output: str) -> Res
         return Result(lane, "passed", seconds, "", notes, counts or {"passed": 1})
     reason = "did not end within %d minutes" % lane.minutes if status is None else "exit status %d" % status
     counts["failed"] = counts.get("failed", 0) or 1
-    return Result(lane, "failed", seconds, "%s, see build/logs/%s.log" % (reason, lane.name), notes, counts)
+    return Result(lane, "failed", seconds, f"{reason}, see build/logs/{lane.name}.log", notes, counts)
 
 
-def count_tests(lines: List[str]) -> Dict[str, int]:
+def count_tests(lines: list[str]) -> dict[str, int]:
     """The sums of pytest's closing lines, such as `== 3 passed, 1 skipped in 0.10s ==`."""
-    counts: Dict[str, int] = {}
+    counts: dict[str, int] = {}
     for line in lines:
         if re.search(r"\b\d+ (passed|failed|skipped|errors?)\b.* in [\d.]+s\b", line):
             for number, word in re.findall(r"(\d+) (passed|failed|skipped|error|xfailed)", line):
@@ -146,13 +153,13 @@ def show(result: Result) -> None:
     print("%-8s %-18s %5.0f s  %s" % columns, flush=True)
 
 
-def main(patterns: List[str]) -> int:
+def main(patterns: list[str]) -> int:
     if patterns == ["--list"]:
         print("\n".join(lane.name for lane in LANES))
         return 0
     unknown = [pattern for pattern in patterns if not fnmatch.filter([lane.name for lane in LANES], pattern)]
     if unknown:
-        print("No such lane: %s. There are: %s" % (" ".join(unknown), " ".join(lane.name for lane in LANES)))
+        print(f"No such lane: {' '.join(unknown)}. There are: {' '.join(lane.name for lane in LANES)}")
         return 2
     lanes = [lane for lane in LANES if not patterns or any(fnmatch.fnmatch(lane.name, p) for p in patterns)]
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -162,7 +169,7 @@ def main(patterns: List[str]) -> int:
 
     for result in results:
         if result.outcome == "failed":
-            print("\n===== %s failed: the end of build/logs/%s.log" % (result.lane.name, result.lane.name))
+            print(f"\n===== {result.lane.name} failed: the end of build/logs/{result.lane.name}.log")
             log = (LOGS / (result.lane.name + ".log")).read_text(errors="replace")
             print("\n".join(line[:400] for line in log.splitlines()[-60:]))
 

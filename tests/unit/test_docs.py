@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """README and guide name what there is, name nothing that there is not, and their examples are accepted."""
 
@@ -10,12 +12,19 @@ import textwrap
 
 import pytest
 import yaml
-
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module import APPROVE_ARGUMENTS, INFO_ARGUMENTS
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import ACTIONS, DEFAULT_POLICY, _CONDITIONS, parse_policy
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import (
+    _CONDITIONS,
+    ACTIONS,
+    DEFAULT_POLICY,
+    parse_policy,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module import (
+    APPROVE_ARGUMENTS,
+    INFO_ARGUMENTS,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import TYPES, Host, make_plan
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -36,7 +45,9 @@ def names(pattern):
 
 @functools.lru_cache(maxsize=None)
 def role_options(role):
-    specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))["argument_specs"]
+    specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))[
+        "argument_specs"
+    ]
     return {name: option for spec in specs.values() for name, option in spec["options"].items()}
 
 
@@ -48,7 +59,12 @@ def rehearse_variables():
 
 @functools.lru_cache(maxsize=None)
 def variables():
-    found = {"azure_maintenance_hosts", "azure_maintenance_scope", "azure_maintenance_resource_name", "azure_maintenance_endpoint"}
+    found = {
+        "azure_maintenance_hosts",
+        "azure_maintenance_scope",
+        "azure_maintenance_resource_name",
+        "azure_maintenance_endpoint",
+    }
     for role in names("roles/*"):
         found.update(role_options(role))
     return found | rehearse_variables()
@@ -65,7 +81,7 @@ def blocks(text, language):
         if not start or start.group(2) != language:
             continue
         body = []
-        for following in lines[number + 1:]:
+        for following in lines[number + 1 :]:
             if following.strip() and len(following) - len(following.lstrip()) <= len(start.group(1)):
                 break
             body.append(following)
@@ -77,9 +93,9 @@ def blocks(text, language):
 def yaml_examples():
     for path in PAGES:
         for number, body in enumerate(blocks(path.read_text(encoding="utf-8"), "yaml")):
-            yield pytest.param(body, id="{0}-{1}".format(path.stem, number))
+            yield pytest.param(body, id=f"{path.stem}-{number}")
     for number, body in enumerate(re.findall(r"```yaml\n(.*?)```", README.read_text(encoding="utf-8"), re.S)):
-        yield pytest.param(body, id="README-{0}".format(number))
+        yield pytest.param(body, id=f"README-{number}")
 
 
 def walk(value):
@@ -99,28 +115,38 @@ def plan(steps, system):
 
 # ---- what there is is named ----
 
-@pytest.mark.parametrize("name", names("plugins/modules/scheduled*.py") + names("plugins/filter/*.py") + names("plugins/lookup/*.py")
-                         + names("playbooks/*.yml") + names("roles/*"))
+
+@pytest.mark.parametrize(
+    "name",
+    names("plugins/modules/scheduled*.py")
+    + names("plugins/filter/*.py")
+    + names("plugins/lookup/*.py")
+    + names("playbooks/*.yml")
+    + names("roles/*"),
+)
 def test_readme_names_everything(name):
-    assert re.search(r"`({0})?{1}`".format(re.escape(NAMESPACE), name), README.read_text(encoding="utf-8"))
+    assert re.search(rf"`({re.escape(NAMESPACE)})?{name}`", README.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("role", names("roles/*"))
 def test_the_guide_has_every_variable_of_a_role(role):
     guide = "".join(path.read_text(encoding="utf-8") for path in PAGES)
-    missing = [name for name in role_options(role) if not re.search(r"\b{0}\b".format(name), guide)]
+    missing = [name for name in role_options(role) if not re.search(rf"\b{name}\b", guide)]
     assert not missing
 
 
-@pytest.mark.parametrize("where, words", [
-    ("failures", KINDS),
-    ("policy", ACTIONS + tuple(_CONDITIONS)),
-    ("drain", tuple(TYPES)),
-    ("emulator", tuple(names("roles/emulator/files/scenarios/*.yml"))),
-    ("getting_started", tuple(sorted(rehearse_variables()))),
-])
+@pytest.mark.parametrize(
+    "where, words",
+    [
+        ("failures", KINDS),
+        ("policy", ACTIONS + tuple(_CONDITIONS)),
+        ("drain", tuple(TYPES)),
+        ("emulator", tuple(names("roles/emulator/files/scenarios/*.yml"))),
+        ("getting_started", tuple(sorted(rehearse_variables()))),
+    ],
+)
 def test_a_reference_is_complete(where, words):
-    missing = [word for word in words if "``{0}``".format(word) not in page(where)]
+    missing = [word for word in words if f"``{word}``" not in page(where)]
     assert not missing
 
 
@@ -129,10 +155,11 @@ def test_every_page_is_in_the_guide_and_in_the_readme():
     listed = [name for section in sections for name in section["toctree"]]
     assert sorted(listed) == [path.stem for path in PAGES]
     readme = README.read_text(encoding="utf-8")
-    assert [name for name in listed if "docs/docsite/rst/{0}.rst".format(name) not in readme] == []
+    assert [name for name in listed if f"docs/docsite/rst/{name}.rst" not in readme] == []
 
 
 # ---- what is named is there ----
+
 
 @pytest.mark.parametrize("path", [README] + PAGES, ids=lambda path: path.stem)
 def test_variables_that_are_named_exist(path):
@@ -147,15 +174,19 @@ def test_links_lead_somewhere(path):
     text = path.read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (ROOT / target).exists() or target == "docs/performance.md"
-    labels = {label for other in PAGES for label in re.findall(r"^\.\. _([\w.]+):$", other.read_text(encoding="utf-8"), re.M)}
+    labels = {
+        label for other in PAGES for label in re.findall(r"^\.\. _([\w.]+):$", other.read_text(encoding="utf-8"), re.M)
+    }
     assert set(re.findall(r":ref:`(?:[^`<]*<)?([\w.]+)>?`", text)) <= labels
-    for playbook in re.findall(r"ansible-playbook {0}(\w+)".format(re.escape(NAMESPACE)), text):
+    for playbook in re.findall(rf"ansible-playbook {re.escape(NAMESPACE)}(\w+)", text):
         assert playbook in names("playbooks/*.yml")
 
 
 def test_the_defaults_that_the_guide_tells_are_the_defaults():
     options = {**role_options("maintain"), **role_options("drain")}
-    told = re.findall(r"``((?:maintain|drain)_\w+)`` \(([\d.]+)(?: s)?\b", page("maintain") + page("drain") + page("failures"))
+    told = re.findall(
+        r"``((?:maintain|drain)_\w+)`` \(([\d.]+)(?: s)?\b", page("maintain") + page("drain") + page("failures")
+    )
     assert len(told) > 5
     assert [(name, value) for name, value in told if float(value) != float(options[name]["default"])] == []
     first = yaml.safe_load(next(blocks(page("policy"), "yaml")))
@@ -165,6 +196,7 @@ def test_the_defaults_that_the_guide_tells_are_the_defaults():
 
 
 # ---- examples are accepted ----
+
 
 @pytest.mark.parametrize("body", list(yaml_examples()))
 def test_an_example_is_accepted(body):

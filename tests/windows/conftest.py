@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A "Windows" host that is this machine with PowerShell 7 for a shell."""
+
 import os
 import pathlib
 import shutil
@@ -33,11 +36,12 @@ class Host:
     """line: the host for an inventory; environment: what ansible-playbook needs for it"""
 
     def __init__(self, folder, pwsh):
-        self.line = "win1 ansible_connection=local ansible_shell_type=powershell ansible_pwsh_interpreter=%s\n" % pwsh
+        self.line = f"win1 ansible_connection=local ansible_shell_type=powershell ansible_pwsh_interpreter={pwsh}\n"
         self.environment = {
-            "PATH": "%s%s%s" % (folder / "bin", os.pathsep, os.environ["PATH"]), "TEMP": "/tmp",
-            "ANSIBLE_PIPELINING": "1",      # ansible-core 2.19 needs it here
-            "ANSIBLE_COLLECTIONS_PATH": "%s%s%s" % (folder, os.pathsep, collections_path()),
+            "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "TEMP": "/tmp",
+            "ANSIBLE_PIPELINING": "1",  # ansible-core 2.19 needs it here
+            "ANSIBLE_COLLECTIONS_PATH": f"{folder}{os.pathsep}{collections_path()}",
         }
 
 
@@ -50,10 +54,16 @@ def windows(tmp_path_factory):
     (folder / "bin").mkdir()
     for name in ("powershell", "PowerShell", "pwsh"):
         (folder / "bin" / name).symlink_to(pathlib.Path(pwsh).resolve())
-    theirs = next(path for path in (pathlib.Path(root, "ansible_collections", "ansible", "windows")
-                                    for root in collections_path().split(os.pathsep)) if path.is_dir())
+    theirs = next(
+        path
+        for path in (
+            pathlib.Path(root, "ansible_collections", "ansible", "windows")
+            for root in collections_path().split(os.pathsep)
+        )
+        if path.is_dir()
+    )
     copy = folder / "ansible_collections" / "ansible" / "windows"
     shutil.copytree(theirs, copy)
-    octets = ", ".join("'0x%02x'" % octet for octet in bytes.fromhex(OPTION_245))
+    octets = ", ".join(f"'0x{octet:02x}'" for octet in bytes.fromhex(OPTION_245))
     (copy / "plugins" / "modules" / "win_reg_stat.ps1").write_text(WIN_REG_STAT % octets)
     return Host(folder, pwsh)

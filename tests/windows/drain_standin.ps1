@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs one of role drain's scripts with stand-ins for what asks Windows. Prints JSON: changed, result, calls.
 # Answers: what Get-Node / Get-EstablishedConnection / Get-RunningRequest give, call by call; the last one stays.

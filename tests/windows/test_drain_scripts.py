@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Role drain's PowerShell through a real PowerShell, with stand-ins for the cmdlets that only Windows has."""
 
@@ -100,7 +102,9 @@ def requests(*sites):
 
 
 def test_requests_of_a_whole_pool_and_of_a_site_in_a_shared_one():
-    found = run("iis_requests.ps1", [requests(1, 2), requests(3, 4), requests()], Pools="P", SitePools="S\nP", SiteIds="3")
+    found = run(
+        "iis_requests.ps1", [requests(1, 2), requests(3, 4), requests()], Pools="P", SitePools="S\nP", SiteIds="3"
+    )
     assert found["calls"] == ["look P", "look S", "wait 1", "look P", "look S"]
     assert found["result"]["left"] == 0 and not found["changed"]
     assert run("iis_requests.ps1", [requests(3, 3, 4)], SitePools="S", SiteIds="3", Limit=1)["result"]["left"] == 2

@@ -1,16 +1,28 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """look.ps1 under a real PowerShell, against a server that does every fault there is."""
+
 import contextlib
 import json
 import pathlib
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsMachine, WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
+    WindowsMachine,
+    WindowsTransport,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import playbook
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.test_windows_contract import (
+    outcome_of,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import (
-    DOCUMENT, FAULTS, TIMEOUT, serving)
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.test_windows_contract import outcome_of
+    DOCUMENT,
+    FAULTS,
+    TIMEOUT,
+    serving,
+)
 
 PATH = "/metadata/scheduledevents?api-version=2020-07-01"
 HEADERS = {"Metadata": "true", "If-None-Match": '"1"'}
@@ -18,19 +30,32 @@ POST = {"Metadata": "true", "Content-Type": "application/json"}
 
 # name: (fault, what the Transport is asked)
 CALLS = {name: (name, lambda transport, url: transport.get(url, HEADERS, TIMEOUT)) for name in FAULTS}
-CALLS.update({
-    "a POST": ("nothing wrong", lambda transport, url: transport.post(url, POST, b'{"StartRequests": []}', TIMEOUT)),
-    "a POST refused": ("400", lambda transport, url: transport.post(url, POST, b"{}", TIMEOUT)),
-    "a POST to nobody": ("connection refused", lambda transport, url: transport.post(url, POST, b"{}", TIMEOUT)),
-    "a wait that ends at once": (
-        "nothing wrong", lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.2, 60.0)),
-    "a wait that fails at once": (
-        "500", lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.2, 60.0)),
-    "a wait without a change": (
-        "nothing wrong", lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, DOCUMENT, 0.25, 1.0)),
-    "a wait of 304s": (
-        "304", lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.25, 1.0)),
-})
+CALLS.update(
+    {
+        "a POST": (
+            "nothing wrong",
+            lambda transport, url: transport.post(url, POST, b'{"StartRequests": []}', TIMEOUT),
+        ),
+        "a POST refused": ("400", lambda transport, url: transport.post(url, POST, b"{}", TIMEOUT)),
+        "a POST to nobody": ("connection refused", lambda transport, url: transport.post(url, POST, b"{}", TIMEOUT)),
+        "a wait that ends at once": (
+            "nothing wrong",
+            lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.2, 60.0),
+        ),
+        "a wait that fails at once": (
+            "500",
+            lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.2, 60.0),
+        ),
+        "a wait without a change": (
+            "nothing wrong",
+            lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, DOCUMENT, 0.25, 1.0),
+        ),
+        "a wait of 304s": (
+            "304",
+            lambda transport, url: transport.get_until_changed(url, HEADERS, TIMEOUT, b"{}", 0.25, 1.0),
+        ),
+    }
+)
 
 
 class Recorder(Exception):
@@ -53,8 +78,12 @@ def looked(windows, tmp_path_factory):
             with contextlib.suppress(Recorder):
                 call(WindowsTransport(WindowsMachine("win1", record)), address + PATH)
         printed, status = playbook(
-            folder, pathlib.Path(__file__).with_name("looks.yml"), windows.line,
-            {"looks": sent, "results": str(folder / "results.json")}, **windows.environment)
+            folder,
+            pathlib.Path(__file__).with_name("looks.yml"),
+            windows.line,
+            {"looks": sent, "results": str(folder / "results.json")},
+            **windows.environment,
+        )
     assert status == 0, printed
     return dict(zip(list(CALLS) + ["in check mode"], json.loads((folder / "results.json").read_text())))
 
@@ -74,8 +103,15 @@ def test_nothing_is_thrown_and_nothing_changed(looked, name):
     assert looked[name]["result"]["elapsed_ms"] < 1000 * (1.0 + 4 * TIMEOUT)
 
 
-@pytest.mark.parametrize("name, looks", [
-    ("a wait that ends at once", 1), ("a wait that fails at once", 1), ("a wait without a change", 5), ("a wait of 304s", 5)])
+@pytest.mark.parametrize(
+    "name, looks",
+    [
+        ("a wait that ends at once", 1),
+        ("a wait that fails at once", 1),
+        ("a wait without a change", 5),
+        ("a wait of 304s", 5),
+    ],
+)
 def test_how_often_it_looked(looked, name, looks):
     assert 1 <= looked[name]["result"]["looks"] <= looks
     assert (looked[name]["result"]["looks"] > 1) == (looks > 1)

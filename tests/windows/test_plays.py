@@ -1,9 +1,17 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Linux machine, and a "Windows" one with a real PowerShell, under one event."""
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import (
-    MAINTAIN, PLAYS, MixedMaintain, MixedPlay, Played)
+    MAINTAIN,
+    PLAYS,
+    MixedMaintain,
+    MixedPlay,
+    Played,
+)
 
 
 @pytest.fixture(scope="module")
@@ -13,8 +21,13 @@ def played(windows, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def maintained(windows, tmp_path_factory):
-    return Played(tmp_path_factory.mktemp("maintain"), "cloudops.azure_maintenance.maintain", windows.line, MAINTAIN,
-                  **windows.environment)
+    return Played(
+        tmp_path_factory.mktemp("maintain"),
+        "cloudops.azure_maintenance.maintain",
+        windows.line,
+        MAINTAIN,
+        **windows.environment,
+    )
 
 
 class TestMixedPlay(MixedPlay):

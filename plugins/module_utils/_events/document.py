@@ -6,7 +6,7 @@
 Two things must never happen here: that something which is no document passes for "no events" (machines would be
 recovered in the middle of their maintenance), and that one odd event hides the others.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 import json
@@ -111,7 +111,7 @@ def parse_document(body: bytes, api_version: str) -> Document:
     """
     members = _load(body)
     if not isinstance(members, dict):
-        raise _malformed("it is {0}, not an object".format(_kind_of(members)), body)
+        raise _malformed(f"it is {_kind_of(members)}, not an object", body)
     incarnation = members.get("DocumentIncarnation")
     if isinstance(incarnation, bool) or not isinstance(incarnation, int):
         raise _malformed(_wrong_member(members, "DocumentIncarnation", "an integer"), body)
@@ -119,8 +119,8 @@ def parse_document(body: bytes, api_version: str) -> Document:
     if not isinstance(entries, list):
         raise _malformed(_wrong_member(members, "Events", "a list"), body)
 
-    events = {}  # type: Dict[str, Event]
-    unusable = []  # type: List[UnusableEvent]
+    events: Dict[str, Event] = {}
+    unusable: List[UnusableEvent] = []
     for position, entry in enumerate(entries, 1):
         reason = _unusable_reason(entry)
         if reason:
@@ -144,8 +144,9 @@ def parse_not_before(text: Optional[str]) -> Optional[float]:
     part = match.groupdict()
     try:
         month = int(part["month"]) if part["month"].isdigit() else _MONTHS.index(part["month"].lower()) + 1
-        local = datetime(int(part["year"]), month, int(part["day"]),
-                         int(part["hour"]), int(part["minute"]), int(part["second"]))
+        local = datetime(
+            int(part["year"]), month, int(part["day"]), int(part["hour"]), int(part["minute"]), int(part["second"])
+        )
         since_epoch = local - _offset(part["zone"] or "") - _EPOCH
     except (ValueError, OverflowError):
         return None
@@ -185,7 +186,7 @@ def _load(body: bytes) -> Any:
     except RecursionError:
         problem = "it is nested too deeply"
     except ValueError as exc:
-        problem = "it is not JSON ({0})".format(exc)
+        problem = f"it is not JSON ({exc})"
     raise _malformed(problem, body)
 
 
@@ -194,7 +195,7 @@ def _integer(digits: str) -> Any:
 
 
 def _no_number(constant: str) -> None:
-    raise ValueError("{0} is not a number".format(constant))
+    raise ValueError(f"{constant} is not a number")
 
 
 def _printable(value: Any, depth: int = 0) -> Any:
@@ -214,7 +215,7 @@ def _printable(value: Any, depth: int = 0) -> Any:
 
 def _unusable_reason(entry: Any) -> str:
     if not isinstance(entry, dict):
-        return "it is {0}, not an object".format(_kind_of(entry))
+        return f"it is {_kind_of(entry)}, not an object"
     if not _text(entry, "EventId").strip():
         return "it has no EventId"
     resources = entry.get("Resources")
@@ -271,8 +272,8 @@ def _offset(zone: str) -> timedelta:
 
 def _wrong_member(members: Dict[str, Any], name: str, wanted: str) -> str:
     if name not in members:
-        return "it has no {0}".format(name)
-    return "its {0} is {1}, not {2}".format(name, _kind_of(members[name]), wanted)
+        return f"it has no {name}"
+    return f"its {name} is {_kind_of(members[name])}, not {wanted}"
 
 
 def _kind_of(value: Any) -> str:
@@ -288,5 +289,5 @@ def _malformed(problem: str, body: bytes) -> MalformedDocument:
     # json.dumps escapes whatever could play tricks on a terminal or in a log.
     excerpt = json.dumps(body[:80].decode("utf-8", "replace"))
     return MalformedDocument(
-        "The answer is not a Scheduled Events document: {0}. It has {1} bytes and begins with {2}.".format(
-            problem, len(body), excerpt))
+        f"The answer is not a Scheduled Events document: {problem}. It has {len(body)} bytes and begins with {excerpt}."
+    )

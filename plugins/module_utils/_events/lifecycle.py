@@ -6,7 +6,7 @@
 A document never says that an event is over, it only ceases to hold it. And its incarnation is a label, not a
 clock: Azure starts it anew at times. So documents are compared event by event, and nothing else is trusted.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from typing import Collection, List, NamedTuple, Optional, Tuple
@@ -32,8 +32,9 @@ class Transition(NamedTuple):
     outcome: str = ""
 
 
-def transitions(before: Document, after: Document, approved: Collection[str] = (),
-                now: Optional[float] = None) -> Tuple[Transition, ...]:
+def transitions(
+    before: Document, after: Document, approved: Collection[str] = (), now: Optional[float] = None
+) -> Tuple[Transition, ...]:
     """What happened to which event, in the order of the documents: first what ended, then what goes on or is new.
 
     approved: ids of the events that could start at any time: approved from here, or, where nobody looked for a
@@ -43,8 +44,11 @@ def transitions(before: Document, after: Document, approved: Collection[str] = (
     known = {event.key: event for event in before.events}
     # An event that can't be read any more is still there: to take it for gone would recover a machine too early.
     present = {entry.key for entry in after.events + after.unusable}
-    found = [Transition(GONE, event, event, outcome(event, approved, now))
-             for event in before.events if event.key not in present]
+    found = [
+        Transition(GONE, event, event, outcome(event, approved, now))
+        for event in before.events
+        if event.key not in present
+    ]
     for event in after.events:
         found.extend(_changes(known.get(event.key), event))
     return tuple(found)
@@ -87,5 +91,6 @@ def _has_started(event: Event) -> bool:
 def _facts(event: Event, starts: bool) -> Event:
     """What must differ for an event to have changed: not the spelling of names, nor what every start brings."""
     facts = event._replace(
-        event_id=event.key, raw_resources=(), resources=tuple(sorted(name.lower() for name in event.resources)))
+        event_id=event.key, raw_resources=(), resources=tuple(sorted(name.lower() for name in event.resources))
+    )
     return facts._replace(event_status="", not_before="", not_before_time=None) if starts else facts

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What to do about an event: an ordered list of rules, of which the first that matches decides.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 import difflib
@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from .document import Event
 from .._errors import ScheduledEventsError
+from .document import Event
 
 ACTIONS = ("approve", "prepare_and_approve", "prepare", "notify", "ignore")
 
@@ -59,18 +59,18 @@ def parse_policy(policy: Any) -> Tuple[Rule, ...]:
     :raises PolicyError: naming the first rule, by position and name, that is wrong
     """
     if not _is_list(policy) or not policy:
-        raise PolicyError("The policy must be a list of at least one rule, not {0}.".format(_shown(policy)))
-    rules = []  # type: List[Rule]
+        raise PolicyError(f"The policy must be a list of at least one rule, not {_shown(policy)}.")
+    rules: List[Rule] = []
     for position, entry in enumerate(policy, 1):
         if rules and not rules[-1].when:
-            raise PolicyError("{0} can never match: {1} matches every event. Put it further up.".format(
-                _label(position, entry), _label(position - 1, policy[position - 2])))
+            raise PolicyError(
+                f"{_label(position, entry)} can never match: {_label(position - 1, policy[position - 2])} matches every event. Put it further up."
+            )
         rules.append(_parse_rule(position, entry))
     if rules[-1].when:
         raise PolicyError(
-            "The policy has no final rule: the last one, {0}, has a `when`. "
-            "End the list with a rule that has none, such as {{name: Anything else, do: notify}}.".format(
-                _label(len(rules), policy[-1])))
+            f"The policy has no final rule: the last one, {_label(len(rules), policy[-1])}, has a `when`. End the list with a rule that has none, such as {{name: Anything else, do: notify}}."
+        )
     return tuple(rules)
 
 
@@ -82,9 +82,7 @@ def decide(event: Event, rules: Iterable[Rule], notice: Optional[float] = None) 
     """
     for rule in rules:
         if all(_CONDITIONS[key].holds(event, notice, wanted) for key, wanted in rule.when.items()):
-            reason = "rule {0} matches {1}".format(rule.position, ", ".join(
-                "{0} {1}".format(key, _condition_shown(wanted)) for key, wanted in rule.when.items()
-            ) or "every event")
+            reason = f"rule {rule.position} matches {', '.join((f'{key} {_condition_shown(wanted)}' for key, wanted in rule.when.items())) or 'every event'}"
             return _decision(event, rule, reason)
     raise PolicyError("No rule of the policy matches the event: it has no final rule.")
 
@@ -93,14 +91,15 @@ def _decision(event: Event, rule: Rule, reason: str) -> Decision:
     action = rule.do
     if event.event_type.lower() == _ADVICE and action in _ADVICE_ACTIONS:
         action = _ADVICE_ACTIONS[action]
-        reason += "; {0} instead of {1}, because advice can't be approved".format(action, rule.do)
+        reason += f"; {action} instead of {rule.do}, because advice can't be approved"
     return Decision(action, rule.name, reason)
 
 
 # ---- the conditions of `when` ----
 
+
 class _Condition(NamedTuple):
-    parse: Callable[[Any], Any]                           # raises ValueError with what is wanted instead
+    parse: Callable[[Any], Any]  # raises ValueError with what is wanted instead
     holds: Callable[[Event, Optional[float], Any], bool]  # event, notice, the parsed value
 
 
@@ -146,53 +145,58 @@ _CONDITIONS = {
 
 # ---- reading one rule ----
 
+
 def _parse_rule(position: int, entry: Any) -> Rule:
     if not isinstance(entry, Mapping):
-        raise PolicyError("Rule {0} of the policy must be a dictionary with `do` and maybe `name` and `when`, not {1}."
-                          .format(position, _shown(entry)))
+        raise PolicyError(
+            f"Rule {position} of the policy must be a dictionary with `do` and maybe `name` and `when`, not {_shown(entry)}."
+        )
     label = _label(position, entry)
     _check_keys(entry, _RULE_KEYS, label)
-    name = entry.get("name", "rule {0}".format(position))
+    name = entry.get("name", f"rule {position}")
     if not isinstance(name, str) or not name.strip():
-        raise PolicyError("{0}: `name` must be a text, not {1}.".format(label, _shown(name)))
+        raise PolicyError(f"{label}: `name` must be a text, not {_shown(name)}.")
     if "do" not in entry:
-        raise PolicyError("{0}: `do` is missing. It is one of {1}.".format(label, ", ".join(ACTIONS)))
+        raise PolicyError(f"{label}: `do` is missing. It is one of {', '.join(ACTIONS)}.")
     if entry["do"] not in ACTIONS:
-        raise PolicyError("{0}: `do` must be one of {1}, not {2}{3}.".format(
-            label, ", ".join(ACTIONS), _shown(entry["do"]), _suggestion(entry["do"], ACTIONS)))
+        raise PolicyError(
+            f"{label}: `do` must be one of {', '.join(ACTIONS)}, not {_shown(entry['do'])}{_suggestion(entry['do'], ACTIONS)}."
+        )
     return Rule(position, name, entry["do"], _parse_when(entry["when"], label) if "when" in entry else {})
 
 
 def _parse_when(when: Any, label: str) -> Dict[str, Any]:
     if not isinstance(when, Mapping) or not when:
-        raise PolicyError("{0}: `when` must be a dictionary of conditions, not {1}. Leave it out to match every event."
-                          .format(label, _shown(when)))
-    _check_keys(when, tuple(_CONDITIONS), "{0}: `when`".format(label))
+        raise PolicyError(
+            f"{label}: `when` must be a dictionary of conditions, not {_shown(when)}. Leave it out to match every event."
+        )
+    _check_keys(when, tuple(_CONDITIONS), f"{label}: `when`")
     conditions = {}
     for key, value in when.items():
         try:
             conditions[key] = _CONDITIONS[key].parse(value)
         except ValueError as exc:
-            raise PolicyError("{0}: `{1}` must be {2}, not {3}.".format(label, key, exc, _shown(value))) from exc
+            raise PolicyError(f"{label}: `{key}` must be {exc}, not {_shown(value)}.") from exc
     for what in ("duration", "notice"):
         below, at_least = conditions.get(what + "_below"), conditions.get(what + "_at_least")
         if below is not None and at_least is not None and below <= at_least:
             raise PolicyError(
-                "{0}: nothing is at least {2:g} and below {3:g}: `{1}_below` must be above `{1}_at_least`.".format(
-                    label, what, at_least, below))
+                f"{label}: nothing is at least {at_least:g} and below {below:g}: `{what}_below` must be above `{what}_at_least`."
+            )
     return conditions
 
 
 def _check_keys(entry: Any, allowed: Sequence, label: str) -> None:
     for key in entry:
         if key not in allowed:
-            raise PolicyError("{0}: unknown key {1}{2}. The keys are {3}.".format(
-                label, _shown(key), _suggestion(key, allowed), ", ".join(allowed)))
+            raise PolicyError(
+                f"{label}: unknown key {_shown(key)}{_suggestion(key, allowed)}. The keys are {', '.join(allowed)}."
+            )
 
 
 def _suggestion(word: Any, words: Sequence) -> str:
     close = difflib.get_close_matches(word.lower(), words, 1) if isinstance(word, str) else []
-    return " (did you mean {0}?)".format(close[0]) if close else ""
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _is_list(value: Any) -> bool:
@@ -201,7 +205,7 @@ def _is_list(value: Any) -> bool:
 
 def _label(position: int, entry: Any) -> str:
     name = entry.get("name") if isinstance(entry, Mapping) else None
-    return "Rule {0} of the policy{1}".format(position, " ({0})".format(_shown(name)) if name else "")
+    return f"Rule {position} of the policy{(f' ({_shown(name)})' if name else '')}"
 
 
 def _shown(value: Any) -> str:
@@ -210,4 +214,4 @@ def _shown(value: Any) -> str:
 
 
 def _condition_shown(wanted: Any) -> str:
-    return "{0:g}".format(wanted) if isinstance(wanted, float) else "/".join(wanted)
+    return f"{wanted:g}" if isinstance(wanted, float) else "/".join(wanted)

@@ -12,7 +12,7 @@ How Azure behaves is guesswork in places; what was guessed stands here, each gue
   late and broken answers. 400, 401, 403 and answers of somebody else are final.
 * An empty 200 (:meth:`Imds._adopt`) means "no events", but only when the next answer is empty as well.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 import email.utils
@@ -21,36 +21,51 @@ import re
 from typing import Callable, List, NoReturn, Optional, Sequence, TypeVar
 from urllib.parse import urlsplit
 
-from .._events.document import Document, MalformedDocument, parse_document
-from .._errors import ScheduledEventsError, TransportError
-from .requests_transport import Answer, Transport
 from .._clock import Clock, Deadline
+from .._errors import ScheduledEventsError, TransportError
+from .._events.document import Document, MalformedDocument, parse_document
+from .requests_transport import Answer, Transport
 
 DEFAULT_ENDPOINT = "http://169.254.169.254"
 DEFAULT_VERSION = "2020-07-01"
 # Newest first. The first one is a preview: it is never asked unless the user says so.
-VERSIONS = ("2024-07-09", "2020-07-01", "2019-08-01", "2019-04-01", "2019-01-01", "2017-11-01", "2017-08-01", "2017-03-01")
-INSTANCE_VERSION = "2021-02-01"     # of /metadata/instance, which counts its versions apart
+VERSIONS = (
+    "2024-07-09",
+    "2020-07-01",
+    "2019-08-01",
+    "2019-04-01",
+    "2019-01-01",
+    "2017-11-01",
+    "2017-08-01",
+    "2017-03-01",
+)
+INSTANCE_VERSION = "2021-02-01"  # of /metadata/instance, which counts its versions apart
 
 # For how many seconds a single look (not a wait, that has its own end) tries again, by kind of failure.
-RETRY_FOR = {"unreachable": 5.0, "malformed": 5.0, "timeout": 30.0, "unavailable": 30.0, "throttled": 30.0,
-             "updating": 75.0}      # Azure: an update of the service takes 70 s at most
+RETRY_FOR = {
+    "unreachable": 5.0,
+    "malformed": 5.0,
+    "timeout": 30.0,
+    "unavailable": 30.0,
+    "throttled": 30.0,
+    "updating": 75.0,
+}  # Azure: an update of the service takes 70 s at most
 BACK_OFF = {"throttled": (2.0, 4.0, 8.0, 16.0), "updating": (1.0, 2.0, 4.0, 8.0), "unavailable": (1.0, 2.0, 4.0, 8.0)}
 EMPTY_PAUSE = 1.0
 
 _ADVICE = {
     "unreachable": "Is this an Azure virtual machine, does it have a route to the endpoint, and does no firewall "
-                   "keep this process from it? For another address, set the option endpoint.",
+    "keep this process from it? For another address, set the option endpoint.",
     "timeout": "The first answer after a day without requests may take two minutes (option first_timeout), any "
-               "later one ten seconds (option timeout).",
+    "later one ten seconds (option timeout).",
     "throttled": "Azure allows a machine five requests a second, all its programs together: see what else asks.",
     "updating": "The metadata service said that it is being updated, which takes 70 seconds at most. Try again later.",
     "unavailable": "Try again later. If it stays so, see whether other programs on the machine can reach the metadata "
-                   "service, and ask Azure's support.",
+    "service, and ask Azure's support.",
     "denied": "Azure's Metadata Security Protocol (GuestProxyAgent) may allow only some users and programs to ask: "
-              "see the machine's access rules for the metadata service.",
+    "see the machine's access rules for the metadata service.",
     "version_refused": "If the option api_version is right, see whether a proxy sits on the way: Azure refuses "
-                       "requests that carry X-Forwarded-For in the same way.",
+    "requests that carry X-Forwarded-For in the same way.",
     "malformed": "The events are unknown, which does not mean that there are none.",
 }
 
@@ -72,9 +87,13 @@ class HttpError(ScheduledEventsError):
 
 def check_endpoint(endpoint: str) -> str:
     """The base address without a slash at its end, or an error that says what is wrong with it."""
+
     def refuse(reason: str) -> NoReturn:
-        raise ScheduledEventsError("The endpoint %r can't be used: %s. It must look like %s." % (
-            endpoint, reason, DEFAULT_ENDPOINT), kind="invalid", url=endpoint)
+        raise ScheduledEventsError(
+            f"The endpoint {endpoint!r} can't be used: {reason}. It must look like {DEFAULT_ENDPOINT}.",
+            kind="invalid",
+            url=endpoint,
+        )
 
     if any(char.isspace() or not char.isprintable() for char in endpoint):
         refuse("it has blanks or control characters in it")
@@ -106,15 +125,22 @@ class Imds:
     looked_at: Unix time of the last document; warnings: what a person should read.
     """
 
-    def __init__(self, transport: Transport, endpoint: str = DEFAULT_ENDPOINT, api_version: str = DEFAULT_VERSION,
-                 timeout: float = 10.0, first_timeout: float = 125.0, clock: Optional[Clock] = None) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        endpoint: str = DEFAULT_ENDPOINT,
+        api_version: str = DEFAULT_VERSION,
+        timeout: float = 10.0,
+        first_timeout: float = 125.0,
+        clock: Optional[Clock] = None,
+    ) -> None:
         self.endpoint = check_endpoint(endpoint)
         self.api_version_used = ""
         self.polls = 0
         self.failures = 0
         self.last_failure = ""
-        self.looked_at = None  # type: Optional[float]
-        self.warnings = []  # type: List[str]
+        self.looked_at: Optional[float] = None
+        self.warnings: List[str] = []
         self.last_url = ""
         self._transport = transport
         self._clock = clock or transport.clock
@@ -123,7 +149,7 @@ class Imds:
         self._timeout = timeout
         self._first_timeout = first_timeout
         self._answered = False
-        self._document = None  # type: Optional[Document]
+        self._document: Optional[Document] = None
         self._body = b""
         self._etag = ""
         self._asked_at = 0.0
@@ -178,9 +204,11 @@ class Imds:
             name = self._instance_text("name", persist)
             if not name:
                 raise ScheduledEventsError(
-                    "%s gave an empty name for this machine, so nobody can tell which events are its own. Set the "
-                    "option resource_name to the name of the virtual machine in Azure (not its hostname)."
-                    % self.last_url, kind="malformed", status=200, url=self.last_url)
+                    f"{self.last_url} gave an empty name for this machine, so nobody can tell which events are its own. Set the option resource_name to the name of the virtual machine in Azure (not its hostname).",
+                    kind="malformed",
+                    status=200,
+                    url=self.last_url,
+                )
             self._name = name
         return self._name
 
@@ -211,8 +239,9 @@ class Imds:
         document = self._adopt(answer, url, deadline)
         self.api_version_used = version
         if version != self._versions[0]:
-            self._warn("%s does not serve api-version %s; %s is used, which tells less about an event."
-                       % (self.endpoint, self._versions[0], version))
+            self._warn(
+                f"{self.endpoint} does not serve api-version {self._versions[0]}; {version} is used, which tells less about an event."
+            )
         return document
 
     def _look_until_changed(self, interval: float, deadline: Deadline) -> Document:
@@ -222,7 +251,8 @@ class Imds:
             headers["If-None-Match"] = self._etag
         try:
             answer, looks = self._transport.get_until_changed(
-                url, headers, self._timeout, self._body, interval, deadline.remaining())
+                url, headers, self._timeout, self._body, interval, deadline.remaining()
+            )
         except TransportError as error:
             self._count(error.looks)
             raise
@@ -235,7 +265,7 @@ class Imds:
     def _count(self, looks: int) -> None:
         self._asked_at = self._clock.now()
         self.polls += looks
-        if looks > 1:       # all but the last one went well
+        if looks > 1:  # all but the last one went well
             self._begin_row()
 
     def _adopt(self, answer: Answer, url: str, deadline: Optional[Deadline]) -> Document:
@@ -250,7 +280,7 @@ class Imds:
             document = self._parsed(answer, url)
         else:
             document = Document()
-            self._warn("%s answered twice with nothing at all; this is taken for a document without events." % url)
+            self._warn(f"{url} answered twice with nothing at all; this is taken for a document without events.")
         self._document, self._body, self._etag = document, answer.body, answer.headers.get("etag", "")
         self.looked_at = self._clock.wall()
         return document
@@ -263,7 +293,7 @@ class Imds:
             other = _other_json(answer.body)
             if other:
                 _not_azure(answer, url, other)
-            raise ScheduledEventsError("%s: %s" % (url, error.message), kind=error.kind, status=200, url=url) from error
+            raise ScheduledEventsError(f"{url}: {error.message}", kind=error.kind, status=200, url=url) from error
 
     def _get(self, url: str, deadline: Optional[Deadline]) -> Answer:
         self.last_url = url
@@ -278,7 +308,7 @@ class Imds:
 
     def _instance_text(self, leaf: str, persist: bool) -> str:
         """One leaf of /metadata/instance/compute, which some endpoints give bare and some as a JSON string."""
-        url = "%s/metadata/instance/compute/%s?api-version=%s&format=text" % (self.endpoint, leaf, INSTANCE_VERSION)
+        url = f"{self.endpoint}/metadata/instance/compute/{leaf}?api-version={INSTANCE_VERSION}&format=text"
 
         def ask() -> str:
             self.last_url = url
@@ -294,13 +324,13 @@ class Imds:
                 except ValueError:
                     pass
             if text and not (_NAME.match(text) and text.isprintable()):
-                raise HttpError("%s is no name: %r." % (url, text[:80]), "malformed", 200, url)
+                raise HttpError(f"{url} is no name: {text[:80]!r}.", "malformed", 200, url)
             return text
 
         return self._persist(ask, None, final=() if persist else ("unavailable",))
 
     def _events_url(self, version: str) -> str:
-        return "%s/metadata/scheduledevents?api-version=%s" % (self.endpoint, version)
+        return f"{self.endpoint}/metadata/scheduledevents?api-version={version}"
 
     def _seconds(self, deadline: Optional[Deadline]) -> float:
         """For one exchange. A wait that is shorter than `first_timeout` is not held longer than it asks for."""
@@ -311,8 +341,9 @@ class Imds:
 
     # --- failures ---
 
-    def _persist(self, ask: Callable[[], _T], deadline: Optional[Deadline], interval: float = 1.0,
-                 final: Sequence[str] = ()) -> _T:
+    def _persist(
+        self, ask: Callable[[], _T], deadline: Optional[Deadline], interval: float = 1.0, final: Sequence[str] = ()
+    ) -> _T:
         """Ask until there is an answer, the failure is one that stays, or the time is over."""
         self._begin_row()
         while True:
@@ -349,17 +380,26 @@ class Imds:
         if self._failed_in_a_row > 1:
             parts.append("Asked %d times in %.0f s." % (self._failed_in_a_row, self._clock.now() - self._row_began))
         if retry_after:
-            parts.append("It asks to be left alone for %g s." % retry_after)
+            parts.append(f"It asks to be left alone for {retry_after:g} s.")
         parts.append(_ADVICE.get(failure.kind, ""))
         return explained(failure, " ".join(part for part in parts if part))
 
     def _refuse_versions(self, refusals: Sequence[int], answer: Answer) -> NoReturn:
         url = self._events_url(self._versions[0])
         if 404 in refusals:
-            raise HttpError("%s does not exist (HTTP 404), nor with an older api-version%s." % (
-                url, _excerpt(answer)), "unavailable", 404, url, _retry_after(answer, self._clock))
-        raise HttpError("%s refuses api-version %s and every older one (HTTP 400)%s." % (
-            self.endpoint, self._versions[0], _excerpt(answer)), "version_refused", 400, url)
+            raise HttpError(
+                f"{url} does not exist (HTTP 404), nor with an older api-version{_excerpt(answer)}.",
+                "unavailable",
+                404,
+                url,
+                _retry_after(answer, self._clock),
+            )
+        raise HttpError(
+            f"{self.endpoint} refuses api-version {self._versions[0]} and every older one (HTTP 400){_excerpt(answer)}.",
+            "version_refused",
+            400,
+            url,
+        )
 
     def _refuse(self, answer: Answer, url: str, posted: bool = False) -> NoReturn:
         """Raise what the status means."""
@@ -377,8 +417,13 @@ class Imds:
             kind = "unavailable"
         else:
             _not_azure(answer, url, "HTTP %d, which the metadata service does not use here" % status)
-        raise HttpError("%s answered HTTP %d%s." % (url, status, _excerpt(answer)), kind, status, url,
-                        _retry_after(answer, self._clock))
+        raise HttpError(
+            "%s answered HTTP %d%s." % (url, status, _excerpt(answer)),
+            kind,
+            status,
+            url,
+            _retry_after(answer, self._clock),
+        )
 
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
@@ -399,12 +444,13 @@ def may_pass(failure: ScheduledEventsError) -> bool:
 
 # --- who answered? ---
 
+
 def _refuse_strangers(answer: Answer, url: str) -> None:
     """Raise when it was not Azure's metadata service that answered."""
     headers = answer.headers
     server = headers.get("server", "")
     if 300 <= answer.status < 400 and answer.status != 304:
-        _not_azure(answer, url, "a redirect to %s" % _clean(headers.get("location", "nowhere")))
+        _not_azure(answer, url, f"a redirect to {_clean(headers.get('location', 'nowhere'))}")
     if headers.get("metadata-flavor", "").lower() == "google" or "metadata server for vm" in server.lower():
         _not_azure(answer, url, "the metadata service of Google Cloud")
     if server.lower().startswith("ec2ws"):
@@ -425,7 +471,10 @@ def _not_azure(answer: Answer, url: str, what: str) -> NoReturn:
         "At %s it was not Azure's metadata service that answered, but %s (HTTP %d%s)%s. See whether this is an Azure "
         "virtual machine, whether the option endpoint is right, and whether a proxy or a redirected route sits on the "
         "way." % (url, what, answer.status, ", server " + _clean(server) if server else "", _excerpt(answer)),
-        "not_azure", answer.status, url)
+        "not_azure",
+        answer.status,
+        url,
+    )
 
 
 def _other_json(body: bytes) -> str:
@@ -437,7 +486,7 @@ def _other_json(body: bytes) -> str:
     if not value or (isinstance(value, dict) and {"documentincarnation", "events"}.intersection(map(str.lower, value))):
         return ""
     if isinstance(value, dict):
-        return "something whose JSON has the keys %s" % ", ".join(_clean(key) for key in sorted(value)[:5])
+        return f"something whose JSON has the keys {', '.join(_clean(key) for key in sorted(value)[:5])}"
     return "something that sends JSON which is no document"
 
 
@@ -449,7 +498,7 @@ def _excerpt(answer: Answer) -> str:
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
     text = _clean(text) if isinstance(text, str) else ""
-    return ': "%s"' % text if text else ""
+    return f': "{text}"' if text else ""
 
 
 def _clean(text: str) -> str:

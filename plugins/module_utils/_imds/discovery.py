@@ -6,7 +6,7 @@
 Each DHCP client keeps what the server said in a form of its own. There is a pure function for each form; they answer
 the address as text, or None. :func:`base_urls` makes endpoints of addresses, and refuses what can't be one.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 import calendar
@@ -35,8 +35,8 @@ _WINDOWS_RECORD = struct.Struct("<5I")
 _LEASE_START = re.compile(r"^[ \t]*lease[ \t]*\{", re.MULTILINE)
 _LEASE_END = re.compile(r"^[ \t]*\}", re.MULTILINE)
 _LEASE_OPTION = re.compile(
-    r'^[ \t]*option[ \t]+(?:unknown|option|private)-245[ \t]+("(?:[^"\\]|\\.)*"|[^;\s]+)[ \t]*;',
-    re.MULTILINE)
+    r'^[ \t]*option[ \t]+(?:unknown|option|private)-245[ \t]+("(?:[^"\\]|\\.)*"|[^;\s]+)[ \t]*;', re.MULTILINE
+)
 _LEASE_EXPIRY = re.compile(r"^[ \t]*expire[ \t]+([^;]+);", re.MULTILINE)
 
 _NETWORKD_OPTION = re.compile(r"^OPTION_245=([0-9a-fA-F]{8})[ \t\r]*$", re.MULTILINE)
@@ -45,7 +45,8 @@ _NETWORKD_OPTION = re.compile(r"^OPTION_245=([0-9a-fA-F]{8})[ \t\r]*$", re.MULTI
 _NETWORKMANAGER_OPTION = re.compile(
     r"(?:private|unknown)_245[^\w\n]*(?:[sv][^\w\n]+)*"
     r"(\d+\.\d+\.\d+\.\d+|[0-9a-f]{1,2}(?::[0-9a-f]{1,2}){3}|[0-9a-f]{8})(?![\w:.])",
-    re.IGNORECASE | re.ASCII)
+    re.IGNORECASE | re.ASCII,
+)
 
 
 class Files:
@@ -76,27 +77,27 @@ def find_endpoints(files: Files, now: Optional[float] = None) -> Found:
     now: Unix time, to tell which leases have expired
     """
     now = time.time() if now is None else now
-    addresses = []  # type: List[Optional[str]]
-    skipped = []  # type: List[str]
+    addresses: List[Optional[str]] = []
+    skipped: List[str] = []
     for directory, pattern, address_in in _PLACES:
         try:
             names = sorted(fnmatch.filter(files.list(directory), pattern))
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as exc:
-            skipped.append("{0}: {1}".format(directory, exc.strerror or exc))
+            skipped.append(f"{directory}: {exc.strerror or exc}")
             continue
         for path in (directory + "/" + name for name in names):
             try:
                 addresses.append(address_in(files.read(path), now))
             except OSError as exc:
-                skipped.append("{0}: {1}".format(path, exc.strerror or exc))
+                skipped.append(f"{path}: {exc.strerror or exc}")
     return Found(base_urls(addresses), tuple(skipped))
 
 
 def base_urls(addresses: Iterable[Optional[str]]) -> Tuple[str, ...]:
     """The endpoints to try for these addresses, without repetition. What can't be a server's address is left out."""
-    unique = []  # type: List[str]
+    unique: List[str] = []
     for address in addresses:
         if address and address not in unique and _is_plausible(address):
             unique.append(address)
@@ -131,7 +132,7 @@ def parse_networkmanager(text: str) -> Optional[str]:
 
 def decode_packet(packet: bytes) -> Optional[str]:
     """dhcpcd, which keeps the server's packet as it came."""
-    if packet[_DHCP_COOKIE_AT:_DHCP_COOKIE_AT + 4] != _DHCP_COOKIE:
+    if packet[_DHCP_COOKIE_AT : _DHCP_COOKIE_AT + 4] != _DHCP_COOKIE:
         return None
     at = _DHCP_COOKIE_AT + 4
     while at + 1 < len(packet) and packet[at] != 255:
@@ -139,7 +140,7 @@ def decode_packet(packet: bytes) -> Optional[str]:
             at += 1
             continue
         code, length = packet[at], packet[at + 1]
-        data = packet[at + 2:at + 2 + length]
+        data = packet[at + 2 : at + 2 + length]
         if code == OPTION and length == len(data) == 4:
             return _dotted(data)
         at += 2 + length
@@ -152,7 +153,7 @@ def decode_interface_options(value: bytes) -> Optional[str]:
     while at + _WINDOWS_RECORD.size <= len(value):
         code, _zero, length, vendor, _expiry = _WINDOWS_RECORD.unpack_from(value, at)
         at += _WINDOWS_RECORD.size
-        data = value[at:at + length]
+        data = value[at : at + length]
         # The vendor's options are numbered on their own: their 245 is another one.
         if code == OPTION and not vendor and length == len(data) == 4:
             return _dotted(data)
@@ -179,8 +180,8 @@ def _decode_packet_file(data: bytes, now: float) -> Optional[str]:
 
 _PLACES = (
     ("/run/systemd/netif/leases", "*", _parse_networkd_file),
-    ("/var/lib/dhcp", "dhclient*.leases", _parse_dhclient_file),          # Debian, Ubuntu
-    ("/var/lib/dhclient", "dhclient*.lease*", _parse_dhclient_file),      # Red Hat
+    ("/var/lib/dhcp", "dhclient*.leases", _parse_dhclient_file),  # Debian, Ubuntu
+    ("/var/lib/dhclient", "dhclient*.lease*", _parse_dhclient_file),  # Red Hat
     ("/var/lib/NetworkManager", "dhclient-*.lease", _parse_dhclient_file),
     ("/var/lib/NetworkManager", "internal-*.lease", _parse_networkmanager_file),
     ("/run/NetworkManager/devices", "*", _parse_networkmanager_file),
@@ -212,7 +213,7 @@ def _dhclient_address(value: str) -> Optional[str]:
 
 def _unescaped(match) -> str:
     escape = match.group(1)
-    return chr(int(escape, 8) & 0xff) if len(escape) == 3 else escape
+    return chr(int(escape, 8) & 0xFF) if len(escape) == 3 else escape
 
 
 def _address(value: str) -> Optional[str]:

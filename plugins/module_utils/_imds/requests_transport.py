@@ -5,7 +5,7 @@
 
 A Transport knows HTTP and time limits. It knows neither versions nor events nor what to try again.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 import collections
@@ -14,9 +14,8 @@ import socket
 import traceback
 from typing import Deque, Dict, Iterator, NamedTuple, Optional, Tuple
 
-from .._errors import (
-    AnswerTimeout, AnswerTooLarge, BrokenAnswer, ScheduledEventsError, TransportError, Unreachable)
 from .._clock import Clock, Deadline, ticks
+from .._errors import AnswerTimeout, AnswerTooLarge, BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
 
 try:
     import requests
@@ -25,7 +24,8 @@ try:
     from urllib3.connection import HTTPConnection
     from urllib3.connectionpool import HTTPConnectionPool
     from urllib3.exceptions import HTTPError, ReadTimeoutError
-    REQUESTS_IMPORT_ERROR = None  # type: Optional[str]
+
+    REQUESTS_IMPORT_ERROR: Optional[str] = None
 except ImportError:
     # The file must import without requests, so that the module can say what is missing.
     REQUESTS_IMPORT_ERROR = traceback.format_exc()
@@ -33,9 +33,9 @@ except ImportError:
     HTTPAdapter = HTTPConnection = HTTPConnectionPool = Session = object
     HTTPError = ReadTimeoutError = OSError
 
-LIMIT = 1024 * 1024             # bytes of an answer's body; a large document has 200 kB
-CONNECT_TIMEOUT = 10.0          # the service is on the same host: it is the answer that may take minutes, not the connection
-REQUESTS_PER_SECOND = 5         # what Azure allows one machine, S3
+LIMIT = 1024 * 1024  # bytes of an answer's body; a large document has 200 kB
+CONNECT_TIMEOUT = 10.0  # the service is on the same host: it is the answer that may take minutes, not the connection
+REQUESTS_PER_SECOND = 5  # what Azure allows one machine, S3
 PIECE = 16 * 1024
 
 
@@ -63,8 +63,9 @@ class Transport:
     def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
         raise NotImplementedError
 
-    def get_until_changed(self, url: str, headers: Dict[str, str], timeout: float, known: bytes,
-                          interval: float, limit: float) -> Tuple[Answer, int]:
+    def get_until_changed(
+        self, url: str, headers: Dict[str, str], timeout: float, known: bytes, interval: float, limit: float
+    ) -> Tuple[Answer, int]:
         """Look every `interval` seconds until the answer is another one than `known`, or `limit` seconds are over.
 
         Any status besides 200 and 304 is another answer. Returns the last answer and the number of looks;
@@ -86,10 +87,10 @@ class RequestsTransport(Transport):
 
     def __init__(self, clock: Optional[Clock] = None) -> None:
         super().__init__(clock)
-        self._times = collections.deque(maxlen=REQUESTS_PER_SECOND)  # type: Deque[float]
+        self._times: Deque[float] = collections.deque(maxlen=REQUESTS_PER_SECOND)
         self._adapter = _Adapter()
         self.session = _Session()
-        self.session.trust_env = False          # no proxy, no .netrc from the environment
+        self.session.trust_env = False  # no proxy, no .netrc from the environment
         self.session.headers["Accept-Encoding"] = "identity"
         for scheme in ("http://", "https://"):
             self.session.mount(scheme, self._adapter)
@@ -100,18 +101,26 @@ class RequestsTransport(Transport):
     def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
         return self._exchange("POST", url, headers, body, timeout)
 
-    def _exchange(self, method: str, url: str, headers: Dict[str, str], body: Optional[bytes],
-                  timeout: float) -> Answer:
+    def _exchange(
+        self, method: str, url: str, headers: Dict[str, str], body: Optional[bytes], timeout: float
+    ) -> Answer:
         self._keep_the_rate()
         deadline = self._adapter.deadline = Deadline(self.clock, timeout)
         try:
             response = self.session.request(
-                method, url, headers=headers, data=body, timeout=(min(CONNECT_TIMEOUT, timeout), timeout),
-                proxies={"http": None, "https": None}, allow_redirects=False, stream=True)
+                method,
+                url,
+                headers=headers,
+                data=body,
+                timeout=(min(CONNECT_TIMEOUT, timeout), timeout),
+                proxies={"http": None, "https": None},
+                allow_redirects=False,
+                stream=True,
+            )
             try:
                 content = _read(response, deadline, url, timeout)
             finally:
-                response.close()        # a connection whose body was read to the end stays open all the same
+                response.close()  # a connection whose body was read to the end stays open all the same
         except (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             raise _translated(error, url, timeout) from error
         return Answer(response.status_code, {name.lower(): value for name, value in response.headers.items()}, content)
@@ -132,19 +141,25 @@ def _read(response, deadline: Deadline, url: str, timeout: float) -> bytes:
             break
         content += piece
         if len(content) > LIMIT:
-            raise AnswerTooLarge("%s sent more than %d bytes: no document is that long." % (url, LIMIT),
-                                 status=response.status_code, url=url)
+            raise AnswerTooLarge(
+                "%s sent more than %d bytes: no document is that long." % (url, LIMIT),
+                status=response.status_code,
+                url=url,
+            )
         if deadline.passed():
             raise _too_slow(url, timeout)
     if announced.isdigit() and len(content) < int(announced) and response.status_code not in (204, 304):
         # urllib3 before 2.0 lets a body end early
-        raise BrokenAnswer("The answer of %s broke off after %d of %s bytes." % (url, len(content), announced),
-                           status=response.status_code, url=url)
+        raise BrokenAnswer(
+            f"The answer of {url} broke off after {len(content)} of {announced} bytes.",
+            status=response.status_code,
+            url=url,
+        )
     return content
 
 
 def _too_slow(url: str, timeout: float) -> AnswerTimeout:
-    return AnswerTimeout("%s gave no whole answer within %g s." % (url, timeout), url=url)
+    return AnswerTimeout(f"{url} gave no whole answer within {timeout:g} s.", url=url)
 
 
 def _translated(error: BaseException, url: str, timeout: float) -> TransportError:
@@ -154,18 +169,18 @@ def _translated(error: BaseException, url: str, timeout: float) -> TransportErro
         # not urllib3's own time-outs: there, a refused connection counts as one before 2.0
         if isinstance(cause, (requests.Timeout, ReadTimeoutError, socket.timeout)):
             if isinstance(error, requests.ConnectTimeout):
-                return AnswerTimeout("No connection to %s within %g s." % (url, min(CONNECT_TIMEOUT, timeout)), url=url)
+                return AnswerTimeout(f"No connection to {url} within {min(CONNECT_TIMEOUT, timeout):g} s.", url=url)
             return _too_slow(url, timeout)
     for cause in causes:
         # requests' own exceptions are OSErrors, too
         if isinstance(cause, OSError) and not isinstance(cause, requests.RequestException):
-            return Unreachable("No connection to %s, or it was cut: %s." % (url, cause.strerror or cause), url=url)
+            return Unreachable(f"No connection to {url}, or it was cut: {cause.strerror or cause}.", url=url)
     for cause in causes:
         if isinstance(cause, http.client.IncompleteRead):
-            return BrokenAnswer("The answer of %s broke off." % url, url=url)
+            return BrokenAnswer(f"The answer of {url} broke off.", url=url)
         if isinstance(cause, http.client.HTTPException):
-            return BrokenAnswer("What %s sent is not HTTP (%s)." % (url, type(cause).__name__), url=url)
-    return Unreachable("%s can't be asked: %s." % (url, error), url=url)
+            return BrokenAnswer(f"What {url} sent is not HTTP ({type(cause).__name__}).", url=url)
+    return Unreachable(f"{url} can't be asked: {error}.", url=url)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -180,8 +195,11 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         yield cause
         candidates = list(cause.args) + [getattr(cause, "reason", None), cause.__cause__, cause.__context__]
         # One of our own errors in the chain belongs to an earlier exchange.
-        found.extend(candidate for candidate in candidates
-                     if isinstance(candidate, BaseException) and not isinstance(candidate, ScheduledEventsError))
+        found.extend(
+            candidate
+            for candidate in candidates
+            if isinstance(candidate, BaseException) and not isinstance(candidate, ScheduledEventsError)
+        )
 
 
 class _Session(Session):
@@ -199,7 +217,7 @@ class _Adapter(HTTPAdapter):
     """
 
     def __init__(self) -> None:
-        self.deadline = None  # type: Optional[Deadline]
+        self.deadline: Optional[Deadline] = None
         super().__init__()
 
     def init_poolmanager(self, *args, **kwargs) -> None:

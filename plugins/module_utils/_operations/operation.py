@@ -6,23 +6,23 @@
 The same code runs in the module on a Linux machine and on the controller for a Windows one, so it knows neither
 Ansible nor `requests`.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 import datetime
 import math
 from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Set, Tuple
 
+from .._clock import Clock, Deadline
+from .._errors import ScheduledEventsError
+from .._events.document import Document, Event, event_to_dict
+from .._events.lifecycle import Transition, transitions
 from .._imds.client import BACK_OFF, Imds, explained, may_pass
 from .._imds.discovery import Found
-from .._events.document import Document, Event, event_to_dict
-from .._errors import ScheduledEventsError
 from .._imds.requests_transport import Transport
-from .._events.lifecycle import Transition, transitions
 from .options import approve_options, info_options
-from .._clock import Clock, Deadline
 
-_ELSEWHERE = ("unreachable", "timeout")     # failures after which the endpoint is looked for elsewhere (discover)
+_ELSEWHERE = ("unreachable", "timeout")  # failures after which the endpoint is looked for elsewhere (discover)
 
 
 class OperationFailed(ScheduledEventsError):
@@ -33,8 +33,9 @@ class OperationFailed(ScheduledEventsError):
         self.result = result
 
 
-def info(options: Mapping[str, Any], transport: Transport, clock: Clock,
-         find: Optional[Callable[[], Found]] = None) -> Dict[str, Any]:
+def info(
+    options: Mapping[str, Any], transport: Transport, clock: Clock, find: Optional[Callable[[], Found]] = None
+) -> Dict[str, Any]:
     """Look, or look until something is the case.
 
     :arg find: finds endpoints where the option endpoint can't be reached (option discover)
@@ -42,8 +43,13 @@ def info(options: Mapping[str, Any], transport: Transport, clock: Clock,
     return _run(_Info(info_options(options), transport, clock, find))
 
 
-def approve(options: Mapping[str, Any], transport: Transport, clock: Clock, check_mode: bool = False,
-            find: Optional[Callable[[], Found]] = None) -> Dict[str, Any]:
+def approve(
+    options: Mapping[str, Any],
+    transport: Transport,
+    clock: Clock,
+    check_mode: bool = False,
+    find: Optional[Callable[[], Found]] = None,
+) -> Dict[str, Any]:
     """Approve the named events that may be approved, and see that it worked."""
     return _run(_Approval(approve_options(options), transport, clock, find, check_mode))
 
@@ -55,25 +61,28 @@ def _run(operation: "_Operation") -> Dict[str, Any]:
         raise OperationFailed(error, operation.result()) from error
     imds = operation.imds
     if imds.failures and not any(imds.last_failure in warning for warning in operation.warnings):
-        operation.warnings.append("%d of the requests to %s failed on the way, the last one with: %s" % (
-            imds.failures, imds.endpoint, imds.last_failure))
+        operation.warnings.append(
+            "%d of the requests to %s failed on the way, the last one with: %s"
+            % (imds.failures, imds.endpoint, imds.last_failure)
+        )
     return operation.result()
 
 
 class _Operation:
     """What both operations have in common: the first look, where it goes to, and whose machine it is."""
 
-    def __init__(self, options: Dict[str, Any], transport: Transport, clock: Clock,
-                 find: Optional[Callable[[], Found]]) -> None:
+    def __init__(
+        self, options: Dict[str, Any], transport: Transport, clock: Clock, find: Optional[Callable[[], Found]]
+    ) -> None:
         self.options = options
         self.clock = clock
         self.document = Document()
-        self.name = options["resource_name"] or None     # type: Optional[str]
+        self.name: Optional[str] = options["resource_name"] or None
         self._transport = transport
         self._find = find
         self._started = clock.now()
         self._earlier_polls = 0
-        self.warnings = []     # type: List[str]
+        self.warnings: List[str] = []
         self.imds = self._conversation(options["endpoint"])
 
     def run(self) -> None:
@@ -86,8 +95,10 @@ class _Operation:
         return {
             "changed": False,
             "incarnation": self.document.incarnation,
-            "unusable_events": [{"position": entry.position, "id": entry.key, "reason": entry.reason, "raw": entry.raw}
-                                for entry in self.document.unusable],
+            "unusable_events": [
+                {"position": entry.position, "id": entry.key, "reason": entry.reason, "raw": entry.raw}
+                for entry in self.document.unusable
+            ],
             "resource_name": self.name,
             "api_version": imds.api_version_used,
             "endpoint": imds.endpoint,
@@ -124,8 +135,9 @@ class _Operation:
                 raise
             failure = error
         if failure:
-            self.warnings.append("Which events affect this machine can't be told, because its own name could not be "
-                                 "learned (option resource_name): %s" % failure.message)
+            self.warnings.append(
+                f"Which events affect this machine can't be told, because its own name could not be learned (option resource_name): {failure.message}"
+            )
 
     def change(self, deadline: Deadline, interval: float) -> bool:
         """Wait for the next document; whether there was one before the deadline."""
@@ -135,8 +147,9 @@ class _Operation:
 
     def _conversation(self, endpoint: str) -> Imds:
         options = self.options
-        return Imds(self._transport, endpoint, options["api_version"], options["timeout"], options["first_timeout"],
-                    self.clock)
+        return Imds(
+            self._transport, endpoint, options["api_version"], options["timeout"], options["first_timeout"], self.clock
+        )
 
     def _discover(self, failure: ScheduledEventsError, deadline: Optional[Deadline]) -> None:
         found = self._find() if self._find else Found((), ())
@@ -147,29 +160,32 @@ class _Operation:
             try:
                 self.document = self.imds.document(deadline, final=_ELSEWHERE)
             except ScheduledEventsError as error:
-                tried.append("%s (%s)" % (endpoint, error.kind))
+                tried.append(f"{endpoint} ({error.kind})")
                 continue
-            self.warnings.append("%s could not be reached; DHCP option 245 led to %s." % (
-                self.options["endpoint"], endpoint))
+            self.warnings.append(f"{self.options['endpoint']} could not be reached; DHCP option 245 led to {endpoint}.")
             return
         self._earlier_polls += self.imds.polls
         self.imds = self._conversation(self.options["endpoint"])
-        outcome = "no DHCP lease with option 245 was found" if not found.endpoints else \
-            "the endpoints of DHCP option 245 gave no document: " + ", ".join(tried)
+        outcome = (
+            "no DHCP lease with option 245 was found"
+            if not found.endpoints
+            else "the endpoints of DHCP option 245 gave no document: " + ", ".join(tried)
+        )
         if found.skipped:
             outcome += "; could not be read: " + ", ".join(found.skipped)
-        raise explained(failure, "%s Discovery was tried: %s." % (failure.message, outcome))
+        raise explained(failure, f"{failure.message} Discovery was tried: {outcome}.")
 
 
 # --- info ---
 
-class _Info(_Operation):
 
+class _Info(_Operation):
     def __init__(self, *args) -> None:
         super().__init__(*args)
-        self.placement_group = None     # type: Optional[str]
-        self.seen = []                  # type: List[Transition]
-        # The events whose end is waited for: one that can't be read any more is not over.
+        self.placement_group: Optional[str] = None
+        self.seen: List[
+            Transition
+        ] = []  # The events whose end is waited for: one that can't be read any more is not over.
         self._watched = {event_id.upper() for event_id in self.options["event_ids"] or ()}
 
     def run(self) -> None:
@@ -200,8 +216,10 @@ class _Info(_Operation):
             if deadline.passed() or not self.change(deadline, self.options["wait_sleep"]):
                 self._give_up()
             self.seen.extend(
-                transition for transition in transitions(before, self.document, now=self.imds.looked_at)
-                if self._passes(transition.event, with_status=False))
+                transition
+                for transition in transitions(before, self.document, now=self.imds.looked_at)
+                if self._passes(transition.event, with_status=False)
+            )
 
     def _is_met(self, known: Optional[int]) -> bool:
         wanted = self.options["wait_for"]
@@ -221,19 +239,33 @@ class _Info(_Operation):
 
     def _give_up(self) -> NoReturn:
         options = self.options
-        outcome = {"event": "No event came within", "started": "No event had started after",
-                   "gone": "An event was still there after", "change": "The document did not change within",
-                   }[options["wait_for"]]
-        filters = ", ".join("%s=%s" % (name, _listed(options[name])) for name in ("event_ids", "types", "statuses", "sources")
-                            if options[name])
+        outcome = {
+            "event": "No event came within",
+            "started": "No event had started after",
+            "gone": "An event was still there after",
+            "change": "The document did not change within",
+        }[options["wait_for"]]
+        filters = ", ".join(
+            f"{name}={_listed(options[name])}"
+            for name in ("event_ids", "types", "statuses", "sources")
+            if options[name]
+        )
         if options["affecting"] == "self":
-            filters += "%saffecting %s" % (", " if filters else "", self.name)
+            filters += f"{', ' if filters else ''}affecting {self.name}"
         document = self.document
         raise ScheduledEventsError(
-            "%s %g s at %s%s. The last document (incarnation %s) held %s." % (
-                outcome, options["wait_timeout"], self.imds.endpoint, " (%s)" % filters if filters else "",
-                document.incarnation, _described(document)),
-            kind="timeout", url=self.imds.last_url)
+            "%s %g s at %s%s. The last document (incarnation %s) held %s."
+            % (
+                outcome,
+                options["wait_timeout"],
+                self.imds.endpoint,
+                " (%s)" % filters if filters else "",
+                document.incarnation,
+                _described(document),
+            ),
+            kind="timeout",
+            url=self.imds.last_url,
+        )
 
     def _chosen(self) -> List[Event]:
         return [event for event in self.document.events if self._passes(event)]
@@ -253,25 +285,30 @@ class _Info(_Operation):
 
     def _transition_dict(self, transition: Transition) -> Dict[str, Any]:
         event = transition.event
-        return {"kind": transition.kind, "id": event.event_id, "type": event.event_type,
-                "outcome": transition.outcome, "affects_self": event.affects(self.name) if self.name else None}
+        return {
+            "kind": transition.kind,
+            "id": event.event_id,
+            "type": event.event_type,
+            "outcome": transition.outcome,
+            "affects_self": event.affects(self.name) if self.name else None,
+        }
 
 
 # --- approve ---
 
-class _Approval(_Operation):
 
+class _Approval(_Operation):
     def __init__(self, options, transport, clock, find, check_mode: bool) -> None:
         super().__init__(options, transport, clock, find)
         self._check_mode = check_mode
-        self._ids = _distinct(options["event_ids"])     # as the caller wrote them
+        self._ids = _distinct(options["event_ids"])  # as the caller wrote them
         self._prepared = {name.lower() for name in options["prepared_resources"]}
         self._lost = 0
-        self._before = {}       # type: Dict[str, str]
-        self.approved = {}      # type: Dict[str, str]   # key -> id as Azure writes it
-        self.confirmed = {}     # type: Dict[str, str]
-        self.already = {}       # type: Dict[str, str]
-        self.not_approved = {}  # type: Dict[str, Dict[str, str]]
+        self._before: Dict[str, str] = {}
+        self.approved: Dict[str, str] = {}  # key -> id as Azure writes it
+        self.confirmed: Dict[str, str] = {}
+        self.already: Dict[str, str] = {}
+        self.not_approved: Dict[str, Dict[str, str]] = {}
 
     def run(self) -> None:
         self.first_look(None)
@@ -297,8 +334,10 @@ class _Approval(_Operation):
             not_approved=list(self.not_approved.values()),
             confirmed=list(self.confirmed.values()),
             events=self.event_dicts(self.document.events),
-            diff={"before": {"events": {self.approved[key]: self._before[key] for key in self.approved}},
-                  "after": {"events": {event_id: "approved" for event_id in self.approved.values()}}},
+            diff={
+                "before": {"events": {self.approved[key]: self._before[key] for key in self.approved}},
+                "after": {"events": dict.fromkeys(self.approved.values(), "approved")},
+            },
         )
         return result
 
@@ -333,8 +372,10 @@ class _Approval(_Operation):
             objection = self._objection(event) if event else self._absence(key)
             if objection:
                 self.not_approved[key] = {
-                    "id": event.event_id if event else event_id, "reason": objection[0],
-                    "message": "Event %s was not approved: %s." % (event.event_id if event else event_id, objection[1])}
+                    "id": event.event_id if event else event_id,
+                    "reason": objection[0],
+                    "message": f"Event {event.event_id if event else event_id} was not approved: {objection[1]}.",
+                }
             elif event:
                 pending.append(event)
         return pending
@@ -352,12 +393,15 @@ class _Approval(_Operation):
         if _is_advice(event):
             return "advice", "it is advice, and an approval has no effect"
         if _is(event.event_type, "Terminate") and not event.affects(self.name):
-            return "not_own_terminate", "it deletes %s, and only a machine itself approves its deletion; this is %s" % (
-                _listed(event.resources), self.name)
+            return (
+                "not_own_terminate",
+                f"it deletes {_listed(event.resources)}, and only a machine itself approves its deletion; this is {self.name}",
+            )
         unknown = self._unknown(event)
         if unknown and not self.options["force"]:
-            return "unknown_machines", ("it affects %s, too: prepare these machines and name them in prepared_resources, "
-                                        "or set force" % _listed(unknown))
+            return "unknown_machines", (
+                f"it affects {_listed(unknown)}, too: prepare these machines and name them in prepared_resources, or set force"
+            )
         return None
 
     def _unknown(self, event: Event) -> List[str]:
@@ -374,7 +418,7 @@ class _Approval(_Operation):
                 if not may_pass(error):
                     raise
                 failure = error
-            if failure:     # at the very moment of our turn: an approver of the last resort looks again
+            if failure:  # at the very moment of our turn: an approver of the last resort looks again
                 self.document = self.imds.document()
             pending = self._sort()
         return pending
@@ -389,13 +433,14 @@ class _Approval(_Operation):
         if failure is None:
             self._note_approved(pending)
             return []
-        what = "approving %s failed: " % _listed([event.event_id for event in pending])
+        what = f"approving {_listed([event.event_id for event in pending])} failed: "
         if failure.kind != "rejected" and not may_pass(failure):
             raise explained(failure, _sentence(what + failure.message))
         return self._look_after(failure, what, pending, deadline)
 
-    def _look_after(self, failure: ScheduledEventsError, what: str, pending: Sequence[Event],
-                    deadline: Deadline) -> List[Event]:
+    def _look_after(
+        self, failure: ScheduledEventsError, what: str, pending: Sequence[Event], deadline: Deadline
+    ) -> List[Event]:
         """What became of a POST that got no 200: the events tell."""
         left = deadline.remaining()
         if failure.kind != "rejected":
@@ -403,20 +448,30 @@ class _Approval(_Operation):
             pause = getattr(failure, "retry_after", None) or steps[min(self._lost, len(steps) - 1)]
             self._lost += 1
             if pause > left and getattr(failure, "retry_after", None):
-                raise explained(failure, _sentence("%s%s It asks to be left alone for %g s, longer than wait_timeout allows."
-                                                   % (what, failure.message, pause)))
+                raise explained(
+                    failure,
+                    _sentence(
+                        f"{what}{failure.message} It asks to be left alone for {pause:g} s, longer than wait_timeout allows."
+                    ),
+                )
             self.clock.sleep(min(pause, left))
         try:
             self.document = self.imds.document(deadline)
         except ScheduledEventsError as error:
-            raise explained(error, _sentence("%s%s Whether it arrived can't be seen: %s" % (
-                what, failure.message, error.message))) from error
+            raise explained(
+                error, _sentence(f"{what}{failure.message} Whether it arrived can't be seen: {error.message}")
+            ) from error
         again = self._sort()
         if failure.kind == "rejected":
             if len(again) == len(pending):
-                raise explained(failure, _sentence(
-                    what + failure.message + " The document still holds %s as not started." % (
-                        "it" if len(again) == 1 else "all of them")))
+                raise explained(
+                    failure,
+                    _sentence(
+                        what
+                        + failure.message
+                        + f" The document still holds {'it' if len(again) == 1 else 'all of them'} as not started."
+                    ),
+                )
             return again
         # A POST whose answer was lost may have done its work.
         still_open = self._open_keys()
@@ -426,15 +481,21 @@ class _Approval(_Operation):
             self.not_approved.pop(event.key, None)
         self._note_approved(arrived)
         if again and left <= 0:
-            raise explained(failure, _sentence(
-                what + failure.message + " It was tried for %g s, and may or may not have arrived; the document still "
-                "holds the event as not started. Running this again does no harm." % self.options["wait_timeout"]))
+            raise explained(
+                failure,
+                _sentence(
+                    what
+                    + failure.message
+                    + f" It was tried for {self.options['wait_timeout']:g} s, and may or may not have arrived; the document still holds the event as not started. Running this again does no harm."
+                ),
+            )
         return again
 
     def _open_keys(self) -> Set[str]:
         """The events that have neither started nor left."""
         return {event.key for event in self.document.events if not _has_started(event)}.union(
-            entry.key for entry in self.document.unusable)
+            entry.key for entry in self.document.unusable
+        )
 
     def _note_approved(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -452,21 +513,23 @@ class _Approval(_Operation):
             try:
                 changed = self.change(deadline, self.options["wait_sleep"])
             except ScheduledEventsError as error:
-                raise explained(error, "%s took the approval of %s; whether the maintenance has started can't be seen: %s"
-                                % (self.imds.endpoint, _listed(missing), error.message)) from error
+                raise explained(
+                    error,
+                    f"{self.imds.endpoint} took the approval of {_listed(missing)}; whether the maintenance has started can't be seen: {error.message}",
+                ) from error
             if not changed:
                 raise ScheduledEventsError(
-                    "%s took the approval of %s, but after %g s the document (incarnation %s) does not show it started. "
-                    "Azure waits until others on the same host agree, or until the event's not-before: the approval "
-                    "stands and must not be repeated. To wait longer, set wait_timeout." % (
-                        self.imds.endpoint, _listed(missing), self.options["wait_timeout"], self.document.incarnation),
-                    kind="timeout", url=self.imds.last_url)
+                    f"{self.imds.endpoint} took the approval of {_listed(missing)}, but after {self.options['wait_timeout']:g} s the document (incarnation {self.document.incarnation}) does not show it started. Azure waits until others on the same host agree, or until the event's not-before: the approval stands and must not be repeated. To wait longer, set wait_timeout.",
+                    kind="timeout",
+                    url=self.imds.last_url,
+                )
 
 
 # --- small helpers ---
 
+
 def _distinct(event_ids: Sequence[str]) -> Dict[str, str]:
-    distinct = {}   # type: Dict[str, str]
+    distinct: Dict[str, str] = {}
     for event_id in event_ids:
         distinct.setdefault(event_id.upper(), event_id)
     return distinct
@@ -489,9 +552,13 @@ def _is_advice(event: Event) -> bool:
 
 
 def _described(document: Document) -> str:
-    described = ["%s %s %s of %s" % (event.event_type, event.event_id, event.event_status, _listed(event.resources))
-                 for event in document.events]
-    described.extend("entry %d, which can't be read: %s" % (entry.position, entry.reason) for entry in document.unusable)
+    described = [
+        f"{event.event_type} {event.event_id} {event.event_status} of {_listed(event.resources)}"
+        for event in document.events
+    ]
+    described.extend(
+        "entry %d, which can't be read: %s" % (entry.position, entry.reason) for entry in document.unusable
+    )
     return "; ".join(described) or "no event"
 
 

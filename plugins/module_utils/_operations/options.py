@@ -5,29 +5,52 @@
 
 Types are checked by Ansible, before.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from typing import Any, Dict, List, Mapping, NoReturn, Optional, Sequence
 
-from .._imds.client import DEFAULT_ENDPOINT, DEFAULT_VERSION, VERSIONS, check_endpoint
 from .._errors import ScheduledEventsError
+from .._imds.client import DEFAULT_ENDPOINT, DEFAULT_VERSION, VERSIONS, check_endpoint
 
 WAIT_FOR = ("event", "started", "gone", "change")
 AFFECTING = ("any", "self")
-MIN_SLEEP = 0.2         # five requests a second are all that a machine may send
+MIN_SLEEP = 0.2  # five requests a second are all that a machine may send
 MAX_SECONDS = 366 * 86400.0
 
-_COMMON_DEFAULTS = {
-    "endpoint": DEFAULT_ENDPOINT, "discover": False, "api_version": DEFAULT_VERSION, "timeout": 10.0,
-    "first_timeout": 125.0, "resource_name": None,
-}  # type: Dict[str, Any]
+_COMMON_DEFAULTS: Dict[str, Any] = {
+    "endpoint": DEFAULT_ENDPOINT,
+    "discover": False,
+    "api_version": DEFAULT_VERSION,
+    "timeout": 10.0,
+    "first_timeout": 125.0,
+    "resource_name": None,
+}
 INFO_DEFAULTS = dict(
-    _COMMON_DEFAULTS, event_ids=None, types=None, statuses=None, sources=None, affecting="any", wait=False,
-    wait_for="event", wait_timeout=300.0, wait_sleep=1.0, since_incarnation=None, placement_group=False)
+    _COMMON_DEFAULTS,
+    event_ids=None,
+    types=None,
+    statuses=None,
+    sources=None,
+    affecting="any",
+    wait=False,
+    wait_for="event",
+    wait_timeout=300.0,
+    wait_sleep=1.0,
+    since_incarnation=None,
+    placement_group=False,
+)
 APPROVE_DEFAULTS = dict(
-    _COMMON_DEFAULTS, event_ids=None, prepared_resources=[], force=False, rank=0, takeover=30.0, wait=True,
-    wait_timeout=60.0, wait_sleep=1.0)
+    _COMMON_DEFAULTS,
+    event_ids=None,
+    prepared_resources=[],
+    force=False,
+    rank=0,
+    takeover=30.0,
+    wait=True,
+    wait_timeout=60.0,
+    wait_sleep=1.0,
+)
 
 
 def info_options(options: Mapping[str, Any]) -> Dict[str, Any]:
@@ -76,13 +99,13 @@ def _common_options(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> 
 
 
 def _check_seconds(options: Mapping[str, Any], name: str, least: float) -> None:
-    if not least <= options[name] <= MAX_SECONDS:   # not a number is neither
-        _invalid(name, "is %s, but must be a number of seconds, at least %g" % (options[name], least))
+    if not least <= options[name] <= MAX_SECONDS:  # not a number is neither
+        _invalid(name, f"is {options[name]}, but must be a number of seconds, at least {least:g}")
 
 
 def _check_choice(options: Mapping[str, Any], name: str, choices: Sequence[str]) -> None:
     if options[name] not in choices:
-        _invalid(name, "is %r, but must be one of %s" % (options[name], ", ".join(choices)))
+        _invalid(name, f"is {options[name]!r}, but must be one of {', '.join(choices)}")
 
 
 def _texts(options: Mapping[str, Any], name: str) -> Optional[List[str]]:
@@ -94,4 +117,4 @@ def _texts(options: Mapping[str, Any], name: str) -> Optional[List[str]]:
 
 
 def _invalid(name: str, problem: str) -> NoReturn:
-    raise ScheduledEventsError("The option %s %s." % (name, problem), kind="invalid")
+    raise ScheduledEventsError(f"The option {name} {problem}.", kind="invalid")

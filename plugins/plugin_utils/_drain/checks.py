@@ -1,12 +1,12 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every type of step of role ``drain`` is checked with. Private to the collection."""
+"""What every type of step of role ``drain`` is checked with."""
 
 import difflib
 import math
-
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 
@@ -21,10 +21,10 @@ class Host(NamedTuple):
     system: str
     groups: Mapping[str, Sequence[str]]
     system_of: Callable[[str], str]
-    find_file: Callable[[str], Optional[str]]
+    find_file: Callable[[str], str | None]
     default_timeout: float = 60.0
 
-    def members(self, name: str) -> Optional[List[str]]:
+    def members(self, name: str) -> list[str] | None:
         """The hosts that a name stands for: a group's, or the host itself; None when the inventory has neither."""
         if name in self.groups:
             return list(self.groups[name])
@@ -36,15 +36,13 @@ def check_keys(given: Mapping[str, Any], spec: Mapping[str, Any], inside: str) -
     for key, value in given.items():
         if key not in spec:
             raise StepError(
-                "key {0!r} is unknown{1}; it takes {2}".format(
-                    inside + str(key), meant(str(key), spec), ", ".join(sorted(spec))
-                )
+                f"key {inside + str(key)!r} is unknown{meant(str(key), spec)}; it takes {', '.join(sorted(spec))}"
             )
         option = spec[key]
         if value is None:
             continue
         if option.get("type") in ("str", "int", "float", "bool") and isinstance(value, (Mapping, list, tuple)):
-            raise StepError("{0} is {1}, where {2} belongs".format(inside + key, kind_of(value), _WORDS[option["type"]]))
+            raise StepError(f"{inside + key} is {kind_of(value)}, where {_WORDS[option['type']]} belongs")
         if option.get("type") == "dict":
             if not isinstance(value, Mapping):
                 raise StepError(f"{inside + key} is {kind_of(value)}, where a dictionary belongs")
@@ -55,7 +53,7 @@ def check_keys(given: Mapping[str, Any], spec: Mapping[str, Any], inside: str) -
             or isinstance(value, (list, tuple))
             and any(isinstance(item, (Mapping, list)) for item in value)
         ):
-            raise StepError("{0} is not a list of {1}s".format(inside + key, _WORDS[option["elements"]][2:]))
+            raise StepError(f"{inside + key} is not a list of {_WORDS[option['elements']][2:]}s")
 
 
 _WORDS = {"str": "a text", "int": "a number", "float": "a number", "bool": "true or false"}
@@ -65,7 +63,7 @@ def task_file(path: str, key: str, host: Host) -> str:
     """The path of a user's file of tasks."""
     found = host.find_file(path)
     if not found:
-        raise StepError("{0} is not there: {1}".format("the file of " + key if key else "the file", path))
+        raise StepError(f"{'the file of ' + key if key else 'the file'} is not there: {path}")
     return found
 
 
@@ -94,7 +92,7 @@ def positive(value: float, key: str) -> float:
     return float(value)
 
 
-def without_none(mapping: Mapping[str, Any]) -> Dict[str, Any]:
+def without_none(mapping: Mapping[str, Any]) -> dict[str, Any]:
     """What was given: an option that is null counts as absent."""
     return {key: value for key, value in mapping.items() if value is not None}
 

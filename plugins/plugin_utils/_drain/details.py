@@ -1,38 +1,38 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is special about each type of step: further checks, and the words for what it does and undoes. Private to the collection."""
+"""What is special about each type of step: further checks, and the words for what it does and undoes."""
 
 import json
 import os
 import shlex
-
-from typing import Any, Dict, List, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from .checks import Host, StepError, bare_url, check_url, kind_of, task_file, without_none
 
 
-def _finish_service(step: Dict[str, Any], system: str, host: Host) -> None:
+def _finish_service(step: dict[str, Any], system: str, host: Host) -> None:
     step.setdefault("service", step["name"])
     step["subject"] = step["service"]
     if step["name"] == step["service"]:
         step["name"] = ""
-    step["does"] = "stop the service {0}".format(step["service"])
-    step["undoes"] = "start the service {0}".format(step["service"])
+    step["does"] = f"stop the service {step['service']}"
+    step["undoes"] = f"start the service {step['service']}"
 
 
-def _finish_command(step: Dict[str, Any], system: str, host: Host) -> None:
+def _finish_command(step: dict[str, Any], system: str, host: Host) -> None:
     step["does"] = step["undoes"] = ""
     for direction, words in (("do", "does"), ("undo", "undoes")):
         if not step.get(direction):
             continue
         step[direction] = _command(step[direction], direction, system)
-        step[words] = "run {0}".format(_command_text(step[direction], step["no_log"]))
+        step[words] = f"run {_command_text(step[direction], step['no_log'])}"
     step["environment"] = {str(key): str(value) for key, value in step["environment"].items()}
     step["subject"] = (step["does"] or step["undoes"])[len("run ") :]
 
 
-def _command(value: Any, key: str, system: str) -> Dict[str, Any]:
+def _command(value: Any, key: str, system: str) -> dict[str, Any]:
     """A command as the modules want it: ``{"argv": [...]}``; a Windows command line stays as it is: ``{"cmd": "..."}``"""
     if isinstance(value, str):
         if system == "windows":
@@ -56,7 +56,7 @@ def _command_text(command: Mapping[str, Any], no_log: bool) -> str:
     return command["cmd"] if "cmd" in command else " ".join(shlex.quote(part) for part in command["argv"])
 
 
-def _finish_http(step: Dict[str, Any], system: str, host: Host) -> None:
+def _finish_http(step: dict[str, Any], system: str, host: Host) -> None:
     step["does"] = step["undoes"] = ""
     headers = {str(key): str(value) for key, value in step.pop("headers").items()}
     for direction, words in (("do", "does"), ("undo", "undoes")):
@@ -73,7 +73,7 @@ def _finish_http(step: Dict[str, Any], system: str, host: Host) -> None:
         request["body_format"] = "json" if is_json else "raw"
         if is_json and not any(name.lower() == "content-type" for name in headers):
             request["headers"]["Content-Type"] = "application/json"
-        step[words] = "{0} {1}".format(request["method"], bare_url(request["url"]))
+        step[words] = f"{request['method']} {bare_url(request['url'])}"
         step.setdefault("subject", step[words])
         if request.get("until"):
             request["until"] = until = without_none(request["until"])
@@ -84,7 +84,7 @@ def _finish_http(step: Dict[str, Any], system: str, host: Host) -> None:
             for key in ("interval", "request_timeout"):
                 if until[key] < 1:
                     raise StepError(f"{direction}.until.{key} is {until[key]}; it is a number of seconds, at least 1")
-            step[words] += " and wait until {0} says so".format(bare_url(until["url"]))
+            step[words] += f" and wait until {bare_url(until['url'])} says so"
 
 
 def _is_json_container(body: Any) -> bool:
@@ -96,16 +96,16 @@ def _is_json_container(body: Any) -> bool:
         return False
 
 
-def _finish_connections(step: Dict[str, Any], system: str, host: Host) -> None:
+def _finish_connections(step: dict[str, Any], system: str, host: Host) -> None:
     if not 1 <= step["port"] <= 65535:
-        raise StepError("port {0} is not between 1 and 65535".format(step["port"]))
-    step["subject"] = "of port {0}".format(step["port"])
-    step["does"] = "wait until port {0} has no established connection".format(step["port"])
-    step["undoes"] = "wait until port {0} listens again".format(step["port"]) if step["listen_again"] else ""
+        raise StepError(f"port {step['port']} is not between 1 and 65535")
+    step["subject"] = f"of port {step['port']}"
+    step["does"] = f"wait until port {step['port']} has no established connection"
+    step["undoes"] = f"wait until port {step['port']} listens again" if step["listen_again"] else ""
 
 
-def _finish_haproxy(step: Dict[str, Any], system: str, host: Host) -> None:
-    balancers = []  # type: List[str]
+def _finish_haproxy(step: dict[str, Any], system: str, host: Host) -> None:
+    balancers: list[str] = []
     for name in step["load_balancers"]:
         members = host.members(name)
         if members is None:
@@ -121,31 +121,31 @@ def _finish_haproxy(step: Dict[str, Any], system: str, host: Host) -> None:
         for balancer in balancers
         for backend in step["backends"] or [""]
     ]
-    where = "server {0} on {1}".format(step["server"], ", ".join(balancers))
+    where = f"server {step['server']} on {', '.join(balancers)}"
     step["subject"] = where
-    step["does"] = "{0} {1} and wait for its sessions to end".format(
-        "drain" if step["mode"] == "drain" else "put in maintenance", where
+    step["does"] = (
+        f"{'drain' if step['mode'] == 'drain' else 'put in maintenance'} {where} and wait for its sessions to end"
     )
-    step["undoes"] = "make ready {0}{1}".format(where, " and wait until it is up" if step["wait_up"] else "")
+    step["undoes"] = f"make ready {where}{' and wait until it is up' if step['wait_up'] else ''}"
 
 
-def _finish_iis(step: Dict[str, Any], system: str, host: Host) -> None:
+def _finish_iis(step: dict[str, Any], system: str, host: Host) -> None:
     parts = []
     for key, words in (("sites", "sites"), ("app_pools", "application pools")):
         if step[key]:
-            parts.append("{0} {1}".format(words, ", ".join(step[key])))
+            parts.append(f"{words} {', '.join(step[key])}")
     step["subject"] = step["does"] = " and ".join(parts)
     step["undoes"] = "start " + step["does"]
-    step["does"] = "stop {0} once running requests have ended".format(step["does"])
+    step["does"] = f"stop {step['does']} once running requests have ended"
 
 
-def _finish_failover_cluster(step: Dict[str, Any], system: str, host: Host) -> None:
-    step["subject"] = "node {0}".format(step.get("node", "of this machine"))
-    step["does"] = "suspend the {0} and drain its roles".format(step["subject"])
-    step["undoes"] = "resume the {0}, fail-back: {1}".format(step["subject"], step["fail_back"])
+def _finish_failover_cluster(step: dict[str, Any], system: str, host: Host) -> None:
+    step["subject"] = f"node {step.get('node', 'of this machine')}"
+    step["does"] = f"suspend the {step['subject']} and drain its roles"
+    step["undoes"] = f"resume the {step['subject']}, fail-back: {step['fail_back']}"
 
 
-def _finish_tasks(step: Dict[str, Any], system: str, host: Host) -> None:
+def _finish_tasks(step: dict[str, Any], system: str, host: Host) -> None:
     step["does"] = step["undoes"] = ""
     for direction, words in (("do", "does"), ("undo", "undoes")):
         if step.get(direction):

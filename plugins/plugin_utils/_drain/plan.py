@@ -1,15 +1,15 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What role ``drain`` is asked to do: a user's steps in, one host's plan out. Private to the collection.
+"""What role ``drain`` is asked to do: a user's steps in, one host's plan out.
 
 Nothing here changes or asks a machine. A plan holds, in order, what preparing does and what recovering does, with
 every option checked, every default filled in, and the role's task file named that does it.
 """
 
 import os
-
-from typing import Any, Dict, Mapping, Optional, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
@@ -28,7 +28,7 @@ def system_of(variables: Mapping[str, Any]) -> str:
     return "windows" if connection in ("winrm", "psrp") or shell in ("powershell", "cmd") else "linux"
 
 
-def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> Dict[str, Any]:
+def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> dict[str, Any]:
     """``{"prepare": [...], "recover": [...], "errors": [...]}``: the steps that apply to one host.
 
     ``prepare`` has the steps that do something, in the user's order; ``recover`` those that undo something, last one
@@ -61,22 +61,22 @@ def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> Dict[str, A
     }
 
 
-def _checked(raw: Any, number: int, host: Host) -> Optional[Dict[str, Any]]:
+def _checked(raw: Any, number: int, host: Host) -> dict[str, Any] | None:
     """One step with everything filled in; None when it is for other hosts."""
     if not isinstance(raw, Mapping):
         raise StepError(f"it is {kind_of(raw)}, not a step with a type")
     kind = raw.get("type")
     if kind is None:
-        raise StepError("it has no type; types are {0}".format(", ".join(TYPES)))
+        raise StepError(f"it has no type; types are {', '.join(TYPES)}")
     if not isinstance(kind, str):
         raise StepError(f"type is {kind_of(kind)}, not a word")
     if kind not in TYPES:
-        raise StepError("type {0!r} is unknown{1}; types are {2}".format(kind, meant(kind, TYPES), ", ".join(TYPES)))
+        raise StepError(f"type {kind!r} is unknown{meant(kind, TYPES)}; types are {', '.join(TYPES)}")
     definition = TYPES[kind]
     spec = dict(COMMON, **definition.options)
     check_keys(raw, spec, "")
     if definition.one_of and not any(raw.get(key) for key in definition.one_of):
-        raise StepError("one of {0} is needed".format(" and ".join(definition.one_of)))
+        raise StepError(f"one of {' and '.join(definition.one_of)} is needed")
     result = ArgumentSpecValidator(spec).validate(without_none(raw))
     if result.error_messages:
         raise StepError("; ".join(str(message) for message in result.error_messages))
@@ -94,17 +94,17 @@ def _checked(raw: Any, number: int, host: Host) -> Optional[Dict[str, Any]]:
     step["timeout"] = positive(step.get("timeout", host.default_timeout), "timeout")
     step["undo_timeout"] = positive(step.get("undo_timeout", step["timeout"]), "undo_timeout")
     if step.get("interval", 1) < 1:
-        raise StepError("interval is {0}; it is a number of seconds, at least 1".format(step["interval"]))
+        raise StepError(f"interval is {step['interval']}; it is a number of seconds, at least 1")
     system = _delegate_system(step, host)
     FINISH[kind](step, system, host)
-    step["name"] = step["name"] or short("{0} {1}".format(kind, step.pop("subject")))
+    step["name"] = step["name"] or short(f"{kind} {step.pop('subject')}")
     step.pop("subject", None)
     step["files"] = {
         "do": "steps/" + definition.files[0].format(system=system),
         "undo": "steps/" + definition.files[1].format(system=system),
     }
     step["shown"] = {
-        "do": _shown(step, step["does"], step["timeout"], "then undone by: {0}".format(step["undoes"] or "nothing")),
+        "do": _shown(step, step["does"], step["timeout"], f"then undone by: {step['undoes'] or 'nothing'}"),
         "undo": _shown(step, step["undoes"], step["undo_timeout"]),
     }
     return step
@@ -113,14 +113,12 @@ def _checked(raw: Any, number: int, host: Host) -> Optional[Dict[str, Any]]:
 def _shown(step: Mapping[str, Any], words: str, timeout: float, more: str = "") -> str:
     """The step's line in the plan that check mode shows."""
     limit = f"at most {timeout:g} s"
-    return "{0}. {1}: {2} ({3})".format(
-        step["number"], step["name"], words, "; ".join(part for part in (limit, more) if part)
-    )
+    return f"{step['number']}. {step['name']}: {words} ({'; '.join(part for part in (limit, more) if part)})"
 
 
 def _applies(step: Mapping[str, Any], host: Host) -> bool:
     """Whether a step is for this host; names that the inventory does not have are errors, not silence."""
-    wanted = set()  # type: set
+    wanted: set = set()
     for name in step.get("hosts", []):
         members = host.members(name)
         if members is None:
@@ -141,11 +139,11 @@ def _delegate_system(step: Mapping[str, Any], host: Host) -> str:
     return host.system_of(delegate)
 
 
-def _verification(path: Any, number: int, host: Host) -> Dict[str, Any]:
+def _verification(path: Any, number: int, host: Host) -> dict[str, Any]:
     """A file of tasks that is run after the last inverse: a step that only undoes."""
     if not isinstance(path, str):
         raise StepError(f"it is {kind_of(path)}, not a file's name")
-    step = {
+    step: dict[str, Any] = {
         "type": "verify",
         "number": number,
         "name": short(f"verify {os.path.basename(path)}"),
@@ -155,7 +153,7 @@ def _verification(path: Any, number: int, host: Host) -> Dict[str, Any]:
         "timeout": host.default_timeout,
         "undo_timeout": host.default_timeout,
         "files": {"do": "steps/tasks/include.yml", "undo": "steps/tasks/include.yml"},
-    }  # type: Dict[str, Any]
+    }
     step["shown"] = {"do": "", "undo": _shown(step, step["undoes"], host.default_timeout)}
     return step
 
@@ -164,6 +162,6 @@ def _where(raw: Any, number: int) -> str:
     """How a step is called before anything of it is known to be right."""
     if isinstance(raw, Mapping) and isinstance(raw.get("type"), str):
         name = raw.get("name")
-        label = "{0} {1!r}".format(raw["type"], name) if isinstance(name, str) and name else raw["type"]
+        label = f"{raw['type']} {name!r}" if isinstance(name, str) and name else raw["type"]
         return f"step {number} ({label})"
     return f"step {number}"

@@ -1,16 +1,16 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of the steps of role ``drain``: results in, sentences for people out. Private to the collection."""
+"""What came of the steps of role ``drain``: results in, sentences for people out."""
 
 import json
-
-from typing import Any, Dict, List, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 MOST = 500  # characters of a machine's own words in a sentence
 
 
-def make_report(result: Mapping[str, Any], step: Mapping[str, Any], run: Mapping[str, Any]) -> Dict[str, Any]:
+def make_report(result: Mapping[str, Any], step: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
     """One entry of ``drain_result.steps``.
 
     ``result`` is what the step's last task returned, ``run`` how it went: host, direction, ok, seconds, limit (what
@@ -22,14 +22,7 @@ def make_report(result: Mapping[str, Any], step: Mapping[str, Any], run: Mapping
     if ok:
         message = str(run.get("note") or "")
     else:
-        message = "{host}, step {number} ({name}), {words}: {why} (after {seconds} s)".format(
-            host=run["host"],
-            number=step["number"],
-            name=step["name"],
-            words="undone" if run["direction"] == "undo" and step["type"] != "verify" else step["type"],
-            why=_why(result, lost, step, run),
-            seconds=seconds,
-        )
+        message = f"{run['host']}, step {step['number']} ({step['name']}), {'undone' if run['direction'] == 'undo' and step['type'] != 'verify' else step['type']}: {_why(result, lost, step, run)} (after {seconds} s)"
     return {
         "name": str(step["name"]),
         "type": str(step["type"]),
@@ -40,7 +33,7 @@ def make_report(result: Mapping[str, Any], step: Mapping[str, Any], run: Mapping
     }
 
 
-def make_result(run: Mapping[str, Any]) -> Dict[str, Any]:
+def make_result(run: Mapping[str, Any]) -> dict[str, Any]:
     """``drain_result`` or ``drain_recover_result``.
 
     ``run``: steps (the reports), reverts (the reports of their undoing, None when nothing was undone), seconds,
@@ -77,27 +70,25 @@ _PLANNED = {"ok": True, "changed": False, "seconds": 0.0}
 
 
 def _why(
-    result: Mapping[str, Any], lost: List[Mapping[str, Any]], step: Mapping[str, Any], run: Mapping[str, Any]
+    result: Mapping[str, Any], lost: list[Mapping[str, Any]], step: Mapping[str, Any], run: Mapping[str, Any]
 ) -> str:
     if lost:
-        return "{0}unreachable: {1}".format(
-            _place(lost[0], step), _line(lost[0].get("msg")) or "the connection was lost"
-        )
+        return f"{_place(lost[0], step)}unreachable: {_line(lost[0].get('msg')) or 'the connection was lost'}"
     if _timed_out(result):
         if run["budget_bound"]:
-            return "the budget of {0:g} s is used up".format(float(run["budget"]))
-        return "it did not end within its {0:g} s".format(round(float(run["limit"]), 1))
+            return f"the budget of {float(run['budget']):g} s is used up"
+        return f"it did not end within its {round(float(run['limit']), 1):g} s"
     failed = [item for item in _items(result) if item.get("failed")] or [result]
     if step.get("no_log"):
         code = failed[0].get("rc", failed[0].get("status_code", failed[0].get("status")))
-        return "it failed{0}; its words are kept back (no_log)".format("" if code is None else f" with {code}")
+        return f"it failed{('' if code is None else f' with {code}')}; its words are kept back (no_log)"
     return _place(failed[0], step) + explain(failed[0])
 
 
 def _place(result: Mapping[str, Any], step: Mapping[str, Any]) -> str:
     """Where a step of several machines went wrong."""
     balancer = (result.get("__drain_target") or {}).get("load_balancer")
-    return "{0}, socket {1}: ".format(balancer, step["socket"]) if balancer else ""
+    return f"{balancer}, socket {step['socket']}: " if balancer else ""
 
 
 def _timed_out(result: Mapping[str, Any]) -> bool:
@@ -112,7 +103,7 @@ def explain(result: Mapping[str, Any]) -> str:
     """A failed module's result in one line: what it said, and for a command its exit code and its last words."""
     words = _last_line(result.get("stderr")) or _last_line(result.get("stdout"))
     if "rc" in result and ("cmd" in result or "stdout" in result) and result.get("rc") is not None:
-        text = "exit code {0}".format(result["rc"])
+        text = f"exit code {result['rc']}"
         words = words or _line(result.get("msg"))
         return f"{text}: {words}" if words else text
     errors = result.get("error")
@@ -125,19 +116,19 @@ def explain(result: Mapping[str, Any]) -> str:
     return text or "it failed and said nothing"
 
 
-def look(result: Mapping[str, Any], until: Mapping[str, Any]) -> Dict[str, Any]:
+def look(result: Mapping[str, Any], until: Mapping[str, Any]) -> dict[str, Any]:
     """Whether an HTTP answer is the one waited for: ``{"done": bool, "seen": words, "wanted": words}``."""
     status = result.get("status_code", result.get("status"))
-    wanted = ["status {0}".format(" or ".join(str(code) for code in until["status"]))]
+    wanted = [f"status {' or '.join(str(code) for code in until['status'])}"]
     content = result.get("content")
     content = content if isinstance(content, str) else ""
     if status in (None, -1):
-        seen = ["no answer: {0}".format(_line(result.get("msg")) or "nothing was said")]
+        seen = [f"no answer: {_line(result.get('msg')) or 'nothing was said'}"]
     else:
         seen = [f"status {status}"]
     done = status in until["status"]
     if until.get("contains") is not None:
-        wanted.append("a body that contains {0!r}".format(str(until["contains"])))
+        wanted.append(f"a body that contains {str(until['contains'])!r}")
         if until["contains"] not in content:
             done = False
             seen.append("a body without it")
@@ -175,7 +166,7 @@ def _same(found: Any, wanted: Any) -> bool:
     return found == wanted or (isinstance(wanted, str) and not isinstance(found, (dict, list)) and str(found) == wanted)
 
 
-def _items(result: Mapping[str, Any]) -> List[Mapping[str, Any]]:
+def _items(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The single results: those of a loop's rounds, or the one there is."""
     rounds = result.get("results")
     if isinstance(rounds, list) and rounds:

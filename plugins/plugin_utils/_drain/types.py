@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of every type of step of role ``drain``, in the words of an Ansible argument spec. Private to the collection."""
+"""The options of every type of step of role ``drain``, in the words of an Ansible argument spec."""
 
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, NamedTuple
 
 SYSTEMS = ("linux", "windows")
 
@@ -51,10 +51,10 @@ _REQUEST = {
 class StepType(NamedTuple):
     """A type of step: its options, the systems it is for, and the role's task files for both directions."""
 
-    options: Dict[str, Any]
-    files: Tuple[str, str]  # doing, undoing; {system} is filled in
-    systems: Tuple[str, ...] = SYSTEMS
-    one_of: Tuple[str, ...] = ()
+    options: dict[str, Any]
+    files: tuple[str, str]  # doing, undoing; {system} is filled in
+    systems: tuple[str, ...] = SYSTEMS
+    one_of: tuple[str, ...] = ()
 
 
 TYPES = {

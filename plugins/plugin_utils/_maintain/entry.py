@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the entry of one event tells in the record of a run: whether it is open, waits for its approval, can be watched. Pure.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from __future__ import annotations
@@ -39,8 +39,11 @@ def latest_end(entry: Mapping[str, Any], event_timeout: float) -> float:
 def is_unwatchable(entry: Mapping[str, Any]) -> bool:
     """Nobody is left to see the end of an event that takes the last machine of its scope away."""
     alone = not entry["watchers"] and entry["type"].lower() in LEAVES_NOTHING_BEHIND
-    return bool(alone and (entry["approval"]["tried"] or entry["verdict"] not in APPROVING) and
-                (entry["prepared"] or entry["verdict"] in ("approve", "watch")))
+    return bool(
+        alone
+        and (entry["approval"]["tried"] or entry["verdict"] not in APPROVING)
+        and (entry["prepared"] or entry["verdict"] in ("approve", "watch"))
+    )
 
 
 def is_prepared(entry: Mapping[str, Any]) -> bool:
@@ -52,7 +55,9 @@ def waits_for_approval(entry: Mapping[str, Any]) -> bool:
     """Whether nothing but the approval is left to be done."""
     ready = entry["verdict"] == "approve" or entry["verdict"] == "prepare_and_approve" and is_prepared(entry)
     approval = entry["approval"]
-    return bool(ready and not entry["hold"] and entry["started"] is None and not approval["sent"] and "note" not in approval)
+    return bool(
+        ready and not entry["hold"] and entry["started"] is None and not approval["sent"] and "note" not in approval
+    )
 
 
 def took_away(entry: Mapping[str, Any]) -> bool:

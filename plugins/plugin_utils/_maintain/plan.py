@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Many machines' documents in, one plan out. Pure: no clock, no network, no Ansible.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 
 A *machine* is a host that the run answers for. Machines of one *scope* are shown the same document, so one of them,
 the *sentinel*, is looked at on behalf of all. The plan is made per event: whom it hits, whether it may be approved,
@@ -11,10 +11,11 @@ by which machine, and how many seconds there are to prepare.
 """
 
 import textwrap
-from typing import Any, Collection, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from ...module_utils._events.document import Event, parse_not_before
 from ...module_utils._errors import ScheduledEventsError
+from ...module_utils._events.document import Event, parse_not_before
 from ...module_utils._events.policy import Rule, decide
 
 SECONDS_WITHOUT_NOT_BEFORE = 600.0
@@ -47,34 +48,34 @@ class PlannedEvent(NamedTuple):
 
     event: Event
     verdict: str  # one of VERDICTS
-    action: str   # what the policy says, before anything stands against it
+    action: str  # what the policy says, before anything stands against it
     rule: str
     why: str
     hold: str  # why it must not be approved; "" when nothing stands against it
-    affected: Tuple[str, ...]
-    unknown: Tuple[str, ...]
-    unreachable: Tuple[str, ...]
-    seen_by: Tuple[str, ...]
-    watchers: Tuple[str, ...]
-    approvers: Tuple[str, ...]
-    notice: Optional[float]
-    budget: Optional[float]
+    affected: tuple[str, ...]
+    unknown: tuple[str, ...]
+    unreachable: tuple[str, ...]
+    seen_by: tuple[str, ...]
+    watchers: tuple[str, ...]
+    approvers: tuple[str, ...]
+    notice: float | None
+    budget: float | None
 
 
 VERDICTS = (
-    "approve",              # at once
+    "approve",  # at once
     "prepare_and_approve",  # after every affected machine is prepared
-    "prepare",              # prepare, leave the start to Azure
-    "watch",                # it is under way: wait until it leaves, then recover
-    "later",                # would be prepared for, but is too far away to begin
-    "notify",               # tell, and do nothing
+    "prepare",  # prepare, leave the start to Azure
+    "watch",  # it is under way: wait until it leaves, then recover
+    "later",  # would be prepared for, but is too far away to begin
+    "notify",  # tell, and do nothing
     "ignore",
-    "not_ours",             # none of its machines is one of ours
+    "not_ours",  # none of its machines is one of ours
 )
 ACTIONABLE = ("approve", "prepare_and_approve", "prepare", "watch")
 
 
-def identify(found: Iterable[Mapping[str, Any]]) -> Tuple[Machine, ...]:
+def identify(found: Iterable[Mapping[str, Any]]) -> tuple[Machine, ...]:
     """Turn what every host answered about itself into machines.
 
     :arg found: mappings with ``host``, ``is_linux``, ``scope`` and ``resource_name`` (what the inventory says, or ""),
@@ -82,7 +83,7 @@ def identify(found: Iterable[Mapping[str, Any]]) -> Tuple[Machine, ...]:
     :raises PlanError: two hosts of one scope are the same VM
     """
     machines = tuple(_machine(item) for item in found)
-    names: Dict[Tuple[str, str], str] = {}
+    names: dict[tuple[str, str], str] = {}
     for machine in machines:
         if not machine.resource_name:
             continue
@@ -90,7 +91,8 @@ def identify(found: Iterable[Mapping[str, Any]]) -> Tuple[Machine, ...]:
         if key in names:
             raise PlanError(
                 f"The inventory hosts {names[key]} and {machine.host} (scope {machine.scope!r}) are both the VM "
-                f"{machine.resource_name!r}. Remove one of them, or correct azure_maintenance_resource_name.")
+                f"{machine.resource_name!r}. Remove one of them, or correct azure_maintenance_resource_name."
+            )
         names[key] = machine.host
     return machines
 
@@ -123,22 +125,22 @@ def _first_line(text: Any) -> str:
     return textwrap.shorten(lines[0], 300, placeholder=" ...") if lines else ""
 
 
-def scopes(machines: Iterable[Machine]) -> Dict[str, Tuple[Machine, ...]]:
+def scopes(machines: Iterable[Machine]) -> dict[str, tuple[Machine, ...]]:
     """The machines of every scope, in inventory order."""
-    grouped: Dict[str, List[Machine]] = {}
+    grouped: dict[str, list[Machine]] = {}
     for machine in machines:
         grouped.setdefault(machine.scope, []).append(machine)
     return {name: tuple(members) for name, members in grouped.items()}
 
 
-def sentinels(machines: Iterable[Machine], lost: Sequence[str] = ()) -> Dict[str, str]:
+def sentinels(machines: Iterable[Machine], lost: Sequence[str] = ()) -> dict[str, str]:
     """The machine that looks on behalf of each scope; a scope in which nobody can is absent.
 
     Linux machines are preferred: a look costs them less than a PowerShell start.
 
     :arg lost: hosts that failed as sentinels in this run
     """
-    chosen: Dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for name, members in scopes(machines).items():
         able = [machine for machine in members if machine.reachable and machine.host not in lost]
         if able:
@@ -146,25 +148,29 @@ def sentinels(machines: Iterable[Machine], lost: Sequence[str] = ()) -> Dict[str
     return chosen
 
 
-def _linux_first(machines: Sequence[Machine]) -> List[Machine]:
+def _linux_first(machines: Sequence[Machine]) -> list[Machine]:
     return sorted(machines, key=lambda machine: not machine.is_linux)
 
 
-def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any]]) -> List[str]:
+def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Sentences about scopes whose machines were shown different events.
 
     A change between two looks can cause one, so the caller looks again before it believes it.
     """
     sentences = []
     for name, members in scopes(machines).items():
-        seen = [(machine.host, _ids(looks[machine.host])) for machine in members
-                if machine.reachable and machine.host in looks and _tells(looks[machine.host])]
+        seen = [
+            (machine.host, _ids(looks[machine.host]))
+            for machine in members
+            if machine.reachable and machine.host in looks and _tells(looks[machine.host])
+        ]
         different = [host for host, ids in seen if ids != seen[0][1]]
         if different:
             listed = "; ".join(f"{host} sees {', '.join(sorted(ids)) or 'no event'}" for host, ids in seen)
             sentences.append(
                 f"The machines of scope {name!r} are shown different documents, so they are not one scope: {listed}. "
-                f"Correct azure_maintenance_scope of {', '.join([seen[0][0]] + different)} (a machine without it is a scope of its own).")
+                f"Correct azure_maintenance_scope of {', '.join([seen[0][0]] + different)} (a machine without it is a scope of its own)."
+            )
     return sentences
 
 
@@ -180,18 +186,26 @@ def _ids(look: Mapping[str, Any]) -> frozenset:
 def event_from_dict(data: Mapping[str, Any]) -> Event:
     """The inverse of what the modules return under ``events``."""
     return Event(
-        event_id=data["id"], event_type=data["type"], event_status=data["status"], resource_type=data["resource_type"],
-        resources=tuple(data["resources"]), raw_resources=tuple(data["raw_resources"]), not_before=data["not_before"],
-        not_before_time=parse_not_before(data["not_before"]), description=data["description"], source=data["source"],
-        duration=data["duration"])
+        event_id=data["id"],
+        event_type=data["type"],
+        event_status=data["status"],
+        resource_type=data["resource_type"],
+        resources=tuple(data["resources"]),
+        raw_resources=tuple(data["raw_resources"]),
+        not_before=data["not_before"],
+        not_before_time=parse_not_before(data["not_before"]),
+        description=data["description"],
+        source=data["source"],
+        duration=data["duration"],
+    )
 
 
 class _Sighting(NamedTuple):
     """One event, and who was shown it."""
 
     event: Event
-    notice: Optional[float]
-    hosts: List[str]
+    notice: float | None
+    hosts: list[str]
 
 
 def plan_events(
@@ -201,7 +215,7 @@ def plan_events(
     margin: float = 60.0,
     allow_unknown: bool = False,
     prepare_within: float = 3600.0,
-) -> Tuple[PlannedEvent, ...]:
+) -> tuple[PlannedEvent, ...]:
     """Plan for every event that any machine sees.
 
     :arg looks: results of ``scheduled_events_info`` by host, of sentinels or of all
@@ -213,12 +227,13 @@ def plan_events(
     """
     return tuple(
         _plan_event(sighting, machines, rules, margin, allow_unknown, prepare_within)
-        for sighting in _sightings(machines, looks))
+        for sighting in _sightings(machines, looks)
+    )
 
 
-def _sightings(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any]]) -> List[_Sighting]:
+def _sightings(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any]]) -> list[_Sighting]:
     # Machines of one availability set that nobody declared as a scope each show the same event: it is one event.
-    found: Dict[str, _Sighting] = {}
+    found: dict[str, _Sighting] = {}
     for machine in machines:
         for data in looks.get(machine.host, {}).get("events") or ():
             event = event_from_dict(data)
@@ -231,14 +246,22 @@ def _sightings(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any
 
 
 def _plan_event(
-    sighting: _Sighting, machines: Sequence[Machine], rules: Sequence[Rule], margin: float, allow_unknown: bool, prepare_within: float,
+    sighting: _Sighting,
+    machines: Sequence[Machine],
+    rules: Sequence[Rule],
+    margin: float,
+    allow_unknown: bool,
+    prepare_within: float,
 ) -> PlannedEvent:
     event = sighting.event
     seen_in = {machine.scope for machine in machines if machine.host in sighting.hosts}
     in_scope = [machine for machine in machines if machine.scope in seen_in]
     hit, unknown = _match(event, in_scope, [machine for machine in machines if _may_be_elsewhere(machine, seen_in)])
-    nameless = [machine.host for machine in machines if not machine.resource_name
-                and (machine.scope in seen_in or _may_be_elsewhere(machine, seen_in))]
+    nameless = [
+        machine.host
+        for machine in machines
+        if not machine.resource_name and (machine.scope in seen_in or _may_be_elsewhere(machine, seen_in))
+    ]
     notice = None if sighting.notice is None else float(sighting.notice)
     decision = decide(event, rules, notice)
     hold = _hold(hit, unknown, nameless, allow_unknown)
@@ -270,16 +293,17 @@ def _may_be_elsewhere(machine: Machine, seen_in: Collection[str]) -> bool:
     return not machine.reachable and machine.scope == machine.host and machine.scope not in seen_in
 
 
-def _match(event: Event, machines: Sequence[Machine], strays: Sequence[Machine]) -> Tuple[List[Machine], List[str]]:
-    hit: List[Machine] = []
-    unknown: List[str] = []
+def _match(event: Event, machines: Sequence[Machine], strays: Sequence[Machine]) -> tuple[list[Machine], list[str]]:
+    hit: list[Machine] = []
+    unknown: list[str] = []
     for resource in event.resources:
         same = [machine for machine in machines if machine.resource_name.lower() == resource.lower()]
         if len(same) > 1:
             raise PlanError(
                 f"Event {event.event_id} ({event.event_type}) names the VM {resource!r}, and the inventory has it as "
                 f"{' and as '.join(machine.host for machine in same)}. Nothing was prepared or approved: "
-                "remove one of them, or correct azure_maintenance_resource_name.")
+                "remove one of them, or correct azure_maintenance_resource_name."
+            )
         same = same or [machine for machine in strays if machine.resource_name.lower() == resource.lower()]
         hit.extend(machine for machine in same if machine not in hit)
         if not same:
@@ -291,7 +315,9 @@ def _hold(hit: Sequence[Machine], unknown: Sequence[str], nameless: Sequence[str
     """Why the event must stay unapproved, whatever the policy says (design, rule 1)."""
     unreachable = [machine for machine in hit if not machine.reachable]
     if unreachable:
-        return "; ".join(f"{machine.host} is hit by it, and can't be prepared: {machine.problem}" for machine in unreachable)
+        return "; ".join(
+            f"{machine.host} is hit by it, and can't be prepared: {machine.problem}" for machine in unreachable
+        )
     # What nobody knows may be allowed, but not what may be a machine of this run.
     if unknown and (nameless or not allow_unknown):
         hint = f" (of {', '.join(nameless)} the VM's name is not known)" if nameless else ""
@@ -300,8 +326,13 @@ def _hold(hit: Sequence[Machine], unknown: Sequence[str], nameless: Sequence[str
 
 
 def _verdict(
-    event: Event, action: str, hit: Sequence[Machine], hold: str, notice: Optional[float], prepare_within: float,
-) -> Tuple[str, str]:
+    event: Event,
+    action: str,
+    hit: Sequence[Machine],
+    hold: str,
+    notice: float | None,
+    prepare_within: float,
+) -> tuple[str, str]:
     if not hit:
         return "not_ours", "none of its machines is in this run"
     if action in ("ignore", "notify"):
@@ -317,13 +348,16 @@ def _verdict(
     if action == "prepare_and_approve" and not hold:
         return "prepare_and_approve", ""
     if notice is not None and notice > prepare_within:
-        return "later", f"it is {notice:.0f} s away and will not be approved; preparation begins {prepare_within:.0f} s ahead"
+        return (
+            "later",
+            f"it is {notice:.0f} s away and will not be approved; preparation begins {prepare_within:.0f} s ahead",
+        )
     if action == "approve":
         return "watch", f"not approved: {hold}"
     return "prepare", f"not approved: {hold}" if hold else ""
 
 
-def _approvers(event: Event, hit: Sequence[Machine], bystanders: Sequence[Machine]) -> Tuple[str, ...]:
+def _approvers(event: Event, hit: Sequence[Machine], bystanders: Sequence[Machine]) -> tuple[str, ...]:
     if event.event_type.lower() == "terminate":
         # Only the machine that is deleted approves its deletion (S4.12; design, rule 3).
         return tuple(machine.host for machine in hit)
@@ -331,19 +365,26 @@ def _approvers(event: Event, hit: Sequence[Machine], bystanders: Sequence[Machin
     return tuple(machine.host for machine in list(bystanders) + list(hit))[:2]
 
 
-def budget_of(notice: Optional[float], margin: float) -> float:
+def budget_of(notice: float | None, margin: float) -> float:
     """Seconds that the preparation may take: the notice less a margin (design, rule 8)."""
     known = SECONDS_WITHOUT_NOT_BEFORE if notice is None else max(notice, 0.0)
     return max(known - min(margin, known * SHARE_OF_NOTICE_FOR_MARGIN), 1.0)
 
 
-def plan_to_dict(planned: PlannedEvent) -> Dict[str, Any]:
+def plan_to_dict(planned: PlannedEvent) -> dict[str, Any]:
     """The plan of one event as a playbook sees it: the event's own keys, and what is to be done."""
     event = planned.event
-    data: Dict[str, Any] = {
-        "id": event.event_id, "type": event.event_type, "status": event.event_status, "source": event.source,
-        "resource_type": event.resource_type, "resources": list(event.resources), "raw_resources": list(event.raw_resources),
-        "not_before": event.not_before, "description": event.description, "duration": event.duration,
+    data: dict[str, Any] = {
+        "id": event.event_id,
+        "type": event.event_type,
+        "status": event.event_status,
+        "source": event.source,
+        "resource_type": event.resource_type,
+        "resources": list(event.resources),
+        "raw_resources": list(event.raw_resources),
+        "not_before": event.not_before,
+        "description": event.description,
+        "duration": event.duration,
     }
     for field, value in planned._asdict().items():
         if field != "event":

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The record of one run of role maintain: what was planned, prepared, approved, seen and recovered. Pure.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 
 A playbook holds the record as a plain dictionary. After every step it hands the step's results to the function of the
 same name here, which returns a new record; its ``todo`` says who does what next. So every decision of a run is made in
@@ -20,9 +20,18 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ...module_utils._events.lifecycle import outcome
-from .plan import ACTIONABLE, Machine, event_from_dict, plan_events, plan_to_dict, scopes, sentinels
 from ...module_utils._events.policy import parse_policy
-from .entry import APPROVING, LEAVES_NOTHING_BEHIND, PREPARING, is_open, is_unwatchable, latest_end, title, waits_for_approval
+from .entry import (
+    APPROVING,
+    LEAVES_NOTHING_BEHIND,
+    PREPARING,
+    is_open,
+    is_unwatchable,
+    latest_end,
+    title,
+    waits_for_approval,
+)
+from .plan import ACTIONABLE, Machine, event_from_dict, plan_events, plan_to_dict, scopes, sentinels
 from .todo import Record, machines_of, next_approver, scope_by_host, todo_of, wait_until, watchers_of
 
 NESTED = 10
@@ -108,7 +117,9 @@ def _aged(record: Record, look: Mapping[str, Any], at: float) -> Mapping[str, An
         return look
     seen = datetime.strptime(looked_at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc).timestamp()
     age = min(max(wall_time(record, at) - seen, 0.0), max(at - record["at"], 0.0))
-    events = [event if event.get("notice") is None else dict(event, notice=event["notice"] - age) for event in look["events"]]
+    events = [
+        event if event.get("notice") is None else dict(event, notice=event["notice"] - age) for event in look["events"]
+    ]
     return dict(look, events=events)
 
 
@@ -129,9 +140,16 @@ def _count_failure(record: Record, host: str, look: Mapping[str, Any]) -> None:
 
 def _end_blind_watches(record: Record) -> None:
     for key, entry in record["events"].items():
-        if is_open(entry) and entry["verdict"] in ACTIONABLE and not is_unwatchable(entry) and not watchers_of(record, {key: entry}):
+        if (
+            is_open(entry)
+            and entry["verdict"] in ACTIONABLE
+            and not is_unwatchable(entry)
+            and not watchers_of(record, {key: entry})
+        ):
             entry["closed"], entry["failed"] = True, "no machine is left that can see it"
-            record["problems"].append(f"{title(entry)}: no machine is left that can see it.{_left_prepared(record, entry)}")
+            record["problems"].append(
+                f"{title(entry)}: no machine is left that can see it.{_left_prepared(record, entry)}"
+            )
 
 
 def _report_blind_scopes(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> None:
@@ -143,7 +161,9 @@ def _report_blind_scopes(record: Record, looks: Mapping[str, Mapping[str, Any]])
             continue
         record["blind"].append(scope)
         why = "; ".join(f"{machine.host}: {_why_lost(machine, looks.get(machine.host, {}))}" for machine in left)
-        record["problems"].append(f"No machine can see the events of scope {scope!r} (any more), so the run did not watch it: {why}")
+        record["problems"].append(
+            f"No machine can see the events of scope {scope!r} (any more), so the run did not watch it: {why}"
+        )
 
 
 def _why_lost(machine: Machine, look: Mapping[str, Any]) -> str:
@@ -154,9 +174,11 @@ def _why_lost(machine: Machine, look: Mapping[str, Any]) -> str:
 def _may_be_gone(record: Record, host: str) -> bool:
     """Whether an event that deletes machines hits this one, and was approved, has started or is over."""
     return any(
-        host in entry["affected"] and entry["type"].lower() in LEAVES_NOTHING_BEHIND
+        host in entry["affected"]
+        and entry["type"].lower() in LEAVES_NOTHING_BEHIND
         and (entry["approval"]["tried"] or entry["started"] is not None or entry["gone"] is not None)
-        for entry in record["events"].values())
+        for entry in record["events"].values()
+    )
 
 
 def _has_failed(look: Mapping[str, Any]) -> bool:
@@ -184,13 +206,19 @@ def _advance(record: Record, asked: Collection[str], looks: Mapping[str, Mapping
             entry["started"], entry["status"] = at, "Started"
             _note_start(record, entry)
         # Where a look failed, it may have been approved by somebody else and have started meanwhile.
-        entry["unseen"] = not now and (entry["unseen"] or not shown_to and any(scope_of.get(host) in scopes_of_event for host in asked))
+        entry["unseen"] = not now and (
+            entry["unseen"] or not shown_to and any(scope_of.get(host) in scopes_of_event for host in asked)
+        )
         if shown_to and not now and not any(_may_hold(look, key) for look in shown_to):
             could_have_started = [key] if entry["approval"]["tried"] or entry["unseen"] else []
             entry["gone"] = at
             entry["approval"]["confirmed"] = entry["approval"]["sent"]
             entry["outcome"] = outcome(event_from_dict(entry), could_have_started, wall_time(record, at))
-        elif is_open(entry) and entry["verdict"] in ACTIONABLE and at >= latest_end(entry, record["options"]["event_timeout"]):
+        elif (
+            is_open(entry)
+            and entry["verdict"] in ACTIONABLE
+            and at >= latest_end(entry, record["options"]["event_timeout"])
+        ):
             _give_up(record, entry)
 
 
@@ -208,7 +236,8 @@ def _report_unreadable(record: Record, looks: Mapping[str, Mapping[str, Any]]) -
                 record["unreadable"].append(known)
                 record["problems"].append(
                     f"{host} is shown an event ({unusable['id'] or 'without an id'}) that can't be read, so nothing was done about it: "
-                    f"{unusable['reason']}. See unusable_events in the result of scheduled_events_info there.")
+                    f"{unusable['reason']}. See unusable_events in the result of scheduled_events_info there."
+                )
 
 
 def _note_start(record: Record, entry: Record) -> None:
@@ -231,13 +260,20 @@ def _give_up(record: Record, entry: Record) -> None:
     """End the watch of an event that stays longer than the user allowed. Its machines stay as they are: it may still hit them."""
     entry["closed"], entry["failed"] = True, "it stayed longer than this run watched"
     record["problems"].append(
-        f"{title(entry)} was still {entry['status']} {record['options']['event_timeout']:.0f} s after its not-before.{_left_prepared(record, entry)}")
+        f"{title(entry)} was still {entry['status']} {record['options']['event_timeout']:.0f} s after its not-before.{_left_prepared(record, entry)}"
+    )
 
 
 def _left_prepared(record: Record, entry: Mapping[str, Any]) -> str:
-    held = [host for host in entry["affected"] if record["hosts"][host]["state"] in ("prepared", "half_prepared", "hit")]
+    held = [
+        host for host in entry["affected"] if record["hosts"][host]["state"] in ("prepared", "half_prepared", "hit")
+    ]
     record["told"] += held
-    return f" {', '.join(held)} stayed prepared: bring them back with the playbook recover once it is over." if held else ""
+    return (
+        f" {', '.join(held)} stayed prepared: bring them back with the playbook recover once it is over."
+        if held
+        else ""
+    )
 
 
 def wall_time(record: Record, at: float) -> float:
@@ -248,8 +284,13 @@ def wall_time(record: Record, at: float) -> float:
 def _plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) -> None:
     options = record["options"]
     planned_events = plan_events(
-        machines_of(record), _with_earlier_sightings(record, looks), parse_policy(options["policy"]), margin=options["margin"],
-        allow_unknown=options["allow_unknown"], prepare_within=options["prepare_within"])
+        machines_of(record),
+        _with_earlier_sightings(record, looks),
+        parse_policy(options["policy"]),
+        margin=options["margin"],
+        allow_unknown=options["allow_unknown"],
+        prepare_within=options["prepare_within"],
+    )
     for planned in planned_events:
         known = record["events"].get(planned.event.key)
         # What was left alone is judged anew: its notice, its status, or who sees it may have changed.
@@ -261,8 +302,16 @@ def _plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float)
             shown=known["shown"] if known else at,
             planned=known["planned"] if known and known["verdict"] == planned.verdict != "later" else at,
             started=at if planned.event.event_status == "Started" else None,
-            gone=None, outcome="", unseen=False, closed=False, undo=False, failed="", prepared={}, recovered={},
-            approval={"sent": False, "by": "", "at": None, "confirmed": False, "tried": [], "problem": ""})
+            gone=None,
+            outcome="",
+            unseen=False,
+            closed=False,
+            undo=False,
+            failed="",
+            prepared={},
+            recovered={},
+            approval={"sent": False, "by": "", "at": None, "confirmed": False, "tried": [], "problem": ""},
+        )
         record["events"][planned.event.key] = entry
         _report_hold(record, entry)
         _report_nameless(record, entry, known)
@@ -272,7 +321,12 @@ def _plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float)
             for host in entry["affected"]:
                 if record["hosts"][host]["state"] == "prepared" and not _is_under_way(record, host):
                     # Preparing it again could fail, and a failure would put it into service under the other event.
-                    entry["prepared"][host] = {"ok": True, "at": at, "seconds": 0.0, "message": "it was prepared already"}
+                    entry["prepared"][host] = {
+                        "ok": True,
+                        "at": at,
+                        "seconds": 0.0,
+                        "message": "it was prepared already",
+                    }
 
 
 def _with_earlier_sightings(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -291,13 +345,32 @@ def _widen(record: Record, known: Record, wider: Mapping[str, Any]) -> None:
     undecided = is_open(known) and known["started"] is None and not known["approval"]["tried"]
     if undecided and wider["verdict"] in ACTIONABLE and set(wider["affected"]) > set(known["affected"]):
         record["problems"] = [problem for problem in record["problems"] if problem != _hold_problem(known)]
-        known.update({name: wider[name] for name in (
-            "verdict", "why", "hold", "affected", "unknown", "unreachable", "seen_by", "watchers", "approvers")})
+        known.update(
+            {
+                name: wider[name]
+                for name in (
+                    "verdict",
+                    "why",
+                    "hold",
+                    "affected",
+                    "unknown",
+                    "unreachable",
+                    "seen_by",
+                    "watchers",
+                    "approvers",
+                )
+            }
+        )
         _report_hold(record, known)
 
 
 def _report_hold(record: Record, entry: Mapping[str, Any]) -> None:
-    if entry["hold"] and entry["action"] in APPROVING and entry["verdict"] in ("prepare", "watch") and entry["started"] is None:
+    if (
+        entry["hold"]
+        and entry["action"] in APPROVING
+        and entry["verdict"] in ("prepare", "watch")
+        and entry["started"] is None
+    ):
         record["problems"].append(_hold_problem(entry))
 
 
@@ -313,14 +386,19 @@ def _report_nameless(record: Record, entry: Mapping[str, Any], known: Mapping[st
     if entry["verdict"] == "not_ours" and nameless and not known:
         record["problems"].append(
             f"{title(entry)} was left alone, but may hit {', '.join(nameless)}: the name of the VM is not known "
-            "(azure_maintenance_resource_name).")
+            "(azure_maintenance_resource_name)."
+        )
 
 
 def _is_under_way(record: Record, host: str) -> bool:
     """Whether an event that has started still hits the machine."""
     return any(
-        host in entry["affected"] and entry["started"] is not None and entry["gone"] is None and entry["verdict"] in ACTIONABLE
-        for entry in record["events"].values())
+        host in entry["affected"]
+        and entry["started"] is not None
+        and entry["gone"] is None
+        and entry["verdict"] in ACTIONABLE
+        for entry in record["events"].values()
+    )
 
 
 def prepared(record: Record, results: Mapping[str, Mapping[str, Any]], at: float) -> Record:
@@ -335,7 +413,12 @@ def prepared(record: Record, results: Mapping[str, Mapping[str, Any]], at: float
         asked_for = _upper(record["todo"]["prepare"].get(host, {}).get("ids"))
         for key, entry in record["events"].items():
             if key in asked_for:
-                entry["prepared"][host] = {"ok": result["ok"], "at": at, "seconds": float(result["seconds"]), "message": result.get("message", "")}
+                entry["prepared"][host] = {
+                    "ok": result["ok"],
+                    "at": at,
+                    "seconds": float(result["seconds"]),
+                    "message": result.get("message", ""),
+                }
     for entry in record["events"].values():
         bad = [f"{host}: {result['message']}" for host, result in entry["prepared"].items() if not result["ok"]]
         if bad and not entry["failed"]:
@@ -361,14 +444,23 @@ def approved(record: Record, results: Mapping[str, Mapping[str, Any]], at: float
             else:
                 approval["problem"] = f"{host}: {_why_not_approved(key, result)}"
     # Who was not reached, or hung, is not asked to watch next either.
-    return looked(record, {host: result for host, result in results.items() if _is_document(result) or "approved" not in result}, at)
+    return looked(
+        record,
+        {host: result for host, result in results.items() if _is_document(result) or "approved" not in result},
+        at,
+    )
 
 
 def _report_unapproved(record: Record) -> None:
     """Say it once when an event that should be approved can't be: every approver has tried it, or is lost."""
     for entry in record["events"].values():
         approval = entry["approval"]
-        if is_open(entry) and waits_for_approval(entry) and not approval.get("reported") and not next_approver(record, entry):
+        if (
+            is_open(entry)
+            and waits_for_approval(entry)
+            and not approval.get("reported")
+            and not next_approver(record, entry)
+        ):
             approval["reported"] = True
             why = approval["problem"] or "no machine is left that could do it"
             record["problems"].append(f"{title(entry)} could not be approved, and starts by itself: {why}")
@@ -397,10 +489,17 @@ def recovered(record: Record, results: Mapping[str, Mapping[str, Any]], at: floa
             touched = host in entry["affected"] and (entry["prepared"] or entry["verdict"] == "watch")
             if touched and host not in entry["recovered"] and (entry["gone"] is not None or entry["failed"]):
                 entry["recovered"][host] = {
-                    "ok": result["ok"], "at": at, "seconds": float(result["seconds"]), "reverted": reverting,
-                    "rebooted": result.get("rebooted"), "message": result.get("message", "")}
+                    "ok": result["ok"],
+                    "at": at,
+                    "seconds": float(result["seconds"]),
+                    "reverted": reverting,
+                    "rebooted": result.get("rebooted"),
+                    "message": result.get("message", ""),
+                }
         if not result["ok"]:
-            record["problems"].append(f"{host} is not back in service: {result.get('message') or 'no reason was given'}")
+            record["problems"].append(
+                f"{host} is not back in service: {result.get('message') or 'no reason was given'}"
+            )
     return _with_todo(record, at)
 
 
@@ -413,7 +512,9 @@ def _with_todo(record: Record, at: float) -> Record:
     record["busy"] = busy
     record["todo"], record["at"] = todo, at
     rounds = record["options"]["rounds"]
-    record["finished"] = not busy and (at >= wait_until(record) or not todo["look"] or 0 < rounds <= record["rounds_done"])
+    record["finished"] = not busy and (
+        at >= wait_until(record) or not todo["look"] or 0 < rounds <= record["rounds_done"]
+    )
     if record["finished"]:
         _report_left(record)
     return record
@@ -422,6 +523,12 @@ def _with_todo(record: Record, at: float) -> Record:
 def _report_left(record: Record) -> None:
     """No run ends in silence that leaves a machine out of service, unless its event took the machine away."""
     for host, state in record["hosts"].items():
-        if state["state"] in ("prepared", "half_prepared") and host not in record["told"] and not _may_be_gone(record, host):
+        if (
+            state["state"] in ("prepared", "half_prepared")
+            and host not in record["told"]
+            and not _may_be_gone(record, host)
+        ):
             record["told"].append(host)
-            record["problems"].append(f"{host} stayed prepared: bring it back with the playbook recover once its maintenance is over.")
+            record["problems"].append(
+                f"{host} stayed prepared: bring it back with the playbook recover once its maintenance is over."
+            )

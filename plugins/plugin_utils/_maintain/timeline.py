@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The record of a run as lines for a person. Pure.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from __future__ import annotations
@@ -66,8 +66,10 @@ def status_lines(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
         events = look.get("events") or []
         lines.append(f"{lead}  {name}: {len(events) or 'no'} event{'' if len(events) == 1 else 's'}")
         lines.extend(f"{' ' * width}    {_seen(event)}" for event in events)
-        lines.extend(f"{' ' * width}    CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
-                     for unusable in look.get("unusable_events") or ())
+        lines.extend(
+            f"{' ' * width}    CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
+            for unusable in look.get("unusable_events") or ()
+        )
     return lines or ["There is no host."]
 
 
@@ -101,10 +103,14 @@ def _happenings(entry: Mapping[str, Any]) -> list[tuple[float, str, str]]:
         found.append((result["at"], "prepared" if result["ok"] else "FAILED", _host_result(host, result)))
     approval = entry["approval"]
     if approval["sent"]:
-        found.append((approval["at"], "approved", f"by {approval['by']}{', confirmed' if approval['confirmed'] else ''}"))
+        found.append(
+            (approval["at"], "approved", f"by {approval['by']}{', confirmed' if approval['confirmed'] else ''}")
+        )
     if entry["started"] is not None:
         by_itself = "" if approval["sent"] else " (not by our approval)"
-        found.append((entry["started"], "started", f"{entry['started'] - entry['shown']:.1f} s after it was shown{by_itself}"))
+        found.append(
+            (entry["started"], "started", f"{entry['started'] - entry['shown']:.1f} s after it was shown{by_itself}")
+        )
     if entry["gone"] is not None:
         found.append((entry["gone"], "gone", entry["outcome"]))
     for host, result in entry["recovered"].items():

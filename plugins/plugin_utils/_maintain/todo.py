@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who does what next, by the record of a run. Everything here follows from what the record holds. Pure.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from .plan import ACTIONABLE, Machine, sentinels
 from .entry import PREPARING, is_open, is_unwatchable, latest_end, took_away, waits_for_approval
+from .plan import ACTIONABLE, Machine, sentinels
 
 Record = dict[str, Any]
 
@@ -22,7 +22,9 @@ LONGEST_LOOK = 180.0
 
 def todo_of(record: Record, at: float) -> dict[str, Any]:
     """The work that is due at this time (monotonic seconds), by kind and host, and who looks for how long."""
-    entries = {key: entry for key, entry in record["events"].items() if is_open(entry) and entry["verdict"] in ACTIONABLE}
+    entries = {
+        key: entry for key, entry in record["events"].items() if is_open(entry) and entry["verdict"] in ACTIONABLE
+    }
     watched = {key: entry for key, entry in entries.items() if not is_unwatchable(entry)}
     busy_hosts = {host for entry in watched.values() for host in entry["affected"]}
     threatened = busy_hosts.union(_under_unwatched(record))
@@ -37,8 +39,16 @@ def todo_of(record: Record, at: float) -> dict[str, Any]:
     todo["self_watch"] = sorted(busy_hosts.intersection(todo["watch"]))
     todo["act"] = any(todo[work] for work in ("prepare", "approve", "revert", "recover"))
     todo["look"] = _lookers(record, todo["watch"], busy_hosts)
-    todo["crew"] = sorted(set(todo["look"]).union(
-        todo["approve"], todo["prepare"], busy_hosts, todo["revert"], todo["recover"], *[entry["approvers"] for entry in watched.values()]))
+    todo["crew"] = sorted(
+        set(todo["look"]).union(
+            todo["approve"],
+            todo["prepare"],
+            busy_hosts,
+            todo["revert"],
+            todo["recover"],
+            *[entry["approvers"] for entry in watched.values()],
+        )
+    )
     todo["look_seconds"] = min(_longest_look(record, todo), _until_due(record, at))
     if not todo["outstanding"]:
         todo["look_seconds"] = min(todo["look_seconds"], max(wait_until(record) - at, 0.0))
@@ -130,10 +140,19 @@ def next_approver(record: Record, entry: Mapping[str, Any]) -> str:
 
 def _to_revert(record: Record, threatened: Collection[str]) -> list[str]:
     """Machines that were prepared for nothing: the event stays unapproved because another machine was not ready."""
-    given_up = [entry for entry in record["events"].values() if entry["undo"] and entry["gone"] is None and entry["started"] is None]
-    return sorted({
-        host for entry in given_up for host, result in entry["prepared"].items()
-        if result["ok"] and record["hosts"][host]["state"] == "prepared" and host not in threatened})
+    given_up = [
+        entry
+        for entry in record["events"].values()
+        if entry["undo"] and entry["gone"] is None and entry["started"] is None
+    ]
+    return sorted(
+        {
+            host
+            for entry in given_up
+            for host, result in entry["prepared"].items()
+            if result["ok"] and record["hosts"][host]["state"] == "prepared" and host not in threatened
+        }
+    )
 
 
 def _under_unwatched(record: Record) -> set[str]:
@@ -142,9 +161,11 @@ def _under_unwatched(record: Record) -> set[str]:
     Except where a preparation was given up: there the user wants the machines in service until the event starts.
     """
     return {
-        host for entry in record["events"].values()
+        host
+        for entry in record["events"].values()
         if entry["closed"] and entry["gone"] is None and (entry["started"] is not None or not entry["undo"])
-        for host in entry["affected"]}
+        for host in entry["affected"]
+    }
 
 
 def watchers_of(record: Record, entries: Mapping[str, Record]) -> list[str]:

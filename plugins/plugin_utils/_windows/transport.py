@@ -6,7 +6,7 @@
 The machine runs look.ps1 and hands back what came; what it means is told here and above, in the code that a Linux
 machine runs for itself.
 
-Private to this collection: not an interface for others.
+Private to this collection.
 """
 
 from __future__ import annotations
@@ -14,15 +14,22 @@ from __future__ import annotations
 import base64
 import binascii
 import pathlib
-from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Tuple
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from ...module_utils._imds.discovery import Found, base_urls, decode_interface_options
-from ...module_utils._errors import (
-    AnswerTimeout, AnswerTooLarge, BrokenAnswer, ScheduledEventsError, TransportError, Unreachable)
-from ...module_utils._imds.requests_transport import LIMIT, Answer, Transport
 from ...module_utils._clock import Clock
+from ...module_utils._errors import (
+    AnswerTimeout,
+    AnswerTooLarge,
+    BrokenAnswer,
+    ScheduledEventsError,
+    TransportError,
+    Unreachable,
+)
+from ...module_utils._imds.discovery import Found, base_urls, decode_interface_options
+from ...module_utils._imds.requests_transport import LIMIT, Answer, Transport
 from .connection_errors import known_problem
 
 POWERSHELL = "ansible.windows.win_powershell"
@@ -35,7 +42,7 @@ INTERFACES = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Int
 # a shell that nobody asks for two hours. An hour is half of that, and the longest wait that is one call.
 LONGEST_CALL = 3600.0
 
-Execute = Callable[[str, Dict[str, Any]], Mapping[str, Any]]
+Execute = Callable[[str, dict[str, Any]], Mapping[str, Any]]
 
 
 class WindowsProblem(ScheduledEventsError):
@@ -56,10 +63,11 @@ class WindowsMachine:
         self._execute = execute
         self._script = SCRIPT.read_text(encoding="ascii")
 
-    def look(self, parameters: Dict[str, Any]) -> Mapping[str, Any]:
+    def look(self, parameters: dict[str, Any]) -> Mapping[str, Any]:
         """Run look.ps1; its answer is what it is, see :class:`WindowsTransport`."""
-        result = self._run(POWERSHELL, {
-            "script": self._script, "parameters": parameters, "depth": 3, "error_action": "stop"})
+        result = self._run(
+            POWERSHELL, {"script": self._script, "parameters": parameters, "depth": 3, "error_action": "stop"}
+        )
         answer = result.get("result")
         if result.get("failed") or result.get("error") or not isinstance(answer, Mapping) or not answer:
             self._refuse(POWERSHELL, _texts(result))
@@ -67,7 +75,7 @@ class WindowsMachine:
             self._refuse(POWERSHELL, [str(answer.get("message", ""))])
         return answer
 
-    def registry(self, path: str, name: Optional[str] = None) -> Mapping[str, Any]:
+    def registry(self, path: str, name: str | None = None) -> Mapping[str, Any]:
         """A key of the registry, or one of its values."""
         result = self._run(REGISTRY, {"path": path} if name is None else {"path": path, "name": name})
         if result.get("failed") or "exists" not in result:
@@ -77,44 +85,54 @@ class WindowsMachine:
     def broken(self, problem: str) -> NoReturn:
         """The script's answer can't be used."""
         raise WindowsProblem(
-            "%s: what %s gave back can't be used: %s. See the output of the task under -vvv, and whether an older or newer "
-            "version of the collection ansible.windows does better; please report it." % (self.name, POWERSHELL, problem))
+            f"{self.name}: what {POWERSHELL} gave back can't be used: {problem}. See the output of the task under -vvv, and whether an older or newer version of the collection ansible.windows does better; please report it."
+        )
 
-    def _run(self, module: str, arguments: Dict[str, Any]) -> Mapping[str, Any]:
+    def _run(self, module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
         try:
             result = self._execute(module, arguments)
         except AnsibleConnectionFailure:
-            raise       # Ansible's own way to say that a host is unreachable
-        except OSError as error:    # requests' errors, too: the connection psrp lets them through
-            raise AnsibleConnectionFailure("%s: the connection broke off: %s" % (self.name, error)) from error
+            raise  # Ansible's own way to say that a host is unreachable
+        except OSError as error:  # requests' errors, too: the connection psrp lets them through
+            raise AnsibleConnectionFailure(f"{self.name}: the connection broke off: {error}") from error
         except AnsibleError as error:
             self._refuse(module, [str(error)])
         if not isinstance(result, Mapping):
-            self.broken("a %s instead of a result" % type(result).__name__)
+            self.broken(f"a {type(result).__name__} instead of a result")
         return result
 
-    def _refuse(self, module: str, texts: List[str]) -> NoReturn:
+    def _refuse(self, module: str, texts: list[str]) -> NoReturn:
         """Say what a person must do about a module that did not do its work."""
         everything = " ".join(texts).lower()
         advice = next((advice for signs, advice in _ADVICE if any(sign in everything for sign in signs)), None)
         advice = advice or known_problem(everything) or _NO_ADVICE
         said = next((_line(text) for text in texts if text.strip()), "")
-        raise WindowsProblem("%s: %s did not do its work%s. %s" % (
-            self.name, module, ': "%s"' % said if said else " and did not say why", advice))
+        raise WindowsProblem(
+            "%s: %s did not do its work%s. %s"
+            % (self.name, module, ': "%s"' % said if said else " and did not say why", advice)
+        )
 
 
 # What a text of a module that did not run means: signs of it in lower case, and what to do.
 _ADVICE = (
-    (("not found in configured module paths", "could not be found on the controller"),
-     "The controller lacks the collection ansible.windows: ansible-galaxy collection install ansible.windows."),
-    (("constrainedlanguage", "language mode", "restrictedlanguage", "nolanguage"),
-     "PowerShell's language mode is restricted on this connection, by Windows' application control (WDAC, AppLocker) or "
-     "by the endpoint it connects to (JEA). Connect to an ordinary endpoint with a user that the policy leaves in "
-     "FullLanguage mode, or let the policy trust Ansible there."),
-    (("powershell 3", "powershell 4", "powershell 5.0", "minimum powershell version", "method named 'new'"),
-     "PowerShell 5.1 or newer is needed: install Windows Management Framework 5.1 or PowerShell 7."),
-    (("execution policy", "execution of scripts is disabled", "running scripts is disabled"),
-     "A policy of the machine keeps PowerShell from running scripts: see Get-ExecutionPolicy -List there."),
+    (
+        ("not found in configured module paths", "could not be found on the controller"),
+        "The controller lacks the collection ansible.windows: ansible-galaxy collection install ansible.windows.",
+    ),
+    (
+        ("constrainedlanguage", "language mode", "restrictedlanguage", "nolanguage"),
+        "PowerShell's language mode is restricted on this connection, by Windows' application control (WDAC, AppLocker) or "
+        "by the endpoint it connects to (JEA). Connect to an ordinary endpoint with a user that the policy leaves in "
+        "FullLanguage mode, or let the policy trust Ansible there.",
+    ),
+    (
+        ("powershell 3", "powershell 4", "powershell 5.0", "minimum powershell version", "method named 'new'"),
+        "PowerShell 5.1 or newer is needed: install Windows Management Framework 5.1 or PowerShell 7.",
+    ),
+    (
+        ("execution policy", "execution of scripts is disabled", "running scripts is disabled"),
+        "A policy of the machine keeps PowerShell from running scripts: see Get-ExecutionPolicy -List there.",
+    ),
 )
 _NO_ADVICE = "See whether ansible.windows.win_ping works on this host, and the output of this task under -vvv."
 
@@ -125,42 +143,59 @@ class WindowsTransport(Transport):
     get_until_changed may therefore return an answer that is not another one before its limit has passed.
     """
 
-    def __init__(self, machine: WindowsMachine, clock: Optional[Clock] = None) -> None:
+    def __init__(self, machine: WindowsMachine, clock: Clock | None = None) -> None:
         super().__init__(clock)
         self._machine = machine
 
-    def get(self, url: str, headers: Dict[str, str], timeout: float) -> Answer:
+    def get(self, url: str, headers: dict[str, str], timeout: float) -> Answer:
         return self._look("GET", url, headers, timeout)[0]
 
-    def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
+    def post(self, url: str, headers: dict[str, str], body: bytes, timeout: float) -> Answer:
         try:
             return self._look("POST", url, headers, timeout, Body=_encoded(body))[0]
         except WindowsProblem as problem:
             problem.message += " Whether the approval was sent can't be told; to run this again does no harm."
             raise
 
-    def get_until_changed(self, url: str, headers: Dict[str, str], timeout: float, known: bytes,
-                          interval: float, limit: float) -> Tuple[Answer, int]:
-        return self._look("GET", url, headers, timeout, Known=_encoded(known), IntervalMs=_milliseconds(interval),
-                          LimitMs=_milliseconds(limit))
+    def get_until_changed(
+        self, url: str, headers: dict[str, str], timeout: float, known: bytes, interval: float, limit: float
+    ) -> tuple[Answer, int]:
+        return self._look(
+            "GET",
+            url,
+            headers,
+            timeout,
+            Known=_encoded(known),
+            IntervalMs=_milliseconds(interval),
+            LimitMs=_milliseconds(limit),
+        )
 
-    def _look(self, method: str, url: str, headers: Dict[str, str], timeout: float, **more: Any) -> Tuple[Answer, int]:
-        answer = self._machine.look(dict(more, Method=method, Url=url, Headers=headers, MaxBytes=LIMIT,
-                                         TimeoutMs=max(1, _milliseconds(timeout))))
+    def _look(self, method: str, url: str, headers: dict[str, str], timeout: float, **more: Any) -> tuple[Answer, int]:
+        answer = self._machine.look(
+            dict(
+                more, Method=method, Url=url, Headers=headers, MaxBytes=LIMIT, TimeoutMs=max(1, _milliseconds(timeout))
+            )
+        )
         looks = self._of_type(answer, "looks", int, "a number")
         if "failure" in answer:
-            error = _translated(self._of_type(answer, "failure", str, "text"),
-                                self._of_type(answer, "message", str, "text"), answer.get("part"), url, timeout)
+            error = _translated(
+                self._of_type(answer, "failure", str, "text"),
+                self._of_type(answer, "message", str, "text"),
+                answer.get("part"),
+                url,
+                timeout,
+            )
             error.looks = looks
             raise error
-        return Answer(self._of_type(answer, "status", int, "a number"), self._headers(answer),
-                      self._body(answer, url)), looks
+        return Answer(
+            self._of_type(answer, "status", int, "a number"), self._headers(answer), self._body(answer, url)
+        ), looks
 
-    def _headers(self, answer: Mapping[str, Any]) -> Dict[str, str]:
+    def _headers(self, answer: Mapping[str, Any]) -> dict[str, str]:
         headers = self._of_type(answer, "headers", Mapping, "a dictionary")
         for name, value in headers.items():
             if not isinstance(value, str):
-                self._machine.broken("the header %s is not text but %r" % (name, value))
+                self._machine.broken(f"the header {name} is not text but {value!r}")
         return {name.lower(): value for name, value in headers.items()}
 
     def _body(self, answer: Mapping[str, Any], url: str) -> bytes:
@@ -168,32 +203,35 @@ class WindowsTransport(Transport):
         try:
             body = base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError) as error:
-            self._machine.broken("the body is not base64 (%s)" % error)
+            self._machine.broken(f"the body is not base64 ({error})")
         announced = self._headers(answer).get("content-length", "")
         if announced.isdigit() and len(body) < int(announced) and answer["status"] not in (204, 304):
-            raise BrokenAnswer("The answer of %s broke off after %d of %s bytes." % (url, len(body), announced),
-                               status=answer["status"], url=url)
+            raise BrokenAnswer(
+                f"The answer of {url} broke off after {len(body)} of {announced} bytes.",
+                status=answer["status"],
+                url=url,
+            )
         return body
 
     def _of_type(self, answer: Mapping[str, Any], key: str, wanted: type, called: str) -> Any:
         if key not in answer:
-            self._machine.broken("it has no %s" % key)
+            self._machine.broken(f"it has no {key}")
         value = answer[key]
         if not isinstance(value, wanted) or isinstance(value, bool):
-            self._machine.broken("%s is not %s but %r" % (key, called, value))
+            self._machine.broken(f"{key} is not {called} but {value!r}")
         return value
 
 
 def find_endpoints(machine: WindowsMachine) -> Found:
     """Endpoints by what the DHCP client of Windows keeps of each network interface."""
-    addresses = []  # type: List[Optional[str]]
-    skipped = []    # type: List[str]
+    addresses: list[str | None] = []
+    skipped: list[str] = []
     try:
         interfaces = machine.registry(INTERFACES).get("sub_keys") or ()
     except WindowsProblem as problem:
         return Found((), (problem.message,))
     for interface in interfaces:
-        path = "%s\\%s" % (INTERFACES, interface)
+        path = f"{INTERFACES}\\{interface}"
         try:
             value = machine.registry(path, "DhcpInterfaceOptions")
             if value["exists"]:
@@ -201,35 +239,40 @@ def find_endpoints(machine: WindowsMachine) -> Found:
         except WindowsProblem as problem:
             skipped.append(problem.message)
         except (KeyError, TypeError, ValueError):
-            skipped.append("%s: DhcpInterfaceOptions is not binary" % interface)
+            skipped.append(f"{interface}: DhcpInterfaceOptions is not binary")
     return Found(base_urls(addresses), tuple(skipped))
 
 
 # What look.ps1 calls a failure: values of SocketErrorCode, HttpRequestError and WebExceptionStatus, and two of its own.
 _TOO_SLOW = {"Timeout", "TimedOut"}
-_NOT_HTTP = {"ServerProtocolViolation", "MessageLengthLimitExceeded",                              # Windows PowerShell 5.1
-             "InvalidResponse", "HttpProtocolError", "ConfigurationLimitExceeded"}                 # PowerShell 7.4
+_NOT_HTTP = {
+    "ServerProtocolViolation",
+    "MessageLengthLimitExceeded",  # Windows PowerShell 5.1
+    "InvalidResponse",
+    "HttpProtocolError",
+    "ConfigurationLimitExceeded",
+}  # PowerShell 7.4
 _ENDED = {"ConnectionClosed", "ReceiveFailure", "KeepAliveFailure", "ResponseEnded", "UnknownError", "Unknown"}
 
 
 def _translated(failure: str, message: str, part: Any, url: str, timeout: float) -> TransportError:
     """A failure of look.ps1 as the error that the Transport over `requests` raises for the same fault."""
     if failure in _TOO_SLOW:
-        return AnswerTimeout("%s gave no whole answer within %g s." % (url, timeout), url=url)
+        return AnswerTimeout(f"{url} gave no whole answer within {timeout:g} s.", url=url)
     if failure == "TooLarge":
         return AnswerTooLarge("%s sent more than %d bytes: no document is that long." % (url, LIMIT), url=url)
     # PowerShell 7.2 has no word for it but in its message, which is in English everywhere.
     if failure in _NOT_HTTP or (failure in _ENDED and "invalid status line" in message.lower()):
-        return BrokenAnswer("What %s sent is not HTTP (%s)." % (url, _line(message)), url=url)
+        return BrokenAnswer(f"What {url} sent is not HTTP ({_line(message)}).", url=url)
     if part == "body" and failure in _ENDED:
-        return BrokenAnswer("The answer of %s broke off (%s)." % (url, _line(message)), url=url)
-    return Unreachable("No connection to %s, or it was cut: %s (%s)." % (url, _line(message), failure), url=url)
+        return BrokenAnswer(f"The answer of {url} broke off ({_line(message)}).", url=url)
+    return Unreachable(f"No connection to {url}, or it was cut: {_line(message)} ({failure}).", url=url)
 
 
-def _texts(result: Mapping[str, Any]) -> List[str]:
+def _texts(result: Mapping[str, Any]) -> list[str]:
     """What a module that did not do its work has said, the most telling first."""
     errors = result.get("error")
-    texts = []  # type: List[Any]
+    texts: list[Any] = []
     for error in errors if isinstance(errors, list) else ():
         if isinstance(error, Mapping):
             texts += [error.get("output"), error.get("fully_qualified_error_id")]

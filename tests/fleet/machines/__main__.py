@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fleet by hand: `python3 -m machines --help`, in tests/fleet, as root."""
+
 import argparse
 import subprocess
 import sys
@@ -19,11 +22,18 @@ def main() -> int:
     shell = commands.add_parser("ssh", help="log in to a machine, or run a command there")
     shell.add_argument("machine", choices=sorted(settings.by_name()))
     shell.add_argument("words", nargs=argparse.REMAINDER)
-    run = commands.add_parser("run", help="run a command where the controller is, in a folder with inventory and ansible.cfg")
+    run = commands.add_parser(
+        "run", help="run a command where the controller is, in a folder with inventory and ansible.cfg"
+    )
     run.add_argument("words", nargs=argparse.REMAINDER)
-    for word, what in (("reboot", "reboot a machine in order"), ("reset", "reset a machine, untold"),
-                       ("off", "power a machine off"), ("on", "power it on"),
-                       ("unplug", "pull a machine's network cable"), ("plug", "put it back")):
+    for word, what in (
+        ("reboot", "reboot a machine in order"),
+        ("reset", "reset a machine, untold"),
+        ("off", "power a machine off"),
+        ("on", "power it on"),
+        ("unplug", "pull a machine's network cable"),
+        ("plug", "put it back"),
+    ):
         commands.add_parser(word, help=what).add_argument("machine", choices=sorted(settings.by_name()))
     arguments = parser.parse_args()
 
@@ -55,13 +65,21 @@ def _do(fleet: Fleet, arguments: argparse.Namespace) -> int:
         if arguments.command == "ssh":
             words = ["ssh", "-F", str(fleet.ssh_config), arguments.machine, *words]
         controller = Controller(fleet)
-        return subprocess.call([*network.inside(settings.CONTROLLER), *words], cwd=controller.folder,
-                               env=dict(controller.environment(), AZURE_EMULATOR_CONTROL=CONTROL))
+        return subprocess.call(
+            [*network.inside(settings.CONTROLLER), *words],
+            cwd=controller.folder,
+            env=dict(controller.environment(), AZURE_EMULATOR_CONTROL=CONTROL),
+        )
     else:
         machine = fleet[arguments.machine]
-        {"reboot": machine.reboot, "reset": machine.reset, "off": machine.power_off, "on": machine.power_on,
-         "unplug": lambda: network.set_cable(machine.spec.name, False),
-         "plug": lambda: network.set_cable(machine.spec.name, True)}[arguments.command]()
+        {
+            "reboot": machine.reboot,
+            "reset": machine.reset,
+            "off": machine.power_off,
+            "on": machine.power_on,
+            "unplug": lambda: network.set_cable(machine.spec.name, False),
+            "plug": lambda: network.set_cable(machine.spec.name, True),
+        }[arguments.command]()
     return 0
 
 

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A control group for each machine.
 
@@ -5,11 +7,12 @@ Two reasons. systemd-nspawn with --keep-unit puts a machine's units below the gr
 the machines would share groups, and systemd in one would wait for the processes of another. And a group remembers its
 processes whoever their parent is: that is how exactly our processes are ended, even those of a run that was killed.
 """
+
 import os
 import pathlib
 import signal
 import time
-from typing import Iterator, List
+from collections.abc import Iterator
 
 from . import settings
 from .host import FleetError
@@ -17,7 +20,7 @@ from .host import FleetError
 ROOT = pathlib.Path("/sys/fs/cgroup")
 
 
-def _hierarchies() -> List[pathlib.Path]:
+def _hierarchies() -> list[pathlib.Path]:
     """The hierarchies that systemd keeps its units in: one on cgroup v2, two on the older layouts."""
     if (ROOT / "cgroup.controllers").exists():
         return [ROOT]
@@ -41,26 +44,26 @@ def freeze(name: str, frozen: bool) -> None:
     raise FleetError("no cgroup v2 on this box: its machines can't be frozen")
 
 
-def names() -> List[str]:
+def names() -> list[str]:
     found = {path.name for hierarchy in _hierarchies() for path in hierarchy.glob(settings.PREFIX + "*")}
-    return sorted(name[len(settings.PREFIX):] for name in found)
+    return sorted(name[len(settings.PREFIX) :] for name in found)
 
 
-def members(name: str) -> List[int]:
+def members(name: str) -> list[int]:
     """The processes in the group and below it."""
     pids = set()
     for group in _groups(name):
         try:
             pids.update(int(word) for word in (group / "cgroup.procs").read_text(encoding="ascii").split())
         except OSError:
-            pass        # the group went away while we looked
+            pass  # the group went away while we looked
     return sorted(pids - {0, os.getpid()})
 
 
 def clear(name: str, timeout: float = 10) -> None:
     """End every process of the group and remove it."""
     try:
-        freeze(name, False)         # a frozen process does not die
+        freeze(name, False)  # a frozen process does not die
     except FleetError:
         pass
     deadline = time.monotonic() + timeout
@@ -78,7 +81,7 @@ def clear(name: str, timeout: float = 10) -> None:
         try:
             group.rmdir()
         except OSError:
-            pass        # a process on its way out; the next run's clear() removes the group
+            pass  # a process on its way out; the next run's clear() removes the group
 
 
 def _groups(name: str) -> Iterator[pathlib.Path]:

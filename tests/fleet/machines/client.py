@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A user of the web service who never rests, and a look at the load balancer's own view of its servers.
 
@@ -5,12 +7,14 @@ Four threads: short requests on fresh connections, short requests on a kept-aliv
 each, several at a time), and the samples of HAProxy's statistics. A request failed when its whole answer did not come,
 or came with another status than 200.
 """
+
 import csv
 import http.client
 import io
 import threading
 import time
-from typing import Callable, Dict, List, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from . import services, settings
 from .host import FleetError, until
@@ -19,17 +23,17 @@ _TIMEOUT = 20.0
 
 
 class Request(NamedTuple):
-    kind: str           # fresh, kept, slow
-    started: float      # Unix time
+    kind: str  # fresh, kept, slow
+    started: float  # Unix time
     ended: float
-    server: str         # which web machine answered, as HAProxy says
-    error: str          # empty when all went well
+    server: str  # which web machine answered, as HAProxy says
+    error: str  # empty when all went well
 
 
 class Sample(NamedTuple):
     at: float
-    states: Dict[str, str]      # web machine -> HAProxy's word for it: UP, DRAIN, MAINT, DOWN ...
-    sessions: Dict[str, int]    # ... -> requests under way
+    states: dict[str, str]  # web machine -> HAProxy's word for it: UP, DRAIN, MAINT, DOWN ...
+    sessions: dict[str, int]  # ... -> requests under way
 
 
 class Client:
@@ -37,11 +41,11 @@ class Client:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self.requests: List[Request] = []
-        self.samples: List[Sample] = []
-        self.broken: List[str] = []
+        self.requests: list[Request] = []
+        self.samples: list[Sample] = []
+        self.broken: list[str] = []
         self._stop = threading.Event()
-        loops: List[Callable[[], None]] = [self._fresh, self._kept, self._watch, *[self._slow] * 4]
+        loops: list[Callable[[], None]] = [self._fresh, self._kept, self._watch, *[self._slow] * 4]
         self._threads = [threading.Thread(target=self._guarded, args=(loop,), daemon=True) for loop in loops]
 
     def __enter__(self) -> "Client":
@@ -56,15 +60,14 @@ class Client:
 
     # --- what was seen ---
 
-    def failures(self) -> List[Request]:
+    def failures(self) -> list[Request]:
         if self.broken:
             raise FleetError(f"the client itself broke: {self.broken}")
         return [request for request in self.requests if request.error]
 
-    def served(self, server: str, since: float, end: float) -> List[Request]:
+    def served(self, server: str, since: float, end: float) -> list[Request]:
         """Requests that this web machine was given in that time."""
-        return [request for request in self.requests
-                if request.server == server and since <= request.started <= end]
+        return [request for request in self.requests if request.server == server and since <= request.started <= end]
 
     def sample(self, at: float) -> Sample:
         """HAProxy's view at that time: the last sample before it."""
@@ -73,17 +76,21 @@ class Client:
             raise FleetError("the client was not yet watching then")
         return before[-1]
 
-    def states(self, server: str) -> List[str]:
+    def states(self, server: str) -> list[str]:
         """The states of a server in their order, without repetitions."""
-        seen: List[str] = []
+        seen: list[str] = []
         for sample in self.samples:
             if not seen or seen[-1] != sample.states[server]:
                 seen.append(sample.states[server])
         return seen
 
     def wait_for_state(self, server: str, state: str, timeout: float = 60) -> None:
-        until(f"HAProxy to show {server} as {state}",
-              lambda: bool(self.samples) and self.samples[-1].states[server] == state, timeout, pause=0.05)
+        until(
+            f"HAProxy to show {server} as {state}",
+            lambda: bool(self.samples) and self.samples[-1].states[server] == state,
+            timeout,
+            pause=0.05,
+        )
 
     # --- the loops ---
 
@@ -123,15 +130,19 @@ class Client:
             connection.request("GET", "/;csv")
             rows = csv.DictReader(io.StringIO(connection.getresponse().read().decode().lstrip("# ")))
             servers = [row for row in rows if row["pxname"] == services.BACKEND and row["svname"] != "BACKEND"]
-            self.samples.append(Sample(
-                time.time(), {row["svname"]: row["status"] for row in servers},
-                {row["svname"]: int(row["scur"]) for row in servers}))
+            self.samples.append(
+                Sample(
+                    time.time(),
+                    {row["svname"]: row["status"] for row in servers},
+                    {row["svname"]: int(row["scur"]) for row in servers},
+                )
+            )
         connection.close()
 
     def _guarded(self, loop: Callable[[], None]) -> None:
         try:
             loop()
-        except Exception as problem:        # noqa: BLE001  a thread's exception is nobody's; failures() raises it
+        except Exception as problem:  # noqa: BLE001  a thread's exception is nobody's; failures() raises it
             self.broken.append(repr(problem))
 
 

@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Ansible side: a folder with inventory and ansible.cfg, and playbooks run in it with a time limit and a log."""
+
 import json
 import os
 import pathlib
@@ -9,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -21,12 +24,18 @@ _FOLDER = settings.WORK / "controller"
 
 # Every preparation and recovery leaves its time on the machine's own disk, where a reboot does not touch it.
 _NOTES = {
-    "type": "command", "name": "Note the time",
+    "type": "command",
+    "name": "Note the time",
     "do": ["sh", "-c", "date +%s.%N >> /var/tmp/prepared"],
     "undo": ["sh", "-c", "date +%s.%N >> /var/tmp/recovered"],
 }
 _WEB_STEPS = [
-    {"type": "haproxy", "load_balancers": ["balancers"], "server": "{{ inventory_hostname }}", "backends": [services.BACKEND]},
+    {
+        "type": "haproxy",
+        "load_balancers": ["balancers"],
+        "server": "{{ inventory_hostname }}",
+        "backends": [services.BACKEND],
+    },
     _NOTES,
     {"type": "command", "name": "Ask the application", "do": ["test", "!", "-e", "/var/tmp/refuse"]},
 ]
@@ -46,7 +55,7 @@ class Run(NamedTuple):
         return self
 
     @property
-    def result(self) -> Dict[str, Any]:
+    def result(self) -> dict[str, Any]:
         """What role maintain handed to the job: timeline, events, problems."""
         for line in reversed(self.output.splitlines()):
             found, stats = line.partition("\tRUN: ")[1:]
@@ -54,7 +63,7 @@ class Run(NamedTuple):
                 return json.loads(stats)["azure_maintenance"]
         raise FleetError(f"the run left no result; its log is {self.log}:\n{self.tail()}")
 
-    def recap(self, host: str) -> Dict[str, int]:
+    def recap(self, host: str) -> dict[str, int]:
         """The counts of a host: ok, changed, unreachable, failed ..."""
         lines = [line for line in self.output.splitlines() if re.match(rf"{re.escape(host)}\s+: ok=", line)]
         if not lines:
@@ -87,8 +96,10 @@ class Playbook:
             status = self._process.wait(max(0.0, self._deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
             self.stop()
-            raise FleetError(f"the playbook was still running at its time limit and was ended; its log is {self._log}:\n"
-                             + "\n".join(self.output().splitlines()[-60:])) from None
+            raise FleetError(
+                f"the playbook was still running at its time limit and was ended; its log is {self._log}:\n"
+                + "\n".join(self.output().splitlines()[-60:])
+            ) from None
         return Run(status, self.output(), self._log, time.monotonic() - self._started)
 
     def stop(self, number: int = signal.SIGINT) -> None:
@@ -108,7 +119,7 @@ class Controller:
         self.folder = _FOLDER
         self.inventory = self.folder / "inventory.yml"
         self._ssh_config = fleet.ssh_config
-        self._running: List[Playbook] = []
+        self._running: list[Playbook] = []
         self._logs = 0
 
     def prepare(self) -> None:
@@ -122,8 +133,7 @@ class Controller:
         link.parent.mkdir(parents=True)
         link.symlink_to(settings.COLLECTION)
 
-    def start(self, playbook: str, *arguments: str, limit: float = 180, name: str = "",
-              **variables: Any) -> Playbook:
+    def start(self, playbook: str, *arguments: str, limit: float = 180, name: str = "", **variables: Any) -> Playbook:
         """Start a playbook: a name such as cloudops.azure_maintenance.maintain, or a file below tests/fleet."""
         self._logs += 1
         log = self.folder / "logs" / f"{self._logs:02d}-{name or pathlib.Path(playbook).stem}.log"
@@ -134,9 +144,16 @@ class Controller:
         with open(log, "wb") as output:
             output.write((" ".join(command) + "\n").encode())
             output.flush()
-            process = subprocess.Popen(command, cwd=self.folder, env=self.environment(), stdin=subprocess.DEVNULL,
-                                       stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
-        cgroups.add("ctl", process.pid)      # with it ssh's lasting connections, which outlive the playbook
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        cgroups.add("ctl", process.pid)  # with it ssh's lasting connections, which outlive the playbook
         started = Playbook(process, log, time.monotonic() + limit)
         self._running.append(started)
         return started
@@ -148,45 +165,61 @@ class Controller:
         while self._running:
             self._running.pop().stop()
 
-    def environment(self) -> Dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """The user's environment, less the Ansible settings of whoever runs the tests."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
         paths = [str(self.folder / "collections"), *filter(None, [os.environ.get("ANSIBLE_COLLECTIONS_PATH")])]
-        return dict(kept, ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"), ANSIBLE_COLLECTIONS_PATH=":".join(paths),
-                    ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"), ANSIBLE_REMOTE_TEMP="~/.ansible/tmp",
-                    PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8")
+        return dict(
+            kept,
+            ANSIBLE_CONFIG=str(self.folder / "ansible.cfg"),
+            ANSIBLE_COLLECTIONS_PATH=":".join(paths),
+            ANSIBLE_LOCAL_TEMP=str(self.folder / "tmp"),
+            ANSIBLE_REMOTE_TEMP="~/.ansible/tmp",
+            PYTHONDONTWRITEBYTECODE="1",
+            LC_ALL="C.UTF-8",
+        )
 
 
 def _ansible(program: str) -> str:
     beside = pathlib.Path(sys.executable).parent / program
-    found: Optional[str] = str(beside) if beside.exists() else shutil.which(program)
+    found: str | None = str(beside) if beside.exists() else shutil.which(program)
     if not found:
         raise FleetError(f"no {program} beside {sys.executable} or on PATH: install requirements/fleet.txt")
     return found
 
 
-def _inventory() -> Dict[str, Any]:
-    def hosts(service: str, scope: str = "") -> Dict[str, Any]:
-        found = {spec.name: {"ansible_host": spec.address} for spec in settings.MACHINES
-                 if spec.service == service and scope in ("", spec.scope)}
-        if "web2" in found:     # the one machine whose name the inventory knows; in other letters than Azure's
+def _inventory() -> dict[str, Any]:
+    def hosts(service: str, scope: str = "") -> dict[str, Any]:
+        found = {
+            spec.name: {"ansible_host": spec.address}
+            for spec in settings.MACHINES
+            if spec.service == service and scope in ("", spec.scope)
+        }
+        if "web2" in found:  # the one machine whose name the inventory knows; in other letters than Azure's
             found["web2"]["azure_maintenance_resource_name"] = settings.by_name()["web2"].resource.upper()
         return found
+
     web_variables = {"azure_maintenance_scope": "web", "drain_steps": _WEB_STEPS}
     lone_variables = {"drain_steps": [{"type": "service", "service": "nginx"}, _NOTES]}
-    return {"all": {
-        # As the guide has it: for all, and with them for the controller's implicit localhost, which has no sudo.
-        "vars": {"ansible_user": settings.USER, "ansible_python_interpreter": "/usr/bin/python3", "ansible_become": True},
-        "children": {
-            "machines": {
-                "children": {
-                    "balancers": {"hosts": hosts("haproxy")},
-                    "web": {"hosts": hosts("nginx", "web"), "vars": web_variables},
-                    "lone": {"hosts": hosts("nginx", "lone"), "vars": lone_variables},
+    return {
+        "all": {
+            # As the guide has it: for all, and with them for the controller's implicit localhost, which has no sudo.
+            "vars": {
+                "ansible_user": settings.USER,
+                "ansible_python_interpreter": "/usr/bin/python3",
+                "ansible_become": True,
+            },
+            "children": {
+                "machines": {
+                    "children": {
+                        "balancers": {"hosts": hosts("haproxy")},
+                        "web": {"hosts": hosts("nginx", "web"), "vars": web_variables},
+                        "lone": {"hosts": hosts("nginx", "lone"), "vars": lone_variables},
+                    },
                 },
             },
-        },
-    }}
+        }
+    }
 
 
 def _configuration(ssh_config: pathlib.Path, folder: pathlib.Path) -> str:

@@ -1,14 +1,18 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The collection's own emulator at Azure's real address, in a namespace that only the machines have a way to.
 
 It tells them apart by source address. When an event starts it does to the machines what Azure would (hypervisor.py).
 """
+
 import json
 import pathlib
 import shlex
 import subprocess
 import sys
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import requests
 
@@ -35,12 +39,26 @@ class Emulator:
         on_change = [sys.executable, "-m", "machines.hypervisor"]
         with open(self.log, "wb") as log:
             process = subprocess.Popen(
-                [*network.inside(settings.AZURE), sys.executable, str(_PROGRAM), "serve",
-                 "--scenario", str(self.scenario), "--listen", f"{settings.IMDS_ADDRESS}:80",
-                 "--control", f"{settings.CONTROL_ADDRESS}:{settings.CONTROL_PORT}",
-                 "--on-change", shlex.join(on_change)],
-                cwd=pathlib.Path(__file__).resolve().parents[1], start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+                [
+                    *network.inside(settings.AZURE),
+                    sys.executable,
+                    str(_PROGRAM),
+                    "serve",
+                    "--scenario",
+                    str(self.scenario),
+                    "--listen",
+                    f"{settings.IMDS_ADDRESS}:80",
+                    "--control",
+                    f"{settings.CONTROL_ADDRESS}:{settings.CONTROL_PORT}",
+                    "--on-change",
+                    shlex.join(on_change),
+                ],
+                cwd=pathlib.Path(__file__).resolve().parents[1],
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
         cgroups.add(_GROUP, process.pid)
 
         def answers() -> bool:
@@ -50,6 +68,7 @@ class Emulator:
                 return bool(self.get("/state"))
             except requests.RequestException:
                 return False
+
         until("the emulator's control API", answers, 30)
 
     def stop(self) -> None:
@@ -60,7 +79,7 @@ class Emulator:
     def get(self, path: str, **query: Any) -> Any:
         return self._request("GET", path, params=query)
 
-    def post(self, path: str, body: Optional[Dict[str, Any]] = None) -> Any:
+    def post(self, path: str, body: dict[str, Any] | None = None) -> Any:
         return self._request("POST", path, json=body or {})
 
     def reset(self, speed: float) -> None:
@@ -81,13 +100,14 @@ class Emulator:
         resources = [names[name].resource if name in names else name for name in resources]
         return self.post("/events", dict(keys, type=event_type, resources=resources))["id"]
 
-    def event(self, event_id: str) -> Dict[str, Any]:
+    def event(self, event_id: str) -> dict[str, Any]:
         return self.get(f"/events/{event_id}")
 
-    def wait_for(self, event_id: str, *statuses: str, timeout: float = 60) -> Dict[str, Any]:
-        def reached() -> Optional[Dict[str, Any]]:
+    def wait_for(self, event_id: str, *statuses: str, timeout: float = 60) -> dict[str, Any]:
+        def reached() -> dict[str, Any] | None:
             event = self.event(event_id)
             return event if event["status"] in statuses else None
+
         return until(f"event {event_id} to be {' or '.join(statuses)}", reached, timeout, pause=0.2)
 
     def requests(self, name: str) -> int:
@@ -102,25 +122,29 @@ class Emulator:
         def waits() -> bool:
             alive()
             return self.requests(name) >= before + 5
+
         until(f"{name} to wait for events", waits, timeout, pause=0.2)
 
-    def journal(self, kind: str = "", event_id: str = "") -> List[Dict[str, Any]]:
+    def journal(self, kind: str = "", event_id: str = "") -> list[dict[str, Any]]:
         query = {name: value for name, value in (("kind", kind), ("event_id", event_id)) if value}
         return self.get("/journal", limit=10000, **query)["entries"]
 
-    def posts(self, event_id: str = "") -> List[Dict[str, Any]]:
+    def posts(self, event_id: str = "") -> list[dict[str, Any]]:
         """Every POST that any machine sent, oldest first; those that named this event when one is given."""
         entries = self.journal("post")
         if not event_id:
             return entries
-        return [entry for entry in entries
-                if any(request["event_id"].upper() == event_id.upper() for request in entry.get("requests") or [])]
+        return [
+            entry
+            for entry in entries
+            if any(request["event_id"].upper() == event_id.upper() for request in entry.get("requests") or [])
+        ]
 
-    def times(self, event_id: str, *kinds: str) -> List[float]:
+    def times(self, event_id: str, *kinds: str) -> list[float]:
         """Unix times at which the event was first "scheduled", "approved", "started", "gone"."""
         return [self.wait_for_entry(kind, event_id, timeout=0)["wall"] for kind in kinds]
 
-    def wait_for_entry(self, kind: str, event_id: str, timeout: float = 60) -> Dict[str, Any]:
+    def wait_for_entry(self, kind: str, event_id: str, timeout: float = 60) -> dict[str, Any]:
         """The first entry of this kind about the event."""
         return until(f"event {event_id} to be {kind}", lambda: self.journal(kind, event_id), timeout, pause=0.1)[0]
 
@@ -131,8 +155,10 @@ class Emulator:
         return answer.json()
 
 
-def _scenario() -> Dict[str, Any]:
-    vms = [{"name": spec.resource, "scope": spec.scope, "address": spec.address, "computer_name": spec.name}
-           for spec in settings.MACHINES]
+def _scenario() -> dict[str, Any]:
+    vms = [
+        {"name": spec.resource, "scope": spec.scope, "address": spec.address, "computer_name": spec.name}
+        for spec in settings.MACHINES
+    ]
     vms.append({"name": settings.STRANGER, "scope": "web"})
     return {"description": "The fleet; its events are injected by the tests", "vms": vms}

@@ -1,30 +1,33 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All machines together: up, down, and what Ansible and SSH need to know to reach them."""
+
 import contextlib
 import fcntl
 import os
 import pathlib
-from typing import Dict, Iterator
+from collections.abc import Iterator
 
 from . import balancer, cgroups, network, rootfs, settings
 from .host import FleetError, ensure_inotify, run
 from .machine import Machine
 
-_LOCK = settings.RUN / "lock"       # one fleet a box: its names are the box's
+_LOCK = settings.RUN / "lock"  # one fleet a box: its names are the box's
 _KEY = settings.WORK / "ssh_key"
 _SSH_CONFIG = settings.WORK / "ssh_config"
 
 
 class Fleet:
     def __init__(self) -> None:
-        self.machines: Dict[str, Machine] = {spec.name: Machine(spec) for spec in settings.MACHINES}
+        self.machines: dict[str, Machine] = {spec.name: Machine(spec) for spec in settings.MACHINES}
         self.ssh_config = _SSH_CONFIG
-        self.outside = ""       # the namespace that the tests were started in, as a file for nsenter
+        self.outside = ""  # the namespace that the tests were started in, as a file for nsenter
 
     def __getitem__(self, name: str) -> Machine:
         return self.machines[name]
 
-    def boot_ids(self) -> Dict[str, str]:
+    def boot_ids(self) -> dict[str, str]:
         return {name: machine.boot_id() for name, machine in self.machines.items()}
 
     def up(self) -> None:
@@ -70,13 +73,15 @@ class Fleet:
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "fleet", "-f", str(_KEY))
         host_key = (base / "etc/ssh/ssh_host_ed25519_key.pub").read_text(encoding="ascii")
         known_hosts = settings.WORK / "known_hosts"
-        known_hosts.write_text("".join(
-            f"{spec.name},{spec.address} {host_key}" for spec in settings.MACHINES), encoding="ascii")
+        known_hosts.write_text(
+            "".join(f"{spec.name},{spec.address} {host_key}" for spec in settings.MACHINES), encoding="ascii"
+        )
         lines = [f"Host {spec.name}\n  HostName {spec.address}\n" for spec in settings.MACHINES]
         lines.append(
             "Host *\n"
             f"  User {settings.USER}\n  IdentityFile {_KEY}\n  IdentitiesOnly yes\n"
-            f"  UserKnownHostsFile {known_hosts}\n  StrictHostKeyChecking yes\n  ConnectTimeout 5\n  LogLevel ERROR\n")
+            f"  UserKnownHostsFile {known_hosts}\n  StrictHostKeyChecking yes\n  ConnectTimeout 5\n  LogLevel ERROR\n"
+        )
         _SSH_CONFIG.write_text("".join(lines), encoding="ascii")
         return _KEY.with_suffix(".pub").read_text(encoding="ascii")
 

@@ -1,10 +1,14 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Commands on the box that holds the fleet, and whether it can hold one at all."""
+
 import os
 import shutil
 import subprocess
 import time
-from typing import Callable, Optional, Sequence, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -23,7 +27,7 @@ class FleetError(Exception):
     """The fleet could not do what was asked; the message says what and where to look."""
 
 
-def why_not() -> Optional[str]:
+def why_not() -> str | None:
     """None when this box can hold a fleet, else what is missing and how to get it."""
     if os.geteuid() != 0:
         return "the fleet needs root (namespaces, mounts): run the tests with sudo"
@@ -36,8 +40,16 @@ def why_not() -> Optional[str]:
 
 def run(*command: str, check: bool = True, timeout: float = 60, **kwargs) -> subprocess.CompletedProcess:
     """Run a command to its end. A failure says the command and what it printed."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout,
-                          stdin=subprocess.DEVNULL, check=False, **kwargs)
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        **kwargs,
+    )
     if check and done.returncode != 0:
         raise FleetError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout.strip()}")
     return done

@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One machine: its disk, its power switch, its cable, and its console."""
+
 import hashlib
 import os
 import pathlib
@@ -8,12 +11,11 @@ import signal
 import socket
 import subprocess
 import sys
-from typing import List, Optional
 
 from . import cgroups, services, settings
 from .host import FleetError, process_words, run, until
 
-_POWER_OFF, _REBOOT = signal.SIGRTMIN + 4, signal.SIGRTMIN + 5        # what systemd as process 1 takes them for
+_POWER_OFF, _REBOOT = signal.SIGRTMIN + 4, signal.SIGRTMIN + 5  # what systemd as process 1 takes them for
 _BOOT_SECONDS = 90
 
 
@@ -21,7 +23,7 @@ class Machine:
     def __init__(self, spec: settings.Spec) -> None:
         self.spec = spec
         self.folder = settings.WORK / "machines" / spec.name
-        self.root = self.folder / "root"            # what the machine sees as its disk, also readable from here
+        self.root = self.folder / "root"  # what the machine sees as its disk, also readable from here
         self.console = self.folder / "console.log"
         self._wanted = self.folder / "wanted"
 
@@ -33,12 +35,21 @@ class Machine:
             shutil.rmtree(self.folder)
         for part in ("upper", "work", "root"):
             (self.folder / part).mkdir(parents=True)
-        run("mount", "-t", "overlay", settings.PREFIX + self.spec.name, "-o",
-            f"lowerdir={rootfs},upperdir={self.folder}/upper,workdir={self.folder}/work", str(self.root))
+        run(
+            "mount",
+            "-t",
+            "overlay",
+            settings.PREFIX + self.spec.name,
+            "-o",
+            f"lowerdir={rootfs},upperdir={self.folder}/upper,workdir={self.folder}/work",
+            str(self.root),
+        )
         self._write("etc/hostname", self.spec.name + "\n")
         self._write("etc/machine-id", hashlib.md5(self.spec.name.encode()).hexdigest() + "\n")
-        self._write("etc/hosts", "127.0.0.1 localhost\n" + "".join(
-            f"{spec.address} {spec.name}\n" for spec in settings.MACHINES))
+        self._write(
+            "etc/hosts",
+            "127.0.0.1 localhost\n" + "".join(f"{spec.address} {spec.name}\n" for spec in settings.MACHINES),
+        )
         for home in ("root", f"home/{settings.USER}"):
             keys = self._write(f"{home}/.ssh/authorized_keys", authorized_key)
             owner = (self.root / home).stat()
@@ -56,7 +67,7 @@ class Machine:
 
     # What the drain steps of the tests leave in /var/tmp, read and written from out here
 
-    def times(self, note: str) -> List[float]:
+    def times(self, note: str) -> list[float]:
         """The Unix times in a note ("prepared", "recovered"), oldest first."""
         path = self.root / "var/tmp" / note
         return [float(line) for line in path.read_text(encoding="ascii").split()] if path.exists() else []
@@ -80,8 +91,11 @@ class Machine:
         self._wanted.write_text("on", encoding="ascii")
         subprocess.Popen(
             [sys.executable, "-m", "machines.supervise", self.spec.name],
-            cwd=pathlib.Path(__file__).resolve().parents[1], start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd=pathlib.Path(__file__).resolve().parents[1],
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         until(f"the supervisor of {self.spec.name}", self.supervisor_runs, 10, pause=0.02)
 
@@ -118,7 +132,7 @@ class Machine:
     def supervisor_runs(self) -> bool:
         return any("machines.supervise" in process_words(pid) for pid in cgroups.members(self.spec.name))
 
-    def init(self) -> Optional[int]:
+    def init(self) -> int | None:
         """The process id, out here, of the machine's process 1: the one child of its systemd-nspawn."""
         for pid in cgroups.members(self.spec.name):
             words = process_words(pid)
@@ -126,7 +140,7 @@ class Machine:
                 try:
                     children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
                 except OSError:
-                    return None     # it ended while we looked
+                    return None  # it ended while we looked
                 if children:
                     return int(children[0])
         return None
@@ -149,7 +163,7 @@ class Machine:
     def stop_sshd(self) -> None:
         """The machine lives on and serves, but Ansible can't get in any more, nor go on over an open connection."""
         self.inside("systemctl", "stop", "ssh.service")
-        self.inside("sh", "-c", "pkill --full '^sshd: ' || true")       # sees this machine's processes only
+        self.inside("sh", "-c", "pkill --full '^sshd: ' || true")  # sees this machine's processes only
 
     def start_services(self) -> None:
         """sshd and what the machine serves, if a test stopped them; also while it is still booting."""
@@ -161,6 +175,7 @@ class Machine:
             except FleetError:
                 return False
             return True
+
         until(f"{' and '.join(units)} on {self.spec.name} to start", started, _BOOT_SECONDS, pause=0.3)
 
     def boot_id(self) -> str:

@@ -1,19 +1,22 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The fleet's network: a bridge in a namespace of its own, and one namespace for everything that is plugged into it.
 
 Nothing of it touches the box's own interfaces or routes, and nothing has a default route: no packet can leave. The
 metadata address exists only on the emulator's link.
 """
+
 import contextlib
 import ctypes
 import os
 import pathlib
-from typing import Iterator
+from collections.abc import Iterator
 
 from . import settings
 from .host import FleetError, run
 
-LINK = "host0"              # the name of the network interface inside a machine, as systemd-nspawn would call it
+LINK = "host0"  # the name of the network interface inside a machine, as systemd-nspawn would call it
 _BRIDGE = "bridge"
 _PREFIX_LENGTH = settings.NETWORK.split("/")[1]
 _CLONE_NEWNET = 0x40000000

@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The root file system that all machines share: debootstrap, once, from the mirror that this box's own apt uses."""
+
 import hashlib
 import json
 import os
@@ -16,10 +19,17 @@ _DEBS = settings.WORK / "debs"
 
 # What a machine has no use for, and what would delay its boot or its login.
 _MASKED = (
-    "apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer",
-    "console-getty.service", "getty.target", "systemd-networkd.service", "systemd-resolved.service",
+    "apt-daily.timer",
+    "apt-daily-upgrade.timer",
+    "dpkg-db-backup.timer",
+    "e2scrub_all.timer",
+    "fstrim.timer",
+    "console-getty.service",
+    "getty.target",
+    "systemd-networkd.service",
+    "systemd-resolved.service",
 )
-_DISABLED = ("nginx.service", "haproxy.service")        # each machine turns its own on
+_DISABLED = ("nginx.service", "haproxy.service")  # each machine turns its own on
 
 
 class _Mirror(NamedTuple):
@@ -42,8 +52,14 @@ def ensure() -> pathlib.Path:
 
 
 def _fingerprint() -> str:
-    recipe = [settings.PACKAGES, _MASKED, _DISABLED, settings.USER, _codename(),
-              pathlib.Path(__file__).read_text(encoding="utf-8")]
+    recipe = [
+        settings.PACKAGES,
+        _MASKED,
+        _DISABLED,
+        settings.USER,
+        _codename(),
+        pathlib.Path(__file__).read_text(encoding="utf-8"),
+    ]
     return hashlib.sha256(json.dumps(recipe).encode()).hexdigest()
 
 
@@ -54,12 +70,23 @@ def _debootstrap() -> None:
     proxy = run("apt-config", "shell", "PROXY", "Acquire::http::Proxy").stdout
     if "PROXY='" in proxy:
         environment["http_proxy"] = proxy.split("'")[1]
-    done = run("debootstrap", "--variant=minbase", f"--include={','.join(settings.PACKAGES)}",
-               f"--cache-dir={_DEBS}", mirror.suite, str(ROOTFS), mirror.url,
-               check=False, timeout=900, env=environment)
+    done = run(
+        "debootstrap",
+        "--variant=minbase",
+        f"--include={','.join(settings.PACKAGES)}",
+        f"--cache-dir={_DEBS}",
+        mirror.suite,
+        str(ROOTFS),
+        mirror.url,
+        check=False,
+        timeout=900,
+        env=environment,
+    )
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-15:])
-        raise FleetError(f"debootstrap from {mirror.url} failed; its log is {ROOTFS}/debootstrap/debootstrap.log:\n{tail}")
+        raise FleetError(
+            f"debootstrap from {mirror.url} failed; its log is {ROOTFS}/debootstrap/debootstrap.log:\n{tail}"
+        )
 
 
 def _mirror() -> _Mirror:
@@ -90,6 +117,7 @@ def _prepare() -> None:
     run("systemctl", f"--root={ROOTFS}", "disable", *_DISABLED)
     # Tests open many short SSH sessions; sshd's defaults would refuse some of them at random.
     (ROOTFS / "etc/ssh/sshd_config.d/fleet.conf").write_text(
-        "MaxStartups 300\nMaxSessions 100\nUseDNS no\nPasswordAuthentication no\n", encoding="ascii")
+        "MaxStartups 300\nMaxSessions 100\nUseDNS no\nPasswordAuthentication no\n", encoding="ascii"
+    )
     (ROOTFS / "etc/resolv.conf").unlink(missing_ok=True)
     (ROOTFS / "etc/resolv.conf").write_text("# these machines resolve names from /etc/hosts only\n", encoding="ascii")

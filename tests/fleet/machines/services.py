@@ -1,6 +1,9 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a machine serves: nginx on the web machines, HAProxy in front of those in scope "web"."""
-from typing import Callable
+
+from collections.abc import Callable
 
 from . import settings
 
@@ -17,7 +20,8 @@ def configure(spec: settings.Spec, write: Callable[[str, str], object]) -> None:
         write("var/www/fleet/index.html", f"{spec.name}\n")
     if spec.service == "haproxy":
         servers = "\n".join(
-            f"    server {web.name} {web.address}:80 check" for web in settings.MACHINES if web.scope == "web")
+            f"    server {web.name} {web.address}:80 check" for web in settings.MACHINES if web.scope == "web"
+        )
         write("etc/haproxy/haproxy.cfg", _template("haproxy.cfg").replace("@SERVERS@", servers))
 
 

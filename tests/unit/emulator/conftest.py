@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A real emulator on loopback ports, in a thread, with its clock standing still unless a test moves it."""
 
@@ -5,7 +7,6 @@ import asyncio
 import threading
 
 import pytest
-
 from emulator_harness import START, WEB, Emulator  # before the emulator itself: it knows where that is
 from imds_emulator.scenario import read_scenario, together
 from imds_emulator.service import Options, Service

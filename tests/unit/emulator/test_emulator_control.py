@@ -1,10 +1,11 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The control API: what it tells, what it refuses."""
 
 import threading
 
 import pytest
-
 from emulator_harness import exchange
 
 GUID = "0B7D7A24-9C1A-4B8E-8E5C-0B8C2A8F0C11"

@@ -1,14 +1,15 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Answers broken on purpose."""
 
 import socket
 
 import pytest
-
 from emulator_harness import EVENTS, LATEST
 
 PATH = EVENTS + "?api-version=" + LATEST
-GET = "GET /vm/web1{} HTTP/1.1\r\nHost: x\r\nMetadata: true\r\n\r\n".format(PATH).encode()
+GET = f"GET /vm/web1{PATH} HTTP/1.1\r\nHost: x\r\nMetadata: true\r\n\r\n".encode()
 
 
 def raw(emulator, request=GET, timeout=10.0):
@@ -28,9 +29,7 @@ def raw(emulator, request=GET, timeout=10.0):
 
 def post_request(event_id):
     body = '{"StartRequests": [{"EventId": "%s"}]}' % event_id
-    return "POST /vm/web1{} HTTP/1.1\r\nHost: x\r\nMetadata: true\r\nContent-Length: {}\r\n\r\n{}".format(
-        PATH, len(body), body
-    ).encode()
+    return f"POST /vm/web1{PATH} HTTP/1.1\r\nHost: x\r\nMetadata: true\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
 @pytest.mark.parametrize("status", [401, 404, 408, 410, 500, 503])
@@ -113,7 +112,7 @@ def test_truncated(emulator, keys, length):
     received, error = raw(emulator)
     head, _blank, body = received.partition(b"\r\n\r\n")
     assert error is None
-    assert "Content-Length: {}".format(len(whole)).encode() in head
+    assert f"Content-Length: {len(whole)}".encode() in head
     assert body == whole[: len(whole) // 2 if length is None else length]
 
 

@@ -1,16 +1,17 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """HTTP as such: parsing, kept-alive connections, limits."""
 
 import socket
 
-import pytest
-
 import emulator_harness  # noqa: F401  pylint: disable=unused-import  # it knows where the emulator is
+import pytest
 from imds_emulator import http_server
 from imds_emulator.http_parser import MAX_BODY, MAX_HEAD, Refused, RequestParser
 
 PATH = "/vm/web1/metadata/scheduledevents?api-version=2020-07-01"
-GET = "GET {} HTTP/1.1\r\nHost: x\r\nMetadata: true\r\n\r\n".format(PATH).encode()
+GET = f"GET {PATH} HTTP/1.1\r\nHost: x\r\nMetadata: true\r\n\r\n".encode()
 
 
 def parsed(data, size=None):
@@ -64,7 +65,7 @@ def test_requests_in_pieces(size):
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n", 413),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 2000, 400),
         (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n", 413),
-        ("POST / HTTP/1.1\r\nContent-Length: {}\r\n\r\n".format(MAX_BODY + 1).encode(), 413),
+        (f"POST / HTTP/1.1\r\nContent-Length: {MAX_BODY + 1}\r\n\r\n".encode(), 413),
         (b"GET /" + b"x" * MAX_HEAD, 431),
         (b"GET / HTTP/1.1\r\nA: " + b"x" * MAX_HEAD + b"\r\n\r\n", 431),
     ],
@@ -124,9 +125,7 @@ def test_pipelined_requests_are_answered_in_order(connection, emulator):
 
 def test_a_client_that_waits_to_continue(connection, emulator):
     body = b'{"StartRequests": []}'
-    head = "POST {} HTTP/1.1\r\nMetadata: true\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n".format(
-        PATH, len(body)
-    ).encode()
+    head = f"POST {PATH} HTTP/1.1\r\nMetadata: true\r\nExpect: 100-continue\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     connection.sendall(head)
     assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
     connection.sendall(body)
@@ -136,9 +135,7 @@ def test_a_client_that_waits_to_continue(connection, emulator):
 def test_chunked_approvals(connection, emulator):
     body = ('{"StartRequests": [{"EventId": "%s"}]}' % emulator.inject("Reboot")).encode()
     connection.sendall(
-        "POST {} HTTP/1.1\r\nMetadata: true\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n".format(
-            PATH, len(body)
-        ).encode()
+        f"POST {PATH} HTTP/1.1\r\nMetadata: true\r\nTransfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n".encode()
         + body
         + b"\r\n0\r\n\r\n"
     )

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How events come, start and go, and what of it the document shows."""
 
@@ -5,9 +7,8 @@ import contextlib
 import json
 import random
 
-import pytest
-
 import emulator_harness  # noqa: F401  pylint: disable=unused-import  # it knows where the emulator is
+import pytest
 from imds_emulator.documents import VERSIONS
 from imds_emulator.problems import WrongMoment
 from imds_emulator.scenario import Scenario, read_event

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The program: its commands, its start and its end, what it says when something is wrong, and the file it is packed into."""
 
@@ -11,7 +13,6 @@ import subprocess
 import sys
 
 import pytest
-
 from emulator_harness import FILES, METADATA, address, exchange
 from imds_emulator import on_change, service
 from imds_emulator.cli import main
@@ -73,7 +74,7 @@ def test_it_starts_answers_and_ends(run, number):
     told = json.loads(running.addresses.read_text())
     assert told == {"pid": running.process.pid, "metadata": [running.metadata], "control": running.control}
     with socket.create_connection(address(running.metadata), 10) as kept:
-        kept.sendall("GET {} HTTP/1.1\r\nMetadata: true\r\n\r\n".format(PATH).encode())
+        kept.sendall(f"GET {PATH} HTTP/1.1\r\nMetadata: true\r\n\r\n".encode())
         assert kept.recv(1000).startswith(b"HTTP/1.1 200")
         assert running.stop(number) == (0, b"", b"")
         assert kept.recv(1000) == b""
@@ -154,7 +155,7 @@ def test_commands_that_fail_say_why(emulator, capsys, monkeypatch, words, told):
 def test_a_command_without_an_emulator(capsys):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        url = "http://127.0.0.1:{}".format(free.getsockname()[1])
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
         assert main(["state", "--control", url]) == 1
     assert "no emulator answers at " + url in capsys.readouterr().err
 
@@ -187,9 +188,9 @@ def test_a_port_in_use(capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen(1)
-        where = "127.0.0.1:{}".format(taken.getsockname()[1])
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
         assert main(["serve", "--listen", where, "--control", "none", "--vm", "a"]) == 1
-    assert capsys.readouterr().err == "imds_emulator: {}: can't listen there: Address already in use\n".format(where)
+    assert capsys.readouterr().err == f"imds_emulator: {where}: can't listen there: Address already in use\n"
 
 
 def test_checking_only(capsys):
@@ -214,12 +215,10 @@ def test_on_change(run, tmp_path):
     script = tmp_path / "note changes"
     script.write_text(
         '#!/bin/sh\nprintf "%s|" "$1" "$AZURE_EMULATOR_CHANGE" "$AZURE_EMULATOR_EVENT_ID" "$AZURE_EMULATOR_EVENT_NAME" "$AZURE_EMULATOR_EVENT_TYPE" '
-        '"$AZURE_EMULATOR_RESOURCES" "$AZURE_EMULATOR_SCOPE" "$AZURE_EMULATOR_OUTCOME" >> "{0}.out"\ncat >> "{0}.out"\necho >> "{0}.out"\n'.format(
-            script
-        )
+        f'"$AZURE_EMULATOR_RESOURCES" "$AZURE_EMULATOR_SCOPE" "$AZURE_EMULATOR_OUTCOME" >> "{script}.out"\ncat >> "{script}.out"\necho >> "{script}.out"\n'
     )
     script.chmod(0o755)
-    running = run("--speed", "0", "--on-change", "'{}' 'a $HOME; b'".format(script), *VM)
+    running = run("--speed", "0", "--on-change", f"'{script}' 'a $HOME; b'", *VM)
     event_id = cli(running, "inject", "Reboot", "web1", "web2", "name=mine", "--tail", "5", "notice=10").strip()
     cli(running, "clock", "--advance", "10")
     cli(running, "clock", "--advance", "5")

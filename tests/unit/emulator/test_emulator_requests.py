@@ -1,8 +1,9 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the metadata service refuses, and how; who asks; the other paths."""
 
 import pytest
-
 from emulator_harness import EVENTS, LATEST, METADATA
 
 PATH = EVENTS + "?api-version=" + LATEST

@@ -1,8 +1,9 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scenarios as data: those that come with the emulator, and what is said about bad ones."""
 
 import pytest
-
 from emulator_harness import FILES
 from imds_emulator import scenario_files
 from imds_emulator.problems import InvalidInput

@@ -1,9 +1,10 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Virtual time: speed, jumps, and the dates that clients see."""
 
-import pytest
-
 import emulator_harness  # noqa: F401  pylint: disable=unused-import  # it knows where the emulator is
+import pytest
 from imds_emulator.journal import Journal
 from imds_emulator.model import Vm
 from imds_emulator.scenario import Scenario, read_event, read_scenario, read_vm
@@ -65,7 +66,7 @@ def test_speed(watch):
 def test_dates_are_true_for_a_clients_own_clock(watch, speed, expected):
     world = a_world(watch, speed)
     inject(world, notice=900)
-    assert shown(world) == ["Mon, 02 Mar 2026 {} GMT".format(expected)]
+    assert shown(world) == [f"Mon, 02 Mar 2026 {expected} GMT"]
     if speed:
         watch.seconds = 900 / speed
         world.timeline.catch_up()

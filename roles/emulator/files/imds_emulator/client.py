@@ -56,7 +56,7 @@ def _reason(error: urllib.error.HTTPError) -> str:
 
 def keys(words: Sequence[str]) -> Dict[str, Any]:
     """KEY=VALUE words as a mapping; a key that comes twice becomes a list."""
-    found = {}  # type: Dict[str, Any]
+    found: Dict[str, Any] = {}
     for word in words:
         key, mark, text = word.partition("=")
         if not mark or not key:

@@ -10,15 +10,15 @@ import pkgutil
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from .answers import Answer
-from .fields import Fields
 from .faults import read_fault
+from .fields import Fields
 from .http_parser import Request
 from .instance import JSON
 from .journal import iso
 from .model import Event
 from .problems import InvalidInput, NotThere, Problem, WrongMoment
 from .scenario import Scenario, read_event, read_scenario, read_vm
-from .scenario_files import ships, shipped
+from .scenario_files import shipped, ships
 from .world import ARM, CO_TENANT, World
 
 STATUS = {InvalidInput: 400, NotThere: 404, WrongMoment: 409}
@@ -61,7 +61,7 @@ class ControlService:
 
     def _handlers(self, steps: List[str]) -> Dict[str, Callable[[Request], Reply]]:
         """Method -> what to do, at a path."""
-        fixed = {
+        fixed: Dict[str, Dict[str, Callable[[Request], Reply]]] = {
             "": {"GET": self._page},
             "state": {"GET": self._state},
             "vms": {"GET": self._vms, "POST": self._add_vm},
@@ -72,7 +72,7 @@ class ControlService:
             "clock": {"GET": lambda request: reply(self._clock_told()), "POST": self._move_clock},
             "journal": {"GET": self._journal},
             "reset": {"POST": self._reset},
-        }  # type: Dict[str, Dict[str, Callable[[Request], Reply]]]
+        }
         if len(steps) == 1:
             return fixed.get(steps[0], {})
         if len(steps) == 2 and steps[0] == "vms":
@@ -148,7 +148,7 @@ class ControlService:
         return self._wait_for_entry(look, wait)
 
     def _wait_for_entry(self, look: Callable[[], Tuple[bool, Answer]], wait: float) -> "asyncio.Future[Answer]":
-        future = self._loop.create_future()  # type: asyncio.Future[Answer]
+        future: asyncio.Future[Answer] = self._loop.create_future()
         listeners = self._world.journal.listeners
 
         def done(last: bool) -> None:

@@ -7,8 +7,8 @@ These versions are a list of their own: the service's other versions (see instan
 """
 
 import json
-from email.utils import formatdate
 from datetime import datetime, timezone
+from email.utils import formatdate
 from typing import Any, Dict, FrozenSet, Iterable, NamedTuple, Optional
 
 from .event_types import ADVICE
@@ -59,13 +59,13 @@ def not_before_text(moment: Optional[float], form: str) -> str:
 
 def _member(event: Any, version: Version, form: str) -> Dict[str, Any]:
     prefix = "_" if version.underscore else ""
-    shown = {
+    shown: Dict[str, Any] = {
         "EventId": event.id,
         "EventStatus": event.status,
         "EventType": event.type,
         "ResourceType": "VirtualMachine",
         "Resources": [prefix + name for name in event.resources],
-    }  # type: Dict[str, Any]
+    }
     if not event.hides_not_before:
         shown["NotBefore"] = not_before_text(event.not_before_shown, form)
     if version.description:

@@ -204,7 +204,7 @@ class Faults:
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._active = []  # type: List[ActiveFault]
+        self._active: List[ActiveFault] = []
         self._last = 0
 
     def add(self, fault: Fault) -> ActiveFault:

@@ -36,8 +36,8 @@ class Fields:
     def __init__(self, value: Any, place: str = "") -> None:
         if not isinstance(value, dict):
             raise InvalidInput(place, f"a mapping is needed, not {_kind(value)}")
-        self._values = value  # type: Dict[str, Any]
-        self._known = set()  # type: set
+        self._values: Dict[str, Any] = value
+        self._known: set = set()
         self.place = place
 
     def at(self, key: str) -> str:

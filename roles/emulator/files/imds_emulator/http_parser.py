@@ -47,9 +47,9 @@ class RequestParser:
 
     def __init__(self) -> None:
         self._buffer = bytearray()
-        self._request = None  # type: Optional[Request]   # whose body is still coming
+        self._request: Optional[Request] = None  # whose body is still coming
         self._length = 0
-        self._chunks = None  # type: Optional[bytearray]
+        self._chunks: Optional[bytearray] = None
         self.asks_to_continue = False  # the client waits for "100 Continue"
 
     def feed(self, data: bytes) -> None:
@@ -140,7 +140,7 @@ class RequestParser:
 
 
 def _headers(lines: list) -> Dict[str, str]:
-    headers = {}  # type: Dict[str, str]
+    headers: Dict[str, str] = {}
     for line in lines:
         name, mark, value = line.partition(":")
         if not mark or not name or name != name.strip():

@@ -38,9 +38,9 @@ class HttpServer:
         self.handler = handler
         self.name = name
         self.idle = idle
-        self.connections = set()  # type: Set[Connection]
-        self._servers = []  # type: list
-        self._sweeping = None  # type: Optional[asyncio.TimerHandle]
+        self.connections: Set[Connection] = set()
+        self._servers: list = []
+        self._sweeping: Optional[asyncio.TimerHandle] = None
         self._date = (0, "")
 
     async def listen(self, host: str, port: int) -> int:
@@ -90,12 +90,12 @@ class Connection(asyncio.Protocol):
     def __init__(self, server: HttpServer) -> None:
         self._server = server
         self._parser = RequestParser()
-        self._transport = None  # type: Any
+        self._transport: Any = None
         self._source = ""
         self._paused = False  # the client doesn't read
         self._held = False  # it sends far ahead: not read for now
         self._closing = False
-        self._timer = None  # type: Optional[asyncio.TimerHandle]
+        self._timer: Optional[asyncio.TimerHandle] = None
         self.busy = False  # a request is being answered
         self.active_at = server.loop.time()
 

@@ -79,8 +79,10 @@ def guid(*words: str) -> str:
 def compute(spec: VmSpec) -> Dict[str, Any]:
     """What a VM is told about itself, in the newest version."""
     group = str(spec.compute.get("resourceGroupName", "rehearsal"))
-    kind = "Microsoft.Compute/virtualMachine" + (f"ScaleSets/{spec.scale_set}/virtualMachines" if spec.scale_set else "s")
-    told = {
+    kind = "Microsoft.Compute/virtualMachine" + (
+        f"ScaleSets/{spec.scale_set}/virtualMachines" if spec.scale_set else "s"
+    )
+    told: Dict[str, Any] = {
         "azEnvironment": "AzurePublicCloud",
         "evictionPolicy": "",
         "location": spec.location,
@@ -108,7 +110,7 @@ def compute(spec: VmSpec) -> Dict[str, Any]:
         "vmScaleSetName": spec.scale_set,
         "vmSize": "Standard_D2s_v5",
         "zone": "",
-    }  # type: Dict[str, Any]
+    }
     told.update(spec.compute)
     return told
 

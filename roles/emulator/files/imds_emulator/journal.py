@@ -27,10 +27,10 @@ class Journal:
 
     def __init__(self, timeline: Timeline, out: Optional[TextIO] = None, kept: int = KEPT) -> None:
         self._timeline = timeline
-        self._entries = deque(maxlen=kept)  # type: Deque[Dict[str, Any]]
+        self._entries: Deque[Dict[str, Any]] = deque(maxlen=kept)
         self._out = out
         self.seq = 0
-        self.listeners = []  # type: List[Callable[[], None]]
+        self.listeners: List[Callable[[], None]] = []
 
     def add(self, kind: str, **members: Any) -> Dict[str, Any]:
         """Write one entry."""

@@ -26,7 +26,7 @@ class Requests:
 
     def __init__(self) -> None:
         self.get = self.post = self.throttled = self.not_modified = 0
-        self.last = None  # type: Optional[float]
+        self.last: Optional[float] = None
 
     def told(self) -> Dict[str, Any]:
         """For people."""
@@ -49,7 +49,7 @@ class Vm:
         self.name = spec.name
         self.scope = scope
         self.requests = Requests()
-        self._recent = None  # type: Optional[Deque[float]]
+        self._recent: Optional[Deque[float]] = None
 
     def may_ask(self, limit: int, now: float) -> bool:
         """Is this request within the limit? At most `limit` are within any second; those refused don't count."""
@@ -108,15 +108,15 @@ class Event:
             self.description = event_types.describe(spec.type, spec.source, spec.no_notice)
         self.status = PENDING
         self.outcome = ""
-        self.not_before = None  # type: Optional[float]
-        self.not_before_shown = None  # type: Optional[float]
+        self.not_before: Optional[float] = None
+        self.not_before_shown: Optional[float] = None
         self.hides_not_before = False
-        self.approvals = []  # type: List[Tuple[str, Moment]]
+        self.approvals: List[Tuple[str, Moment]] = []
         self.approved = False
         self.co_tenants_approved = self.co_tenant_delay == 0
-        self.times = {"scheduled": None, "started": None, "gone": None}  # type: Dict[str, Optional[Moment]]
-        self.due = []  # type: List[Due]
-        self.followers = []  # type: List[Event]
+        self.times: Dict[str, Optional[Moment]] = {"scheduled": None, "started": None, "gone": None}
+        self.due: List[Due] = []
+        self.followers: List[Event] = []
 
     @property
     def name(self) -> str:
@@ -185,15 +185,15 @@ class Scope:
     def __init__(self, name: str, spec: ScopeSpec) -> None:
         self.name = name
         self.spec = spec
-        self.vms = []  # type: List[Vm]
-        self.events = []  # type: List[Event]  # those that a document can show, in the order they appeared
+        self.vms: List[Vm] = []
+        self.events: List[Event] = []  # those that a document can show, in the order they appeared
         self.enabled = False
         self.listening = False  # enabled, and events do appear
         self.opened = 0  # how often it was enabled
         self.incarnation = spec.initial_incarnation
-        self.last_request = None  # type: Optional[float]
+        self.last_request: Optional[float] = None
         self.ready_at = 0.0  # when the enabling answer is given
-        self._shown = {}  # type: Dict[Any, bytes]
+        self._shown: Dict[Any, bytes] = {}
 
     @property
     def etag(self) -> str:

@@ -67,7 +67,7 @@ class OnChange:
         self._words = split(command)
         self._report = report
         self._time_limit = time_limit
-        self._queue = queue.Queue(WAITING)  # type: queue.Queue
+        self._queue: queue.Queue = queue.Queue(WAITING)
         threading.Thread(target=self._work, daemon=True).start()
 
     def changed(self, change: str, event: Dict[str, Any]) -> None:

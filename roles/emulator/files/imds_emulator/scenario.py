@@ -234,7 +234,7 @@ def _resources(fields: Fields, played_against: Sequence[str]) -> Tuple[str, ...]
         if not played_against:
             raise InvalidInput(place, "missing: which VMs does it hit?")
         return tuple(played_against)
-    names = []  # type: List[str]
+    names: List[str] = []
     for position, item in enumerate(listed([value] if isinstance(value, str) else value, place)):
         name = _resource(item, at(place, position), played_against)
         if name.lower() in [other.lower() for other in names]:
@@ -292,7 +292,7 @@ def read_scenario(value: Any, resources: Optional[Sequence[str]] = None, place: 
 
 
 def _check_names(events: Sequence[EventSpec]) -> None:
-    earlier = set()  # type: set
+    earlier: set = set()
     for event in events:
         if event.name in earlier:
             raise InvalidInput(at(event.place, "name"), f"{event.name!r} is there twice")
@@ -313,8 +313,8 @@ def together(scenarios: Sequence[Scenario]) -> Scenario:
 
     VMs come from the resources when nobody declares any.
     """
-    settings = {}  # type: Dict[str, Any]
-    scopes = {}  # type: Dict[str, ScopeSpec]
+    settings: Dict[str, Any] = {}
+    scopes: Dict[str, ScopeSpec] = {}
     for scenario in scenarios:
         settings.update(scenario.settings)
         scopes.update(scenario.scopes)
@@ -329,7 +329,7 @@ def together(scenarios: Sequence[Scenario]) -> Scenario:
     )
     if whole.vms:
         return whole
-    names = {}  # type: Dict[str, str]
+    names: Dict[str, str] = {}
     for name in whole.resources + tuple(name for event in whole.events for name in event.resources):
         names.setdefault(name.lower(), name)
     return whole._replace(

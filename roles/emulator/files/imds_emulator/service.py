@@ -51,14 +51,14 @@ class Service:
     def __init__(self, loop: asyncio.AbstractEventLoop, scenario: Scenario, options: Options) -> None:
         self._loop = loop
         self._options = options
-        self._alarm = None  # type: Optional[asyncio.TimerHandle]
+        self._alarm: Optional[asyncio.TimerHandle] = None
         self.world = new_world(scenario.settings, options.speed, options.journal)
         if options.on_change:
             self._run_on_change(options.on_change)
         self.world.load(scenario)
         self._metadata = HttpServer(loop, MetadataService(self.world, options.log_requests).answer, SERVER)
         self._control = HttpServer(loop, ControlService(self.world, loop).answer, "imds_emulator")
-        self.urls = {"pid": os.getpid(), "metadata": [], "control": None}  # type: Dict[str, Any]
+        self.urls: Dict[str, Any] = {"pid": os.getpid(), "metadata": [], "control": None}
 
     def _run_on_change(self, command: str) -> None:
         def report(ran: Ran) -> None:  # from the other thread

@@ -71,10 +71,10 @@ class Timeline:
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.moved = lambda: None  # type: Callable[[], None]  # called when the next due time may have changed
-        self._heap = []  # type: List[Due]
+        self.moved: Callable[[], None] = lambda: None  # called when the next due time may have changed
+        self._heap: List[Due] = []
         self._order = 0
-        self._playing = None  # type: Optional[float]
+        self._playing: Optional[float] = None
 
     def now(self) -> float:
         """The moment being played, else virtual time."""

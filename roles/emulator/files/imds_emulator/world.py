@@ -44,13 +44,13 @@ class World:
         self.journal = journal
         self.settings = Settings()
         self.faults = Faults(timeline)
-        self.vms = {}  # type: Dict[str, Vm]       # by lower-case name
-        self.by_address = {}  # type: Dict[str, Vm]
-        self.scopes = {}  # type: Dict[str, Scope]
-        self.events = OrderedDict()  # type: OrderedDict[str, Event]
+        self.vms: Dict[str, Vm] = {}  # by lower-case name
+        self.by_address: Dict[str, Vm] = {}
+        self.scopes: Dict[str, Scope] = {}
+        self.events: OrderedDict[str, Event] = OrderedDict()
         self.requests = Requests()
-        self.listeners = []  # type: List[Callable[[str, Event], None]]  # told of (change, event)
-        self._coming = []  # type: List[Due]           # faults of scenarios
+        self.listeners: List[Callable[[str, Event], None]] = []  # told of (change, event)
+        self._coming: List[Due] = []  # faults of scenarios
 
     # -- loading ---------------------------------------------------------------------------------------------------
 
@@ -98,8 +98,8 @@ class World:
     @staticmethod
     def _place(spec: EventSpec, vms: Dict[str, Tuple[str, str]]) -> Placed:
         """Find the VMs that an event hits."""
-        names = []  # type: List[str]
-        scopes = []  # type: List[str]
+        names: List[str] = []
+        scopes: List[str] = []
         for position, resource in enumerate(spec.resources):
             place = at(at(spec.place, "resources"), position)
             if resource.lower() not in vms:
@@ -159,8 +159,8 @@ class World:
         return vm
 
     def _add_events(self, placed: Sequence[Placed]) -> List[Event]:
-        added = []  # type: List[Event]
-        by_name = {}  # type: Dict[str, Event]
+        added: List[Event] = []
+        by_name: Dict[str, Event] = {}
         for one in placed:
             event = Event(one.spec, one.spec.id or new_event_id(), self.scopes[one.scope], one.resources)
             self.events[event.id] = by_name[event.name] = event

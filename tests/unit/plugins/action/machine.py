@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An action on a connection of the real plugins, and a machine behind it that plays a script."""
+
 import base64
 import json
 import types
@@ -10,7 +13,9 @@ from ansible.plugins import loader
 from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import (
-    scheduled_events_approve, scheduled_events_info)
+    scheduled_events_approve,
+    scheduled_events_info,
+)
 
 ENDPOINT = "http://imds.test"
 EVENTS = ENDPOINT + "/metadata/scheduledevents?api-version=2020-07-01"
@@ -40,11 +45,19 @@ def connection(name):
 def action(operation, over, script, check_mode=False, async_val=0, delegate_to=None, **options):
     """The action with these options, over a connection of that name, to a machine that plays this script."""
     task = types.SimpleNamespace(
-        action="cloudops.azure_maintenance.scheduled_events_" + operation, args=options, check_mode=check_mode,
-        async_val=async_val, delegate_to=delegate_to, diff=False, environment=[], collections=[])
+        action="cloudops.azure_maintenance.scheduled_events_" + operation,
+        args=options,
+        check_mode=check_mode,
+        async_val=async_val,
+        delegate_to=delegate_to,
+        diff=False,
+        environment=[],
+        collections=[],
+    )
     data_loader = DataLoader()
     module = ACTIONS[operation].ActionModule(
-        task, connection(over), PlayContext(), data_loader, Templar(data_loader), loader)
+        task, connection(over), PlayContext(), data_loader, Templar(data_loader), loader
+    )
     module._execute_module = script
     module._remove_tmp_path = script.removed.append
     return module
@@ -62,7 +75,7 @@ class Script:
     def __call__(self, module_name=None, module_args=None, task_vars=None, wrap_async=False):
         assert task_vars == TASK_VARS
         assert not wrap_async
-        assert self.expected, "nothing more was expected, but %s %s" % (module_name, module_args)
+        assert self.expected, f"nothing more was expected, but {module_name} {module_args}"
         expected = self.expected.pop(0)
         if module_name == "ansible.windows.win_powershell":
             arguments = dict(module_args["parameters"])
@@ -94,8 +107,12 @@ def _sent(url, method="GET", timeout=10000, **more):
 
 
 def _gave(status, body, headers, looks=1):
-    return {"changed": False, "error": [], "failed": False, "result": {
-        "status": status, "headers": headers, "body": _base64(body), "looks": looks, "elapsed_ms": 3}}
+    return {
+        "changed": False,
+        "error": [],
+        "failed": False,
+        "result": {"status": status, "headers": headers, "body": _base64(body), "looks": looks, "elapsed_ms": 3},
+    }
 
 
 def _base64(data):
@@ -104,7 +121,9 @@ def _base64(data):
 
 def look(body, first=False, etag="", takes=0.0):
     """A single look at the document."""
-    return Call(_sent(EVENTS, timeout=125000 if first else 10000), _gave(200, body, {"etag": etag} if etag else {}), takes)
+    return Call(
+        _sent(EVENTS, timeout=125000 if first else 10000), _gave(200, body, {"etag": etag} if etag else {}), takes
+    )
 
 
 def own_name(name=b"win1"):
@@ -125,8 +144,10 @@ def wait(known, limit, body=None, etag="", looks=5, takes=0.0, interval=1000):
 
 def approval(*event_ids):
     body = json.dumps({"StartRequests": [{"EventId": event_id} for event_id in event_ids]}).encode()
-    return Call(_sent(EVENTS, "POST", Body=_base64(body), Headers={
-        "Metadata": "true", "Content-Type": "application/json"}), _gave(200, b"", {}))
+    return Call(
+        _sent(EVENTS, "POST", Body=_base64(body), Headers={"Metadata": "true", "Content-Type": "application/json"}),
+        _gave(200, b"", {}),
+    )
 
 
 def registry(result, **arguments):
@@ -135,8 +156,15 @@ def registry(result, **arguments):
 
 def failure(call, name, message="?"):
     """The same call, but it fails."""
-    return Call(call.arguments, {"changed": False, "error": [], "result": {
-        "failure": name, "message": message, "part": "head", "looks": 1, "elapsed_ms": 3}}, call.takes)
+    return Call(
+        call.arguments,
+        {
+            "changed": False,
+            "error": [],
+            "result": {"failure": name, "message": message, "part": "head", "looks": 1, "elapsed_ms": 3},
+        },
+        call.takes,
+    )
 
 
 def instead(call, result):

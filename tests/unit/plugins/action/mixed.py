@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What must come of a mixed play, whatever plays the Windows machine: a stand-in, or a real PowerShell (tests/windows)."""
+
 import json
 import pathlib
 import sys
@@ -14,8 +17,8 @@ SCENARIO = {
     "resources": ["linux1", "win1"],
     "events": [{"type": "Reboot", "id": ID, "notice": 900, "tail": 100}],
 }
-OPTION_245 = "f5000000000000000400000000000000ffffff7f7f000001"      # 127.0.0.1, which can't be the service's address
-LINUX = "linux1 ansible_connection=local ansible_python_interpreter=%s\n" % sys.executable
+OPTION_245 = "f5000000000000000400000000000000ffffff7f7f000001"  # 127.0.0.1, which can't be the service's address
+LINUX = f"linux1 ansible_connection=local ansible_python_interpreter={sys.executable}\n"
 
 
 class Played:
@@ -24,8 +27,12 @@ class Played:
     def __init__(self, folder, play, hosts, variables, **environment):
         with emulator(folder, SCENARIO, "--speed", "10") as address:
             self.printed, self.status = playbook(
-                folder, play, LINUX + hosts,
-                dict(variables, emulator=address, results=str(folder), nobody="http://127.0.0.1:1"), **environment)
+                folder,
+                play,
+                LINUX + hosts,
+                dict(variables, emulator=address, results=str(folder), nobody="http://127.0.0.1:1"),
+                **environment,
+            )
         self.results = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
         journal = [json.loads(line) for line in (folder / "journal").read_text().splitlines()]
         self.journal = [entry for entry in journal if entry["kind"] != "request"]
@@ -56,7 +63,13 @@ class MixedPlay:
 
         for task in ("seen", "checked", "unprepared", "gave_up"):
             mine, others = (dict(results[host][task]) for host in ("linux1", "win1"))
-            for added in ("ansible_facts", "invocation", "exception", "failed_when_suppressed_exception", "warnings"):  # by core
+            for added in (
+                "ansible_facts",
+                "invocation",
+                "exception",
+                "failed_when_suppressed_exception",
+                "warnings",
+            ):  # by core
                 mine.pop(added, None), others.pop(added, None)
             assert shape(mine) == shape(others), task
 
@@ -78,7 +91,9 @@ class MixedPlay:
         for host in ("linux1", "win1"):
             gone = results[host]["gone"]
             assert gone["events"] == []
-            assert {"kind": "gone", "id": ID, "type": "Reboot", "outcome": "completed", "affects_self": True} in gone["transitions"]
+            assert {"kind": "gone", "id": ID, "type": "Reboot", "outcome": "completed", "affects_self": True} in gone[
+                "transitions"
+            ]
 
     def test_both_give_up_alike(self, played):
         results = played.results
@@ -107,9 +122,14 @@ class MixedPlay:
 
 
 MAINTAIN = {
-    "azure_maintenance_endpoint": "{{ emulator }}/vm/{{ inventory_hostname }}", "azure_maintenance_scope": "web",
-    "maintain_wait_timeout": 60, "maintain_slice": 5, "maintain_recover_timeout": 60, "maintain_margin": 5,
-    "azure_maintenance_hosts": "linux1,win1"}
+    "azure_maintenance_endpoint": "{{ emulator }}/vm/{{ inventory_hostname }}",
+    "azure_maintenance_scope": "web",
+    "maintain_wait_timeout": 60,
+    "maintain_slice": 5,
+    "maintain_recover_timeout": 60,
+    "maintain_margin": 5,
+    "azure_maintenance_hosts": "linux1,win1",
+}
 
 
 class MixedMaintain:

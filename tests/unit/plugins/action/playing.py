@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """ansible-playbook of the Ansible that runs the tests, against an emulator on loopback. tests/windows uses it, too."""
+
 import contextlib
 import json
 import os
@@ -19,7 +22,7 @@ def collections_path():
     folders = [folder for folder in os.environ.get("ANSIBLE_COLLECTIONS_PATH", "").split(os.pathsep) if folder]
     for name in ("cloudops/azure_maintenance", "ansible/windows"):
         if not any(pathlib.Path(folder, "ansible_collections", name).is_dir() for folder in folders):
-            pytest.skip("no collection %s: set ANSIBLE_COLLECTIONS_PATH" % name.replace("/", "."))
+            pytest.skip(f"no collection {name.replace('/', '.')}: set ANSIBLE_COLLECTIONS_PATH")
     return os.pathsep.join(folders)
 
 
@@ -29,15 +32,33 @@ def emulator(folder, scenario, *options):
     addresses = folder / "addresses.json"
     (folder / "scenario.json").write_text(json.dumps(scenario))
     with subprocess.Popen(
-            [sys.executable, "-m", "imds_emulator", "serve", "--scenario", str(folder / "scenario.json"), "--listen",
-             "127.0.0.1:0", "--control", "none", "--addresses", str(addresses), "--journal", str(folder / "journal"),
-             "--log-requests", *options],
-            cwd=EMULATOR, env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"), stdout=subprocess.DEVNULL) as process:
+        [
+            sys.executable,
+            "-m",
+            "imds_emulator",
+            "serve",
+            "--scenario",
+            str(folder / "scenario.json"),
+            "--listen",
+            "127.0.0.1:0",
+            "--control",
+            "none",
+            "--addresses",
+            str(addresses),
+            "--journal",
+            str(folder / "journal"),
+            "--log-requests",
+            *options,
+        ],
+        cwd=EMULATOR,
+        env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"),
+        stdout=subprocess.DEVNULL,
+    ) as process:
         try:
             for _dummy in range(200):
                 if addresses.exists():
                     break
-                assert process.poll() is None, "the emulator ended with %s" % process.returncode
+                assert process.poll() is None, f"the emulator ended with {process.returncode}"
                 time.sleep(0.05)
             yield json.loads(addresses.read_text())["metadata"][0]
         finally:
@@ -49,14 +70,34 @@ def playbook(folder, play, hosts, variables, **environment):
     (folder / "hosts").write_text(hosts)
     (folder / "variables").write_text(json.dumps(variables))
     settings = dict(
-        os.environ, ANSIBLE_COLLECTIONS_PATH=collections_path(), ANSIBLE_HOME=str(folder / "ansible"),
-        ANSIBLE_LOCAL_TEMP=str(folder / "local"), ANSIBLE_REMOTE_TMP=str(folder / "remote"),
-        ANSIBLE_ASYNC_DIR=str(folder / "async"), ANSIBLE_NOCOLOR="1", ANSIBLE_STDOUT_CALLBACK="default",
-        ANSIBLE_RETRY_FILES_ENABLED="0", ANSIBLE_LOCALHOST_WARNING="0", PYTHONDONTWRITEBYTECODE="1")
+        os.environ,
+        ANSIBLE_COLLECTIONS_PATH=collections_path(),
+        ANSIBLE_HOME=str(folder / "ansible"),
+        ANSIBLE_LOCAL_TEMP=str(folder / "local"),
+        ANSIBLE_REMOTE_TMP=str(folder / "remote"),
+        ANSIBLE_ASYNC_DIR=str(folder / "async"),
+        ANSIBLE_NOCOLOR="1",
+        ANSIBLE_STDOUT_CALLBACK="default",
+        ANSIBLE_RETRY_FILES_ENABLED="0",
+        ANSIBLE_LOCALHOST_WARNING="0",
+        PYTHONDONTWRITEBYTECODE="1",
+    )
     settings.pop("ANSIBLE_CONFIG", None)
     settings.update(environment)
     done = subprocess.run(
-        [str(pathlib.Path(sys.executable).with_name("ansible-playbook")), "-i", str(folder / "hosts"),
-         "-e", "@" + str(folder / "variables"), str(play)],
-        env=settings, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300, check=False)
+        [
+            str(pathlib.Path(sys.executable).with_name("ansible-playbook")),
+            "-i",
+            str(folder / "hosts"),
+            "-e",
+            "@" + str(folder / "variables"),
+            str(play),
+        ],
+        env=settings,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=300,
+        check=False,
+    )
     return done.stdout.decode("utf-8", "replace"), done.returncode

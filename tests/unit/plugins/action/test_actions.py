@@ -1,16 +1,34 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which way an action goes, and every call it makes to a Windows machine."""
+
 import re
 
 import pytest
-
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _action
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import (
-    CONNECTIONS, ENDPOINT, TASK_VARS, Script, action, approval, connection, failure, instead, look, own_name, registry, wait)
+    CONNECTIONS,
+    ENDPOINT,
+    TASK_VARS,
+    Script,
+    action,
+    approval,
+    connection,
+    failure,
+    instead,
+    look,
+    own_name,
+    registry,
+    wait,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
-    ScriptedClock, document, event)
+    ScriptedClock,
+    document,
+    event,
+)
 
 WINDOWS = sorted(name for name, row in CONNECTIONS.items() if row[2])
 POSIX = sorted(name for name, row in CONNECTIONS.items() if not row[2])
@@ -37,6 +55,7 @@ def run(clock, operation, *expected, over="winrm", **options):
 
 # --- which way ---
 
+
 @pytest.mark.parametrize("name", CONNECTIONS)
 def test_the_shell_tells_what_the_machine_is(name):
     assert getattr(connection(name)._shell, "_IS_WINDOWS", False) == CONNECTIONS[name][2]
@@ -53,7 +72,7 @@ def test_posix_the_module_is_started_as_it_is(over, operation, check_mode, async
         return {"changed": False, "what": "ever"}
 
     start.removed = []
-    module = action(operation, over, start, check_mode, async_val, nonsense=1)      # the module refuses that itself
+    module = action(operation, over, start, check_mode, async_val, nonsense=1)  # the module refuses that itself
     assert module.run(None, TASK_VARS) == {"changed": False, "what": "ever"}
     assert calls == [{"task_vars": TASK_VARS, "wrap_async": async_val}]
     assert len(start.removed) == (0 if async_val else 1)
@@ -86,6 +105,7 @@ def test_what_a_task_leaves_behind_is_removed(clock):
 
 # --- the sequences ---
 
+
 def test_info(clock):
     result = run(clock, "info", look(SHOWN, first=True), own_name())
     assert result["polls"] == 1
@@ -102,8 +122,15 @@ def test_info_in_check_mode_is_the_same(clock):
 
 
 def test_a_wait_of_an_hour_is_one_call(clock):
-    result = run(clock, "info", look(QUIET, first=True, etag='"1"'), own_name(),
-                 wait(QUIET, 3599000, etag='"1"', looks=3600, takes=3599.2), wait=True, wait_timeout=3600)
+    result = run(
+        clock,
+        "info",
+        look(QUIET, first=True, etag='"1"'),
+        own_name(),
+        wait(QUIET, 3599000, etag='"1"', looks=3600, takes=3599.2),
+        wait=True,
+        wait_timeout=3600,
+    )
     assert result["failed"] is True
     assert result["failure"]["kind"] == "timeout"
     assert result["polls"] == 3601
@@ -118,28 +145,53 @@ def test_a_wait_without_etags(clock):
 
 def test_a_wait_of_two_and_a_half_hours_is_three_calls(clock):
     result = run(
-        clock, "info", look(QUIET, first=True), own_name(),
-        wait(QUIET, 3600000, takes=3600), wait(QUIET, 3600000, takes=3600), wait(QUIET, 9000000 - 7203000, takes=1797),
-        wait=True, wait_timeout=9000)
+        clock,
+        "info",
+        look(QUIET, first=True),
+        own_name(),
+        wait(QUIET, 3600000, takes=3600),
+        wait(QUIET, 3600000, takes=3600),
+        wait(QUIET, 9000000 - 7203000, takes=1797),
+        wait=True,
+        wait_timeout=9000,
+    )
     assert result["failure"]["kind"] == "timeout"
 
 
 def test_a_wait_ends_with_the_first_change(clock):
-    result = run(clock, "info", look(QUIET, first=True), own_name(), wait(QUIET, 299000, SHOWN, looks=8, takes=8.0), wait=True)
+    result = run(
+        clock, "info", look(QUIET, first=True), own_name(), wait(QUIET, 299000, SHOWN, looks=8, takes=8.0), wait=True
+    )
     assert "failed" not in result
     assert result["polls"] == 9
     assert [entry["kind"] for entry in result["transitions"]] == ["shown"]
 
 
 def test_each_change_that_is_not_the_one_waited_for_costs_one_call(clock):
-    result = run(clock, "info", look(SHOWN, first=True), own_name(), wait(SHOWN, 299000, STARTED, takes=9.0),
-                 wait(STARTED, 289000, QUIET, takes=5.0), wait=True, wait_for="gone")
+    result = run(
+        clock,
+        "info",
+        look(SHOWN, first=True),
+        own_name(),
+        wait(SHOWN, 299000, STARTED, takes=9.0),
+        wait(STARTED, 289000, QUIET, takes=5.0),
+        wait=True,
+        wait_for="gone",
+    )
     assert [entry["kind"] for entry in result["transitions"]] == ["started", "gone"]
 
 
 def test_approve_and_confirm(clock):
-    result = run(clock, "approve", look(SHOWN, first=True), own_name(), approval(ID), wait(SHOWN, 59000, STARTED, takes=2.0),
-                 event_ids=[ID], prepared_resources=["other"])
+    result = run(
+        clock,
+        "approve",
+        look(SHOWN, first=True),
+        own_name(),
+        approval(ID),
+        wait(SHOWN, 59000, STARTED, takes=2.0),
+        event_ids=[ID],
+        prepared_resources=["other"],
+    )
     assert (result["changed"], result["approved"], result["confirmed"]) == (True, [ID], [ID])
     assert result["diff"] == {"before": {"events": {ID: "Scheduled"}}, "after": {"events": {ID: "approved"}}}
 
@@ -161,8 +213,15 @@ def test_approve_what_has_started_sends_nothing(clock):
 
 
 def test_an_approval_whose_answer_was_lost_is_looked_after(clock):
-    result = run(clock, "approve", look(SHOWN, first=True), own_name(),
-                 failure(approval(ID), "ResponseEnded"), look(STARTED), event_ids=[ID])
+    result = run(
+        clock,
+        "approve",
+        look(SHOWN, first=True),
+        own_name(),
+        failure(approval(ID), "ResponseEnded"),
+        look(STARTED),
+        event_ids=[ID],
+    )
     assert (result["approved"], result["confirmed"]) == ([ID], [ID])
 
 
@@ -172,11 +231,19 @@ def test_discovery(clock):
     found = look(QUIET, first=True)
     found.arguments["Url"] = found.arguments["Url"].replace(ENDPOINT, "http://168.63.129.16")
     result = run(
-        clock, "info", failure(look(QUIET, first=True), "HostUnreachable"),
+        clock,
+        "info",
+        failure(look(QUIET, first=True), "HostUnreachable"),
         registry({"exists": True, "sub_keys": ["{A}"]}, path=interfaces),
-        registry({"exists": True, "raw_value": ["0x%02x" % byte for byte in value]},
-                 path=interfaces + "\\{A}", name="DhcpInterfaceOptions"),
-        found, discover=True, resource_name="win1")
+        registry(
+            {"exists": True, "raw_value": [f"0x{byte:02x}" for byte in value]},
+            path=interfaces + "\\{A}",
+            name="DhcpInterfaceOptions",
+        ),
+        found,
+        discover=True,
+        resource_name="win1",
+    )
     assert result["endpoint"] == "http://168.63.129.16"
     assert "DHCP option 245 led to" in result["warnings"][0]
 
@@ -207,8 +274,14 @@ BROKEN = [
     ({"changed": False, "result": {}}, "did not say why"),
     ({"changed": False, "result": {"status": 200, "headers": {}, "looks": 1}}, "it has no body"),
     ({"changed": False, "result": {"status": 200, "headers": {}, "looks": 1, "body": "*"}}, "not base64"),
-    ({"changed": False, "result": {"failure": "PowerShell", "message": "PowerShell 4.0, FullLanguage"}}, "5.1 or newer"),
-    ({"changed": False, "result": {"failure": "PowerShell", "message": "PowerShell 5.1, ConstrainedLanguage"}}, "FullLanguage"),
+    (
+        {"changed": False, "result": {"failure": "PowerShell", "message": "PowerShell 4.0, FullLanguage"}},
+        "5.1 or newer",
+    ),
+    (
+        {"changed": False, "result": {"failure": "PowerShell", "message": "PowerShell 5.1, ConstrainedLanguage"}},
+        "FullLanguage",
+    ),
 ]
 
 
@@ -232,8 +305,14 @@ def test_a_machine_that_can_not_look_any_more(result, said, clock):
 
 
 def test_an_approval_without_a_usable_result_says_so(clock):
-    outcome = run(clock, "approve", look(SHOWN, first=True), own_name(), instead(approval(ID), {"result": {"status": 200}}),
-                  event_ids=[ID])
+    outcome = run(
+        clock,
+        "approve",
+        look(SHOWN, first=True),
+        own_name(),
+        instead(approval(ID), {"result": {"status": 200}}),
+        event_ids=[ID],
+    )
     assert "Approving ID-1 failed: win1: " in outcome["msg"]
     assert "Whether the approval was sent can't be told" in outcome["msg"]
 
@@ -243,27 +322,41 @@ def test_a_lost_connection_is_ansibles_unreachable(clock):
         run(clock, "info", instead(look(QUIET, first=True), AnsibleConnectionFailure("timed out")))
 
 
-@pytest.mark.parametrize("operation, options, said", [
-    ("info", {"wait_tmeout": 5}, "win1: Unsupported parameters for (cloudops.azure_maintenance.scheduled_events_info) "
-                                 "module: wait_tmeout. Supported parameters include: affecting, api_version"),
-    ("info", {"wait_for": "godot"}, "win1: value of wait_for must be one of: event, started, gone, change, got: godot"),
-    ("info", {"timeout": "soon"}, "win1: argument 'timeout' is of type"),
-    ("approve", {}, "win1: missing required arguments: event_ids"),
-])
+@pytest.mark.parametrize(
+    "operation, options, said",
+    [
+        (
+            "info",
+            {"wait_tmeout": 5},
+            "win1: Unsupported parameters for (cloudops.azure_maintenance.scheduled_events_info) "
+            "module: wait_tmeout. Supported parameters include: affecting, api_version",
+        ),
+        (
+            "info",
+            {"wait_for": "godot"},
+            "win1: value of wait_for must be one of: event, started, gone, change, got: godot",
+        ),
+        ("info", {"timeout": "soon"}, "win1: argument 'timeout' is of type"),
+        ("approve", {}, "win1: missing required arguments: event_ids"),
+    ],
+)
 def test_arguments_are_those_of_the_module(operation, options, said, clock):
     result = run(clock, operation, **options)
     assert result["failed"] is True and result["failure"]["kind"] == "invalid"
     assert said in result["msg"]
 
 
-@pytest.mark.parametrize("operation, options, said", [
-    ("info", {"endpoint": "169.254.169.254"}, "does not begin with http"),
-    ("info", {"endpoint": "ftp://imds.test"}, "does not begin with http"),
-    ("info", {"timeout": 0}, "timeout"),
-    ("info", {"wait_sleep": 0.1, "wait": True}, "wait_sleep"),
-    ("approve", {"event_ids": []}, "must name at least one event"),
-    ("approve", {"event_ids": [ID], "rank": -1}, "ranks count from 0"),
-])
+@pytest.mark.parametrize(
+    "operation, options, said",
+    [
+        ("info", {"endpoint": "169.254.169.254"}, "does not begin with http"),
+        ("info", {"endpoint": "ftp://imds.test"}, "does not begin with http"),
+        ("info", {"timeout": 0}, "timeout"),
+        ("info", {"wait_sleep": 0.1, "wait": True}, "wait_sleep"),
+        ("approve", {"event_ids": []}, "must name at least one event"),
+        ("approve", {"event_ids": [ID], "rank": -1}, "ranks count from 0"),
+    ],
+)
 def test_options_out_of_range_send_nothing(operation, options, said, clock):
     result = run(clock, operation, **options)
     assert result["failed"] is True

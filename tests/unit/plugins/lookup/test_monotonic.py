@@ -1,8 +1,9 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The controller's clock as a lookup."""
 
 import pytest
-
 from ansible.errors import AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.lookup import monotonic

@@ -1,10 +1,16 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stand-ins that play a script and fail when anything else happens: a clock, a Transport, and an adapter of requests."""
+
 import io
 import json
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer, Transport
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
+    Answer,
+    Transport,
+)
 
 try:
     import requests
@@ -15,7 +21,7 @@ except ImportError:
     BaseAdapter = object
 
 ENDPOINT = "http://imds.test"
-WALL = 1767225600.0     # 2026-01-01T00:00:00Z
+WALL = 1767225600.0  # 2026-01-01T00:00:00Z
 NAME_PATH = "/metadata/instance/compute/name?api-version=2021-02-01&format=text"
 GROUP_PATH = "/metadata/instance/compute/placementGroupId?api-version=2021-02-01&format=text"
 
@@ -67,10 +73,10 @@ class Expected:
         if self.timeout is not None:
             assert timeout == self.timeout
         if self.at is not None:
-            assert at == self.at, "asked after %s s, expected after %s s" % (at, self.at)
+            assert at == self.at, f"asked after {at} s, expected after {self.at} s"
 
     def __repr__(self):
-        return "%s %s -> %r" % (self.method, self.url, self.outcome)
+        return f"{self.method} {self.url} -> {self.outcome!r}"
 
 
 def get(path, *outcome, **expected):
@@ -104,7 +110,7 @@ class ScriptedTransport(Transport):
     def __init__(self, *script):
         super().__init__(ScriptedClock())
         self.script = list(script)
-        self.known = []     # (known, interval, limit) of every get_until_changed
+        self.known = []  # (known, interval, limit) of every get_until_changed
 
     def expect(self, *script):
         self.script.extend(script)
@@ -121,17 +127,17 @@ class ScriptedTransport(Transport):
         return super().get_until_changed(url, headers, timeout, known, interval, limit)
 
     def _play(self, method, url, headers, body, timeout):
-        assert self.script, "nothing more was expected, but %s %s after %s s" % (method, url, self.clock.elapsed)
+        assert self.script, f"nothing more was expected, but {method} {url} after {self.clock.elapsed} s"
         expected = self.script.pop(0)
         expected.check(method, url, headers, body, timeout, self.clock.elapsed)
         self.clock.elapsed += expected.takes
         if isinstance(expected.outcome[0], Exception):
             raise expected.outcome[0]
-        status, content, answer_headers = (expected.outcome + (b"", {})[len(expected.outcome) - 1:])
+        status, content, answer_headers = expected.outcome + (b"", {})[len(expected.outcome) - 1 :]
         return Answer(status, answer_headers, content)
 
     def finish(self):
-        assert not self.script, "never asked: %s" % self.script
+        assert not self.script, f"never asked: {self.script}"
 
 
 class ScriptedAdapter(BaseAdapter):
@@ -144,7 +150,7 @@ class ScriptedAdapter(BaseAdapter):
         self.requests = []
 
     def send(self, request, stream=False, timeout=None, verify=True, cert=None, proxies=None):
-        assert self.script, "nothing more was expected, but %s %s" % (request.method, request.url)
+        assert self.script, f"nothing more was expected, but {request.method} {request.url}"
         expected = self.script.pop(0)
         expected.check(request.method, request.url, expected.headers, request.body, timeout, self.clock.elapsed)
         for name, value in (expected.headers or {}).items():
@@ -155,7 +161,7 @@ class ScriptedAdapter(BaseAdapter):
         self.clock.elapsed += expected.takes
         if isinstance(expected.outcome[0], Exception):
             raise expected.outcome[0]
-        status, content, headers = (expected.outcome + (b"", {})[len(expected.outcome) - 1:])
+        status, content, headers = expected.outcome + (b"", {})[len(expected.outcome) - 1 :]
         response = requests.Response()
         response.status_code = status
         response.headers = requests.structures.CaseInsensitiveDict(headers)
@@ -189,9 +195,15 @@ class Trickle(io.RawIOBase):
 def event(event_id="ID-1", status="Scheduled", resources=("web1",), **members):
     """An event of the wire; a member that is None is left out."""
     found = {
-        "EventId": event_id, "EventStatus": status, "EventType": "Reboot", "ResourceType": "VirtualMachine",
-        "Resources": list(resources), "NotBefore": "" if status == "Started" else "Thu, 01 Jan 2026 00:15:00 GMT",
-        "Description": "", "EventSource": "Platform", "DurationInSeconds": -1,
+        "EventId": event_id,
+        "EventStatus": status,
+        "EventType": "Reboot",
+        "ResourceType": "VirtualMachine",
+        "Resources": list(resources),
+        "NotBefore": "" if status == "Started" else "Thu, 01 Jan 2026 00:15:00 GMT",
+        "Description": "",
+        "EventSource": "Platform",
+        "DurationInSeconds": -1,
     }
     found.update(members)
     return {name: value for name, value in found.items() if value is not None}

@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the modules declare. What they do is tested in tests/unit/plugins/modules."""
+
 import importlib
 
 import pytest
@@ -9,11 +12,17 @@ pytest.importorskip("ansible")
 
 from ansible_collections.cloudops.azure_maintenance.plugins.doc_fragments import attributes, imds  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _module  # noqa: E402
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations import operation, options  # noqa: E402
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS, ScheduledEventsError  # noqa: E402
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found  # noqa: E402
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations import operation, options  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (  # noqa: E402
-    ENDPOINT, ScriptedTransport, document, event, look, own_name)
+    ENDPOINT,
+    ScriptedTransport,
+    document,
+    event,
+    look,
+    own_name,
+)
 
 MODULES = {
     "scheduled_events_info": (_module.INFO_ARGUMENTS, options.INFO_DEFAULTS, operation.info),
@@ -40,8 +49,12 @@ def test_arguments_defaults_and_documentation_agree(name):
 @pytest.mark.parametrize("name", MODULES)
 def test_what_is_returned_is_documented(name):
     transport = ScriptedTransport(look(200, document(3, event(), {"EventId": "ID-2"})), own_name())
-    result = MODULES[name][2]({"endpoint": ENDPOINT, "event_ids": ["ID-1"], "check_mode": True}, transport, transport.clock,
-                              *((True,) if name == "scheduled_events_approve" else ()))
+    result = MODULES[name][2](
+        {"endpoint": ENDPOINT, "event_ids": ["ID-1"], "check_mode": True},
+        transport,
+        transport.clock,
+        *((True,) if name == "scheduled_events_approve" else ()),
+    )
     documented = documentation(name, "RETURN")
     # changed, diff and warnings are Ansible's own
     assert set(result) - {"changed", "diff", "warnings"} == set(documented) - {"failure"}
@@ -66,7 +79,7 @@ def test_failures_are_documented(name):
 
 def test_every_kind_of_failure_is_documented():
     text = str(documentation("scheduled_events_info", "RETURN")["failure"]["contains"]["kind"]["description"])
-    assert [kind for kind in KINDS if "V(%s)" % kind not in text] == []
+    assert [kind for kind in KINDS if f"V({kind})" not in text] == []
 
 
 @pytest.mark.parametrize("name", MODULES)

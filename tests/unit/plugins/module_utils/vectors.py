@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The cases of tests/vectors, as parameters of a test. tests/vectors/README.md explains them."""
 
@@ -14,7 +16,7 @@ def cases(file_name, wanted=lambda case: True):
     """Every wanted case of a file, named as it is there."""
     with open(os.path.join(_FOLDER, file_name), encoding="utf-8") as file:
         found = [case for case in json.load(file)["cases"] if wanted(case)]
-    assert found, "no such case in {0}".format(file_name)
+    assert found, f"no such case in {file_name}"
     return [pytest.param(case, id=case["name"]) for case in found]
 
 

@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs a module in this process, as Ansible would, on a scripted Transport."""
+
 import contextlib
 import json
 
@@ -11,12 +14,12 @@ basic = pytest.importorskip("ansible.module_utils.basic")
 
 try:
     from ansible.module_utils import _internal
-except ImportError:     # before ansible-core 2.19
+except ImportError:  # before ansible-core 2.19
     _internal = None
 
 try:
     from ansible.module_utils.testing import patch_module_args
-except ImportError:     # before ansible-core 2.17
+except ImportError:  # before ansible-core 2.17
 
     @contextlib.contextmanager
     def patch_module_args(arguments):
@@ -31,7 +34,7 @@ def play(module, transport, monkeypatch, capsys, check_mode=False, **options):
     """The module's exit status and what it printed."""
     monkeypatch.setattr(_module, "Clock", lambda: transport.clock)
     monkeypatch.setattr(_module, "RequestsTransport", lambda clock: transport)
-    if _internal is not None:   # tests of actions made this process a controller, which shows warnings and returns none
+    if _internal is not None:  # tests of actions made this process a controller, which shows warnings and returns none
         monkeypatch.setattr(_internal, "is_controller", False)
     with patch_module_args(dict(options, _ansible_check_mode=check_mode)), pytest.raises(SystemExit) as caught:
         module.main()

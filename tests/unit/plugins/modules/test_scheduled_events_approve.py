@@ -1,9 +1,18 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.modules import scheduled_events_approve
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
-    ENDPOINT, ScriptedTransport, document, event, look, own_name, sent)
+    ENDPOINT,
+    ScriptedTransport,
+    document,
+    event,
+    look,
+    own_name,
+    sent,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.modules.play import play
 
 TWO = document(4, event(resources=["web1", "web2"]), event("ID-2", resources=["web1", "web3"]))
@@ -14,12 +23,19 @@ def run(monkeypatch, capsys):
     def _run(*script, **options):
         options.setdefault("endpoint", ENDPOINT)
         return play(scheduled_events_approve, ScriptedTransport(*script), monkeypatch, capsys, **options)
+
     return _run
 
 
 def test_an_approval(run):
-    code, result = run(look(200, TWO), own_name(), sent("ID-1"), look(200, document(5)),
-                       event_ids=["ID-1", "ID-2"], prepared_resources=["web2"])
+    code, result = run(
+        look(200, TWO),
+        own_name(),
+        sent("ID-1"),
+        look(200, document(5)),
+        event_ids=["ID-1", "ID-2"],
+        prepared_resources=["web2"],
+    )
     assert (code, result["changed"], result["approved"], result["confirmed"]) == (0, True, ["ID-1"], ["ID-1"])
     assert [each["reason"] for each in result["not_approved"]] == ["unknown_machines"]
     assert result["diff"]["after"] == {"events": {"ID-1": "approved"}}
@@ -31,20 +47,42 @@ def test_check_mode_sends_nothing(run):
 
 
 def test_all_options_arrive(run):
-    code, result = run(look(200, TWO, timeout=20.0), look(200, TWO, at=3), look(200, TWO, at=4), sent("ID-2", timeout=3.0, at=4),
-                       event_ids=["id-2"], force=True, rank=2, takeover=2, wait=False, wait_timeout=1, wait_sleep=3, timeout=3,
-                       first_timeout=20, resource_name="web1")
+    code, result = run(
+        look(200, TWO, timeout=20.0),
+        look(200, TWO, at=3),
+        look(200, TWO, at=4),
+        sent("ID-2", timeout=3.0, at=4),
+        event_ids=["id-2"],
+        force=True,
+        rank=2,
+        takeover=2,
+        wait=False,
+        wait_timeout=1,
+        wait_sleep=3,
+        timeout=3,
+        first_timeout=20,
+        resource_name="web1",
+    )
     assert (code, result["confirmed"]) == (0, [])
 
 
 def test_an_approval_that_is_not_confirmed_fails_as_changed(run):
-    code, result = run(look(200, TWO), own_name(), sent("ID-1"), look(200, TWO), event_ids=["ID-1"], force=True, wait_timeout=0)
+    code, result = run(
+        look(200, TWO), own_name(), sent("ID-1"), look(200, TWO), event_ids=["ID-1"], force=True, wait_timeout=0
+    )
     assert (code, result["failed"], result["changed"], result["approved"]) == (1, True, True, ["ID-1"])
     assert result["failure"]["kind"] == "timeout"
 
 
-@pytest.mark.parametrize("options, word", [({}, "event_ids"), ({"event_ids": []}, "event_ids"), ({"event_ids": ["A"], "rank": -1}, "rank"),
-                                           ({"event_ids": ["A"], "rank": 0.5}, "rank")])
+@pytest.mark.parametrize(
+    "options, word",
+    [
+        ({}, "event_ids"),
+        ({"event_ids": []}, "event_ids"),
+        ({"event_ids": ["A"], "rank": -1}, "rank"),
+        ({"event_ids": ["A"], "rank": 0.5}, "rank"),
+    ],
+)
 def test_wrong_options(run, options, word):
     code, result = run(**options)
     assert (code, result["failed"]) == (1, True)

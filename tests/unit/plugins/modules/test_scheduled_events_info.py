@@ -1,14 +1,25 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 import functools
 
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _module
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.modules import scheduled_events_info
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
-    ENDPOINT, NAME_PATH, ScriptedTransport, document, event, events_path, get, look, own_name)
+    ENDPOINT,
+    NAME_PATH,
+    ScriptedTransport,
+    document,
+    event,
+    events_path,
+    get,
+    look,
+    own_name,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.modules.play import basic, play
 
 
@@ -17,6 +28,7 @@ def run(monkeypatch, capsys):
     def _run(*script, **options):
         options.setdefault("endpoint", ENDPOINT)
         return play(scheduled_events_info, ScriptedTransport(*script), monkeypatch, capsys, **options)
+
     return _run
 
 
@@ -31,8 +43,20 @@ def test_all_options_arrive(run):
     code, result = run(
         get(events_path("2017-08-01"), 200, document(4), timeout=20.0, at=0),
         get(events_path("2017-08-01"), 200, document(5, event(EventSource="User", EventType="Freeze")), at=0.5),
-        event_ids=["ID-1"], types="Freeze", statuses=["Scheduled"], sources=["User"], affecting="self", wait=True, wait_for="event",
-        wait_timeout="30", wait_sleep=0.5, api_version="2017-08-01", timeout=3, first_timeout=20, resource_name="web1")
+        event_ids=["ID-1"],
+        types="Freeze",
+        statuses=["Scheduled"],
+        sources=["User"],
+        affecting="self",
+        wait=True,
+        wait_for="event",
+        wait_timeout="30",
+        wait_sleep=0.5,
+        api_version="2017-08-01",
+        timeout=3,
+        first_timeout=20,
+        resource_name="web1",
+    )
     assert (code, result["elapsed"]) == (0, 0.5)
 
 
@@ -52,8 +76,18 @@ def test_a_wrong_option_is_told_before_anything_is_asked(run):
     assert "wait_sleep" in result["msg"]
 
 
-@pytest.mark.parametrize("options", [{"affecting": "me"}, {"wait_for": "x"}, {"api_version": "x"}, {"wait": "perhaps"}, {"timeout": "x"},
-                                     {"since_incarnation": "x"}, {"colour": "red"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"affecting": "me"},
+        {"wait_for": "x"},
+        {"api_version": "x"},
+        {"wait": "perhaps"},
+        {"timeout": "x"},
+        {"since_incarnation": "x"},
+        {"colour": "red"},
+    ],
+)
 def test_a_wrong_type_is_told_by_ansible(run, options):
     code, result = run(**options)
     assert (code, result["failed"]) == (1, True)

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everything that can go wrong at the other end of a request, once: a server that does it, what a Transport must make of
 it, and what look.ps1 says of it.
@@ -5,6 +7,7 @@ it, and what look.ps1 says of it.
 The answers of look.ps1 marked with RECORDED hold what a prototype of it saw under PowerShell 7.6; the others are derived
 from the documentation of .NET and of .NET Framework (Windows PowerShell 5.1), and were never seen on a real Windows.
 """
+
 import base64
 import contextlib
 import socket
@@ -13,16 +16,25 @@ import threading
 import time
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
-    AnswerTimeout, AnswerTooLarge, BrokenAnswer, Unreachable)
+    AnswerTimeout,
+    AnswerTooLarge,
+    BrokenAnswer,
+    Unreachable,
+)
 
 DOCUMENT = b'{"DocumentIncarnation": 2, "Events": []}'
-TIMEOUT = 0.6       # seconds for one exchange, in these tests
+TIMEOUT = 0.6  # seconds for one exchange, in these tests
 
 
 def answered(status, body=b"", **headers):
     """What look.ps1 says of an answer."""
-    return {"status": status, "headers": {name.replace("_", "-"): value for name, value in headers.items()},
-            "body": base64.b64encode(body).decode("ascii"), "looks": 1, "elapsed_ms": 5}
+    return {
+        "status": status,
+        "headers": {name.replace("_", "-"): value for name, value in headers.items()},
+        "body": base64.b64encode(body).decode("ascii"),
+        "looks": 1,
+        "elapsed_ms": 5,
+    }
 
 
 def failed(failure, message="?", part="head"):
@@ -71,50 +83,95 @@ REFUSED, UNKNOWN = "nobody listens", "no such name"
 
 # name of the fault: (what the server does, the error or the status that comes of it, what look.ps1 says of it)
 FAULTS = {
-    "connection refused": (REFUSED, Unreachable, [
-        failed("UnknownError", "Connection refused [::ffff:127.0.0.1]:1 (127.0.0.1:1)"),    # RECORDED
-        failed("ConnectionRefused", "Connection refused"),
-        failed("ConnectionRefused", "No connection could be made because the target machine actively refused it")]),
-    "name unknown": (UNKNOWN, Unreachable, [
-        failed("HostNotFound", "No such host is known."),
-        failed("NameResolutionFailure", "The remote name could not be resolved")]),
-    "no answer": (hangs, AnswerTimeout, [
-        failed("Timeout", "The operation has timed out."),                                  # RECORDED
-        failed("TimedOut", "A connection attempt failed because the connected party did not properly respond")]),
-    "reset": (resets, Unreachable, [
-        failed("ConnectionReset", "Connection reset by peer"),
-        failed("ReceiveFailure", "The underlying connection was closed")]),
-    "closed without an answer": (lambda connection: None, Unreachable, [
-        failed("UnknownError", "The response ended prematurely"),                           # RECORDED
-        failed("ResponseEnded", "The response ended prematurely. (ResponseEnded)"),
-        failed("ConnectionClosed", "The underlying connection was closed"),
-        failed("KeepAliveFailure", "A connection that was expected to be kept alive was closed by the server.")]),
-    "not HTTP": (says(b"SSH-2.0-OpenSSH_9.2\r\n"), BrokenAnswer, [
-        failed("UnknownError", "Received an invalid status line: 'SSH-2.0-OpenSSH_9.2'."),  # RECORDED
-        failed("InvalidResponse", "Received an invalid status line: 'SSH-2.0-OpenSSH_9.2'."),
-        failed("ServerProtocolViolation", "The server committed a protocol violation.")]),
-    "body cut short": (says(head(b"200 OK", 100) + b"{"), BrokenAnswer, [
-        failed("ResponseEnded", "The response ended prematurely, with at least 99 additional bytes expected.", "body"),
-        failed("Unknown", "The response ended prematurely.", "body"),
-        failed("ConnectionClosed", "The connection was closed unexpectedly.", "body"),
-        answered(200, b"{", content_length="100")]),
-    "chunk cut short": (says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n{"), BrokenAnswer, [
-        failed("ResponseEnded", "The response ended prematurely.", "body")]),
-    "reset in the body": (resets_in_the_body, Unreachable, [
-        failed("ConnectionReset", "Connection reset by peer", "body")]),
+    "connection refused": (
+        REFUSED,
+        Unreachable,
+        [
+            failed("UnknownError", "Connection refused [::ffff:127.0.0.1]:1 (127.0.0.1:1)"),  # RECORDED
+            failed("ConnectionRefused", "Connection refused"),
+            failed("ConnectionRefused", "No connection could be made because the target machine actively refused it"),
+        ],
+    ),
+    "name unknown": (
+        UNKNOWN,
+        Unreachable,
+        [
+            failed("HostNotFound", "No such host is known."),
+            failed("NameResolutionFailure", "The remote name could not be resolved"),
+        ],
+    ),
+    "no answer": (
+        hangs,
+        AnswerTimeout,
+        [
+            failed("Timeout", "The operation has timed out."),  # RECORDED
+            failed("TimedOut", "A connection attempt failed because the connected party did not properly respond"),
+        ],
+    ),
+    "reset": (
+        resets,
+        Unreachable,
+        [
+            failed("ConnectionReset", "Connection reset by peer"),
+            failed("ReceiveFailure", "The underlying connection was closed"),
+        ],
+    ),
+    "closed without an answer": (
+        lambda connection: None,
+        Unreachable,
+        [
+            failed("UnknownError", "The response ended prematurely"),  # RECORDED
+            failed("ResponseEnded", "The response ended prematurely. (ResponseEnded)"),
+            failed("ConnectionClosed", "The underlying connection was closed"),
+            failed("KeepAliveFailure", "A connection that was expected to be kept alive was closed by the server."),
+        ],
+    ),
+    "not HTTP": (
+        says(b"SSH-2.0-OpenSSH_9.2\r\n"),
+        BrokenAnswer,
+        [
+            failed("UnknownError", "Received an invalid status line: 'SSH-2.0-OpenSSH_9.2'."),  # RECORDED
+            failed("InvalidResponse", "Received an invalid status line: 'SSH-2.0-OpenSSH_9.2'."),
+            failed("ServerProtocolViolation", "The server committed a protocol violation."),
+        ],
+    ),
+    "body cut short": (
+        says(head(b"200 OK", 100) + b"{"),
+        BrokenAnswer,
+        [
+            failed(
+                "ResponseEnded", "The response ended prematurely, with at least 99 additional bytes expected.", "body"
+            ),
+            failed("Unknown", "The response ended prematurely.", "body"),
+            failed("ConnectionClosed", "The connection was closed unexpectedly.", "body"),
+            answered(200, b"{", content_length="100"),
+        ],
+    ),
+    "chunk cut short": (
+        says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n{"),
+        BrokenAnswer,
+        [failed("ResponseEnded", "The response ended prematurely.", "body")],
+    ),
+    "reset in the body": (
+        resets_in_the_body,
+        Unreachable,
+        [failed("ConnectionReset", "Connection reset by peer", "body")],
+    ),
     "trickling body": (trickles, AnswerTimeout, [failed("Timeout", "no end of the body")]),
     "stalled body": (stalls, AnswerTimeout, [failed("Timeout", "no end of the body")]),
-    "5 MB body": (floods, AnswerTooLarge, [
-        failed("TooLarge", "more than 1048576 bytes")]),                                    # RECORDED
+    "5 MB body": (floods, AnswerTooLarge, [failed("TooLarge", "more than 1048576 bytes")]),  # RECORDED
     "302": (says(head(b"302 Found", 0, b"Location: http://127.0.0.1:1/\r\n")), 302, [answered(302)]),
-    "304": (says(b"HTTP/1.1 304 Not Modified\r\nETag: \"2\"\r\nConnection: close\r\n\r\n"), 304, [answered(304)]),
+    "304": (says(b'HTTP/1.1 304 Not Modified\r\nETag: "2"\r\nConnection: close\r\n\r\n'), 304, [answered(304)]),
     "400": (says(head(b"400 Bad Request", 2) + b"{}"), 400, [answered(400, b"{}")]),
     "404": (says(head(b"404 Not Found", 0)), 404, [answered(404)]),
     "410": (says(head(b"410 Gone", 0)), 410, [answered(410)]),
     "429": (says(head(b"429 Too Many Requests", 0, b"Retry-After: 7\r\n")), 429, [answered(429, retry_after="7")]),
     "500": (says(head(b"500 Internal Server Error", 3) + b"oh!"), 500, [answered(500, b"oh!")]),
-    "nothing wrong": (says(head(b"200 OK", len(DOCUMENT), b"ETag: \"2\"\r\n") + DOCUMENT), 200, [
-        answered(200, DOCUMENT, etag='"2"', content_type="application/json; charset=utf-8")]),  # RECORDED
+    "nothing wrong": (
+        says(head(b"200 OK", len(DOCUMENT), b'ETag: "2"\r\n') + DOCUMENT),
+        200,
+        [answered(200, DOCUMENT, etag='"2"', content_type="application/json; charset=utf-8")],
+    ),  # RECORDED
 }
 
 
@@ -122,7 +179,7 @@ FAULTS = {
 def serving(behaviour):
     """The address of a server on loopback that does this to every connection, once it has read the request."""
     if behaviour == UNKNOWN:
-        yield "http://name.invalid"     # reserved: it never resolves
+        yield "http://name.invalid"  # reserved: it never resolves
         return
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))

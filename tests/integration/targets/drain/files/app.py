@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An application that can be drained over HTTP, and that holds its connections as long as its clients do.
 
@@ -8,7 +10,6 @@ GET /hold answers after the next POST /release; GET /log says what was asked.
 import json
 import sys
 import threading
-
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 STATE = {"draining": False, "jobs": 2}

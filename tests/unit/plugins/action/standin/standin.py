@@ -1,6 +1,9 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A connection to a machine with a Windows shell and no PowerShell: what core sends to it is taken apart, and the two
 modules that the collection uses are played in Python. This shows the way through Ansible, not that look.ps1 works."""
+
 import base64
 import http.client
 import json
@@ -54,14 +57,14 @@ class Connection(ConnectionBase):
         result = {"changed": False, "error": [], "failed": False, "warning": []}
         if name.endswith("win_ping"):
             result["ping"] = "pong"
-        elif name.endswith("win_powershell") and not arguments.get("parameters"):    # another script than ours
+        elif name.endswith("win_powershell") and not arguments.get("parameters"):  # another script than ours
             result["result"] = "2026-03-02T08:00:00.0000000Z"
         elif name.endswith("win_powershell"):
             assert "$Ansible.Result" in arguments["script"]
             result["result"] = {} if host == "mute" else look(**arguments["parameters"])
         elif "name" in arguments:
             value = bytes.fromhex(os.environ["STANDIN_OPTIONS"])
-            result.update(exists=True, type="REG_BINARY", raw_value=["0x%02x" % byte for byte in value])
+            result.update(exists=True, type="REG_BINARY", raw_value=[f"0x{byte:02x}" for byte in value])
         else:
             result.update(exists=True, properties={}, sub_keys=["{A}"])
         return 0, json.dumps(result).encode(), b""
@@ -100,7 +103,13 @@ def look(Method, Url, Headers, TimeoutMs, MaxBytes, Body="", Known="", IntervalM
         try:
             answer = exchange(Method, urllib.parse.urlsplit(Url), Headers, base64.b64decode(Body), TimeoutMs / 1000)
         except OSError as error:
-            return {"failure": "ConnectionRefused", "message": str(error), "part": "head", "looks": looks, "elapsed_ms": elapsed}
+            return {
+                "failure": "ConnectionRefused",
+                "message": str(error),
+                "part": "head",
+                "looks": looks,
+                "elapsed_ms": elapsed,
+            }
         same = answer["status"] == 304 or (answer["status"] == 200 and answer["body"] == Known)
         if elapsed >= LimitMs or not same:
             return dict(answer, looks=looks, elapsed_ms=elapsed)
@@ -113,5 +122,8 @@ def exchange(method, url, headers, body, timeout):
     response = connection.getresponse()
     content = base64.b64encode(response.read()).decode()
     connection.close()
-    return {"status": response.status, "headers": {name.lower(): value for name, value in response.getheaders()},
-            "body": content}
+    return {
+        "status": response.status,
+        "headers": {name.lower(): value for name, value in response.getheaders()},
+        "body": content,
+    }

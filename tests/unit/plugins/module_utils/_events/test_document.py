@@ -1,19 +1,27 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 import json
 import sys
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import ScheduledEventsError
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import document
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import body_of, cases
 
 LOOK = 1474309000.0  # 787 s before the not-before below
 
 
 def event(**members):
-    entry = {"EventId": "F020BA2E", "EventType": "Reboot", "EventStatus": "Scheduled", "ResourceType": "VirtualMachine",
-             "Resources": ["web1"], "NotBefore": "Mon, 19 Sep 2016 18:29:47 GMT"}
+    entry = {
+        "EventId": "F020BA2E",
+        "EventType": "Reboot",
+        "EventStatus": "Scheduled",
+        "ResourceType": "VirtualMachine",
+        "Resources": ["web1"],
+        "NotBefore": "Mon, 19 Sep 2016 18:29:47 GMT",
+    }
     entry.update(members)
     body = json.dumps({"DocumentIncarnation": 1, "Events": [entry]}).encode("utf-8")
     return document.parse_document(body, members.pop("version", "2020-07-01")).events[0]
@@ -82,10 +90,20 @@ def test_the_key_of_an_event_is_for_comparing_only():
     assert event(EventId="f020-ba").event_id == "f020-ba"
 
 
-@pytest.mark.parametrize("name, affected", [
-    ("web1", True), ("WEB1", True), ("web10", False), ("web", False), ("eb1", False), ("_web1", False), ("web2", True),
-    ("", False), (None, False),
-])
+@pytest.mark.parametrize(
+    "name, affected",
+    [
+        ("web1", True),
+        ("WEB1", True),
+        ("web10", False),
+        ("web", False),
+        ("eb1", False),
+        ("_web1", False),
+        ("web2", True),
+        ("", False),
+        (None, False),
+    ],
+)
 def test_affects(name, affected):
     assert event(Resources=["Web1", "web2"]).affects(name) is affected
 
@@ -148,10 +166,13 @@ def test_notice_is_rounded_down(now, notice):
     assert found == notice and isinstance(found, int)
 
 
-@pytest.mark.parametrize("text, utc", [
-    ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"),
-    ("Thu, 01 Jan 1970 00:00:00 GMT", "1970-01-01T00:00:00Z"),
-    ("2016-09-19T20:29:47.75+02:00", "2016-09-19T18:29:47Z"),
-])
+@pytest.mark.parametrize(
+    "text, utc",
+    [
+        ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", "1970-01-01T00:00:00Z"),
+        ("2016-09-19T20:29:47.75+02:00", "2016-09-19T18:29:47Z"),
+    ],
+)
 def test_not_before_utc(text, utc):
     assert document.event_to_dict(event(NotBefore=text), None, LOOK)["not_before_utc"] == utc

@@ -1,10 +1,15 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 import json
 
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import lifecycle
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document, parse_document
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import (
+    Document,
+    parse_document,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases
 
 
@@ -23,14 +28,19 @@ def test_transitions(case):
             "id": one.event.event_id,
             "outcome": one.outcome,
             "previous_status": one.previous.event_status if one.previous else None,
-        } for one in found
+        }
+        for one in found
     ] == case["transitions"]
 
 
 @pytest.mark.parametrize("approved", [["F00D"], ("f00d",), {"F00d": 1}])
 def test_the_outcome_of_one_event(approved):
-    members = {"EventId": "f00D", "EventStatus": "Scheduled", "Resources": ["web1"],
-               "NotBefore": "2016-09-19T18:29:47Z"}
+    members = {
+        "EventId": "f00D",
+        "EventStatus": "Scheduled",
+        "Resources": ["web1"],
+        "NotBefore": "2016-09-19T18:29:47Z",
+    }
     event = document({"DocumentIncarnation": 1, "Events": [members]}).events[0]
     assert lifecycle.outcome(event, (), 1474309786.0) == "cancelled"
     assert lifecycle.outcome(event, approved, 1474309786.0) == "unknown"
@@ -41,7 +51,9 @@ def test_the_event_is_the_latest_and_the_previous_one_the_earlier():
     before = document({"DocumentIncarnation": 1, "Events": [entry]})
     after = document({"DocumentIncarnation": 2, "Events": [dict(entry, EventStatus="Started")]})
     assert lifecycle.transitions(before, after) == (
-        lifecycle.Transition("started", after.events[0], before.events[0], ""),)
+        lifecycle.Transition("started", after.events[0], before.events[0], ""),
+    )
     assert lifecycle.transitions(before, Document(3)) == (
-        lifecycle.Transition("gone", before.events[0], before.events[0], "unknown"),)
+        lifecycle.Transition("gone", before.events[0], before.events[0], "unknown"),
+    )
     assert lifecycle.transitions(Document(), before) == (lifecycle.Transition("shown", before.events[0], None, ""),)

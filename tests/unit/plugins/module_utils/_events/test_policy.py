@@ -1,9 +1,11 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import ScheduledEventsError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import policy
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Event
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import ScheduledEventsError
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases
 
 
@@ -27,11 +29,16 @@ def test_wrong_policy(case):
         assert mention in caught.value.message
 
 
-@pytest.mark.parametrize("rules, wanted", [
-    ([{"do": "notify"}], "rule 1 matches every event"),
-    ([{"when": {"types": ["Freeze", "Reboot"], "duration_below": 9.5}, "do": "notify"}, {"do": "ignore"}],
-     "rule 1 matches types freeze/reboot, duration_below 9.5"),
-])
+@pytest.mark.parametrize(
+    "rules, wanted",
+    [
+        ([{"do": "notify"}], "rule 1 matches every event"),
+        (
+            [{"when": {"types": ["Freeze", "Reboot"], "duration_below": 9.5}, "do": "notify"}, {"do": "ignore"}],
+            "rule 1 matches types freeze/reboot, duration_below 9.5",
+        ),
+    ],
+)
 def test_the_reason_names_the_rule_and_its_conditions(rules, wanted):
     assert policy.decide(event(), policy.parse_policy(rules)).reason == wanted
 
@@ -39,7 +46,8 @@ def test_the_reason_names_the_rule_and_its_conditions(rules, wanted):
 def test_the_reason_says_that_advice_can_not_be_approved():
     decision = policy.decide(event("SpotRebalanceRecommendation"), policy.parse_policy([{"do": "approve"}]))
     assert decision.reason == (
-        "rule 1 matches every event; notify instead of approve, because advice can't be approved")
+        "rule 1 matches every event; notify instead of approve, because advice can't be approved"
+    )
 
 
 def test_no_text_of_the_event_is_in_the_decision():

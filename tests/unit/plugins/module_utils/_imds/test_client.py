@@ -1,14 +1,33 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Deadline
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
+    AnswerTimeout,
+    AnswerTooLarge,
+    BrokenAnswer,
+    ScheduledEventsError,
+    Unreachable,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds import client
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.client import Imds, check_endpoint
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
-    AnswerTimeout, AnswerTooLarge, BrokenAnswer, ScheduledEventsError, Unreachable)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Deadline
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
-    ENDPOINT, GROUP_PATH, NAME_PATH, WALL, document, event, events_path, get, look, own_name, post, sent)
+    ENDPOINT,
+    GROUP_PATH,
+    NAME_PATH,
+    WALL,
+    document,
+    event,
+    events_path,
+    get,
+    look,
+    own_name,
+    post,
+    sent,
+)
 
 METADATA = {"Metadata": "true"}
 EMPTY = document(1)
@@ -31,8 +50,16 @@ def failure(call, *args):
 
 def transient():
     """Every failure that may pass by itself: its outcome in a script, and its kind."""
-    statuses = {404: "unavailable", 408: "unavailable", 410: "updating", 429: "throttled", 500: "unavailable",
-                502: "unavailable", 503: "unavailable", 504: "unavailable"}
+    statuses = {
+        404: "unavailable",
+        408: "unavailable",
+        410: "updating",
+        429: "throttled",
+        500: "unavailable",
+        502: "unavailable",
+        503: "unavailable",
+        504: "unavailable",
+    }
     found = [pytest.param((status,), kind, id=str(status)) for status, kind in statuses.items()]
     found.append(pytest.param((Unreachable("No connection.", url=URL),), "unreachable", id="reset"))
     found.append(pytest.param((AnswerTimeout("Late.", url=URL),), "timeout", id="timeout"))
@@ -46,14 +73,20 @@ def strangers():
     """Answers of somebody else, and what the error must name."""
     html = {"content-type": "text/html; charset=utf-8"}
     return [
-        pytest.param((302, b"", {"location": "http://portal.test/login"}), "a redirect to http://portal.test/login",
-                     id="redirect"),
+        pytest.param(
+            (302, b"", {"location": "http://portal.test/login"}),
+            "a redirect to http://portal.test/login",
+            id="redirect",
+        ),
         pytest.param((300,), "but a redirect to nowhere", id="choice"),
         pytest.param((399,), "but a redirect to nowhere", id="unknown redirect"),
         pytest.param((301,), "a redirect to nowhere", id="redirect without a target"),
         pytest.param((200, b"<html>Sign in</html>", html), "a web page", id="HTML"),
-        pytest.param((200, b"\n <!DOCTYPE html>", {"server": "Microsoft-IIS/10.0"}), "server Microsoft-IIS/10.0",
-                     id="untyped HTML"),
+        pytest.param(
+            (200, b"\n <!DOCTYPE html>", {"server": "Microsoft-IIS/10.0"}),
+            "server Microsoft-IIS/10.0",
+            id="untyped HTML",
+        ),
         pytest.param((404, b"<html>", dict(html, server="nginx")), "server nginx", id="404 of a web server"),
         pytest.param((403, b"", {"metadata-flavor": "Google"}), "Google Cloud", id="Google"),
         pytest.param((404, b"", {"server": "Metadata Server for VM"}), "Google Cloud", id="older Google"),
@@ -61,11 +94,16 @@ def strangers():
         pytest.param((401, b"", {"server": "EC2ws"}), "Amazon", id="Amazon without a token"),
         pytest.param((407,), "but a proxy (HTTP 407)", id="proxy wants a password"),
         pytest.param((400, b"", {"via": "1.1 x"}), "but a proxy (HTTP 400)", id="400 through a proxy"),
-        pytest.param((403, b"denied", {"via": "1.1 proxy (squid)"}), 'but a proxy (HTTP 403): "denied"', id="403 of a proxy"),
+        pytest.param(
+            (403, b"denied", {"via": "1.1 proxy (squid)"}), 'but a proxy (HTTP 403): "denied"', id="403 of a proxy"
+        ),
         pytest.param((404, b"", {"x-squid-error": "ERR_X 0"}), "but a proxy (HTTP 404)", id="404 of a proxy"),
         pytest.param((503, b"", {"x-cache": "MISS from proxy"}), "but a proxy (HTTP 503)", id="503 of a proxy"),
-        pytest.param((200, b'{"status": "ok", "a": 1}', {"content-type": "application/json"}), "the keys a, status",
-                     id="other JSON"),
+        pytest.param(
+            (200, b'{"status": "ok", "a": 1}', {"content-type": "application/json"}),
+            "the keys a, status",
+            id="other JSON",
+        ),
         pytest.param((200, b'["a"]'), "JSON which is no document", id="a list"),
         pytest.param((200, b'"ok"'), "JSON which is no document", id="a string"),
         pytest.param((405,), "HTTP 405", id="no GET"),
@@ -76,6 +114,7 @@ def strangers():
 
 # --- one look ---
 
+
 def test_a_look(transport, imds):
     transport.expect(look(200, ONE, headers=METADATA, timeout=125.0, takes=2.0))
     found = imds.document()
@@ -85,8 +124,12 @@ def test_a_look(transport, imds):
 
 
 def test_only_the_first_answer_may_take_long(transport, imds):
-    transport.expect(look(Unreachable("cut"), timeout=125.0), look(500, timeout=125.0), look(200, EMPTY, timeout=10.0),
-                     look(200, EMPTY, timeout=10.0))
+    transport.expect(
+        look(Unreachable("cut"), timeout=125.0),
+        look(500, timeout=125.0),
+        look(200, EMPTY, timeout=10.0),
+        look(200, EMPTY, timeout=10.0),
+    )
     imds.document()
     imds.document()
 
@@ -118,6 +161,7 @@ def test_another_clock_may_be_given(transport):
 
 
 # --- retries ---
+
 
 @pytest.mark.parametrize("outcome, kind", transient())
 def test_what_may_pass_is_tried_again(transport, imds, outcome, kind):
@@ -155,14 +199,26 @@ def test_in_a_wait_the_deadline_ends_the_retries(transport, imds, outcome, kind)
 
 
 def test_pauses_grow(transport, imds):
-    transport.expect(look(503, at=0), look(503, at=1), look(503, at=3), look(503, at=7), look(503, at=15), look(503, at=23),
-                     look(200, EMPTY, at=30))
+    transport.expect(
+        look(503, at=0),
+        look(503, at=1),
+        look(503, at=3),
+        look(503, at=7),
+        look(503, at=15),
+        look(503, at=23),
+        look(200, EMPTY, at=30),
+    )
     imds.document()
 
 
 def test_an_update_of_the_service_is_sat_out(transport, imds):
-    transport.expect(look(410, at=0), look(410, at=1), look(410, at=3), look(410, at=7),
-                     *[look(410, at=at) for at in range(15, 72, 8)])
+    transport.expect(
+        look(410, at=0),
+        look(410, at=1),
+        look(410, at=3),
+        look(410, at=7),
+        *[look(410, at=at) for at in range(15, 72, 8)],
+    )
     transport.expect(look(200, EMPTY, at=75))
     imds.document()
 
@@ -190,10 +246,22 @@ def test_the_caller_may_not_want_some_failures_tried_again(transport, imds, seco
     assert failure(imds.document, deadline, ("unreachable",)).kind == "unreachable"
 
 
-@pytest.mark.parametrize("text, pause", [
-    ("7", 7), (" 7 ", 7), ("Thu, 01 Jan 2026 00:00:09 GMT", 9), ("Wed, 31 Dec 2025 23:00:00 GMT", 2), ("0", 2), ("1", 1),
-    ("soon", 2), ("-5", 2), ("", 2), ("Thu, 99 Foo 2026", 2), ("1" * 30, 2),
-])
+@pytest.mark.parametrize(
+    "text, pause",
+    [
+        ("7", 7),
+        (" 7 ", 7),
+        ("Thu, 01 Jan 2026 00:00:09 GMT", 9),
+        ("Wed, 31 Dec 2025 23:00:00 GMT", 2),
+        ("0", 2),
+        ("1", 1),
+        ("soon", 2),
+        ("-5", 2),
+        ("", 2),
+        ("Thu, 99 Foo 2026", 2),
+        ("1" * 30, 2),
+    ],
+)
 def test_retry_after_is_honoured(transport, imds, text, pause):
     transport.expect(look(429, b"", {"retry-after": text}), look(200, EMPTY, at=pause))
     imds.document()
@@ -224,13 +292,14 @@ def test_two_empty_answers_are_no_events(transport, imds):
     transport.expect(look(200, b""), look(200, b"\n"), look(200, b""), look(200, ONE), look(200, b""), look(200, b""))
     assert imds.document() == Document(None, (), ())
     assert len(imds.warnings) == 1 and URL in imds.warnings[0]
-    assert imds.document() == Document()    # believed once, it is not doubted again
+    assert imds.document() == Document()  # believed once, it is not doubted again
     assert imds.document().incarnation == 2
     assert imds.document() == Document()
     assert len(imds.warnings) == 1
 
 
 # --- somebody else answers ---
+
 
 @pytest.mark.parametrize("outcome, words", strangers())
 def test_a_stranger_is_told_at_the_first_look(transport, imds, outcome, words):
@@ -256,8 +325,13 @@ def test_an_error_page_of_windows_may_be_azures(transport, imds, status, server)
     # under Azure's service lies Windows' HTTP layer, which says in HTML that the service is down
     transport.expect(look(200, EMPTY))
     imds.document()
-    transport.expect(look(status, b"<!DOCTYPE HTML><title>Not Found</title>",
-                          {"server": server, "content-type": "text/html; charset=us-ascii"}))
+    transport.expect(
+        look(
+            status,
+            b"<!DOCTYPE HTML><title>Not Found</title>",
+            {"server": server, "content-type": "text/html; charset=us-ascii"},
+        )
+    )
     if status == 400:
         assert failure(imds.document).kind == "version_refused"
     else:
@@ -282,8 +356,20 @@ def test_text_from_a_stranger_is_one_short_printable_line(transport, imds):
     assert len(message) < 900
 
 
-@pytest.mark.parametrize("body", [b"null", b"{}", b"[]", b'{"Events": []}', b'{"documentincarnation": 1}', b"[" * 100000, b"ok",
-                                  b'{"DocumentIncarnation": "1", "Events": []}', b'{"DocumentIncarnation": 1, "Events": null}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"null",
+        b"{}",
+        b"[]",
+        b'{"Events": []}',
+        b'{"documentincarnation": 1}',
+        b"[" * 100000,
+        b"ok",
+        b'{"DocumentIncarnation": "1", "Events": []}',
+        b'{"DocumentIncarnation": 1, "Events": null}',
+    ],
+)
 def test_a_bad_document_is_malformed_and_never_no_events(transport, imds, body):
     transport.expect(*[look(200, body) for _each in range(6)])
     error = failure(imds.document)
@@ -293,6 +379,7 @@ def test_a_bad_document_is_malformed_and_never_no_events(transport, imds, body):
 
 
 # --- versions ---
+
 
 @pytest.mark.parametrize("asked", client.VERSIONS)
 def test_every_version_may_be_asked(transport, asked):
@@ -304,7 +391,9 @@ def test_every_version_may_be_asked(transport, asked):
 
 def test_a_refused_version_falls_back_to_the_next_older_ones(transport, imds):
     newest = b'{"error": "Bad request", "newest-versions": ["2025-04-07", "2024-07-17"]}'
-    transport.expect(look(400, newest), get(events_path("2019-08-01"), 400, newest), get(events_path("2019-04-01"), 200, EMPTY))
+    transport.expect(
+        look(400, newest), get(events_path("2019-08-01"), 400, newest), get(events_path("2019-04-01"), 200, EMPTY)
+    )
     imds.document()
     assert imds.api_version_used == "2019-04-01"
     assert len(imds.warnings) == 1 and "2020-07-01" in imds.warnings[0] and "2019-04-01" in imds.warnings[0]
@@ -323,7 +412,9 @@ def test_the_preview_is_asked_only_when_told(transport):
 
 
 def test_a_404_that_was_an_update_does_not_lead_to_an_older_version(transport, imds):
-    transport.expect(look(404), get(events_path("2019-08-01"), 200, document(1)), look(200, document(2)), look(200, document(3)))
+    transport.expect(
+        look(404), get(events_path("2019-08-01"), 200, document(1)), look(200, document(2)), look(200, document(3))
+    )
     assert imds.document().incarnation == 2
     assert imds.document().incarnation == 3
     assert (imds.api_version_used, imds.warnings) == ("2020-07-01", [])
@@ -366,7 +457,9 @@ def test_all_versions_missing_for_long_is_unavailable(transport, imds):
 
 
 def test_another_failure_on_the_way_down_starts_it_anew(transport, imds):
-    transport.expect(look(400), get(events_path("2019-08-01"), 503), look(400), get(events_path("2019-08-01"), 200, EMPTY))
+    transport.expect(
+        look(400), get(events_path("2019-08-01"), 503), look(400), get(events_path("2019-08-01"), 200, EMPTY)
+    )
     imds.document()
     assert imds.api_version_used == "2019-08-01"
 
@@ -380,16 +473,19 @@ def test_once_answered_a_404_does_not_change_the_version(transport, imds):
 
 # --- waiting for a change ---
 
+
 def changed(imds, transport, known, seconds=60.0, interval=1.0):
     return imds.changed_document(known, interval, Deadline(transport.clock, seconds))
 
 
 def test_waits_until_the_document_changes(transport, imds):
-    transport.expect(look(200, EMPTY, at=0), look(200, EMPTY, at=1, timeout=10.0, headers=METADATA), look(200, ONE, at=2))
+    transport.expect(
+        look(200, EMPTY, at=0), look(200, EMPTY, at=1, timeout=10.0, headers=METADATA), look(200, ONE, at=2)
+    )
     known = imds.document()
     assert changed(imds, transport, known).incarnation == 2
     assert (imds.polls, imds.looked_at) == (3, WALL + 2)
-    assert transport.known == [(EMPTY, 1.0, 59.0)]      # one call for the whole wait
+    assert transport.known == [(EMPTY, 1.0, 59.0)]  # one call for the whole wait
 
 
 def test_gives_the_known_document_at_the_deadline(transport, imds):
@@ -407,9 +503,14 @@ def test_looks_once_more_when_there_is_no_time(transport, imds):
 
 def test_etags_spare_the_body(transport, imds):
     with_tag = dict(METADATA, **{"If-None-Match": '"1"'})
-    transport.expect(look(200, EMPTY, {"etag": '"1"'}, headers=METADATA), look(304, headers=with_tag),
-                     look(200, ONE, {"etag": '"2"'}, headers=with_tag), look(304, headers=dict(METADATA, **{"If-None-Match": '"2"'})),
-                     look(200, EMPTY, headers=dict(METADATA, **{"If-None-Match": '"2"'})), look(200, EMPTY, headers=METADATA))
+    transport.expect(
+        look(200, EMPTY, {"etag": '"1"'}, headers=METADATA),
+        look(304, headers=with_tag),
+        look(200, ONE, {"etag": '"2"'}, headers=with_tag),
+        look(304, headers=dict(METADATA, **{"If-None-Match": '"2"'})),
+        look(200, EMPTY, headers=dict(METADATA, **{"If-None-Match": '"2"'})),
+        look(200, EMPTY, headers=METADATA),
+    )
     one = changed(imds, transport, imds.document())
     assert one.incarnation == 2
     empty = changed(imds, transport, one)
@@ -425,7 +526,9 @@ def test_a_304_at_the_deadline_is_the_known_document(transport, imds):
 
 
 def test_other_bytes_of_the_same_document_are_no_change(transport, imds):
-    transport.expect(look(200, EMPTY), look(200, b" " + EMPTY, at=1), look(200, b" " + EMPTY, at=2), look(200, ONE, at=3))
+    transport.expect(
+        look(200, EMPTY), look(200, b" " + EMPTY, at=1), look(200, b" " + EMPTY, at=2), look(200, ONE, at=3)
+    )
     assert changed(imds, transport, imds.document()).incarnation == 2
 
 
@@ -444,7 +547,9 @@ def test_a_document_from_before_this_conversation(transport, imds):
 @pytest.mark.parametrize("outcome, kind", transient())
 def test_a_wait_survives_what_passes(transport, imds, outcome, kind):
     pause = 2 if kind == "throttled" else 1
-    transport.expect(look(200, EMPTY, at=0), look(*outcome, at=1), look(200, EMPTY, at=1 + pause), look(200, ONE, at=2 + pause))
+    transport.expect(
+        look(200, EMPTY, at=0), look(*outcome, at=1), look(200, EMPTY, at=1 + pause), look(200, ONE, at=2 + pause)
+    )
     assert changed(imds, transport, imds.document()).incarnation == 2
     assert (imds.polls, imds.failures) == (4, 1)
 
@@ -469,8 +574,14 @@ def test_a_long_interval_is_kept_after_failures(transport, imds):
 
 
 def test_failures_count_from_the_last_success(transport, imds):
-    transport.expect(look(200, EMPTY, at=0), look(503, at=1), look(503, at=2), look(200, EMPTY, at=4), look(503, at=5),
-                     look(200, ONE, at=6))
+    transport.expect(
+        look(200, EMPTY, at=0),
+        look(503, at=1),
+        look(503, at=2),
+        look(200, EMPTY, at=4),
+        look(503, at=5),
+        look(200, ONE, at=6),
+    )
     changed(imds, transport, imds.document())
 
 
@@ -489,15 +600,20 @@ def test_looks_of_a_call_that_failed_count(transport, imds):
 
 def test_an_empty_answer_in_a_wait_is_asked_for_again(transport, imds):
     # or one hiccup of the service would look like the end of every event
-    transport.expect(look(200, ONE, at=0), look(200, b"", at=1), look(200, ONE, at=2), look(200, b"", at=3), look(200, b"", at=4))
+    transport.expect(
+        look(200, ONE, at=0), look(200, b"", at=1), look(200, ONE, at=2), look(200, b"", at=3), look(200, b"", at=4)
+    )
     assert changed(imds, transport, imds.document()) == Document()
 
 
 # --- approving ---
 
+
 def test_an_approval(transport, imds):
-    transport.expect(look(200, ONE), sent("id-1", "ID-2", headers=dict(METADATA, **{"Content-Type": "application/json"}),
-                                          timeout=10.0))
+    transport.expect(
+        look(200, ONE),
+        sent("id-1", "ID-2", headers=dict(METADATA, **{"Content-Type": "application/json"}), timeout=10.0),
+    )
     imds.document()
     imds.approve(["id-1", "ID-2"])
     assert imds.last_url == URL
@@ -509,10 +625,22 @@ def test_the_answer_to_an_approval_is_not_read(transport, imds, body):
     imds.approve(["A"])
 
 
-@pytest.mark.parametrize("status, kind", [
-    (302, "not_azure"), (400, "rejected"), (401, "denied"), (403, "denied"), (404, "unavailable"), (405, "not_azure"),
-    (408, "unavailable"), (410, "updating"), (429, "throttled"), (500, "unavailable"), (503, "unavailable"),
-])
+@pytest.mark.parametrize(
+    "status, kind",
+    [
+        (302, "not_azure"),
+        (400, "rejected"),
+        (401, "denied"),
+        (403, "denied"),
+        (404, "unavailable"),
+        (405, "not_azure"),
+        (408, "unavailable"),
+        (410, "updating"),
+        (429, "throttled"),
+        (500, "unavailable"),
+        (503, "unavailable"),
+    ],
+)
 def test_an_approval_is_never_sent_twice_here(transport, imds, status, kind):
     transport.expect(sent("A", outcome=(status, b'{"error": "no"}')))
     error = failure(imds.approve, ["A"])
@@ -526,13 +654,21 @@ def test_a_lost_approval_is_told(transport, imds):
 
 # --- names ---
 
-@pytest.mark.parametrize("body, name", [
-    (b"web1", "web1"), (b'"web1"', "web1"), (b" web_4\r\n", "web_4"), (b'" web1 "', "web1"), (b"FrontEnd_IN_0", "FrontEnd_IN_0"),
-])
+
+@pytest.mark.parametrize(
+    "body, name",
+    [
+        (b"web1", "web1"),
+        (b'"web1"', "web1"),
+        (b" web_4\r\n", "web_4"),
+        (b'" web1 "', "web1"),
+        (b"FrontEnd_IN_0", "FrontEnd_IN_0"),
+    ],
+)
 def test_the_own_name(transport, imds, body, name):
     transport.expect(own_name(body, headers=METADATA))
     assert imds.resource_name() == name
-    assert imds.resource_name() == name     # asked once
+    assert imds.resource_name() == name  # asked once
     assert imds.polls == 0
 
 
@@ -574,21 +710,45 @@ def test_the_placement_group(transport, imds, body, group):
 
 # --- endpoints ---
 
-@pytest.mark.parametrize("given, used", [
-    ("http://169.254.169.254", "http://169.254.169.254"), ("http://169.254.169.254/", "http://169.254.169.254"),
-    ("https://imds.test:8443/vm/web1//", "https://imds.test:8443/vm/web1"), ("http://[::1]:8080", "http://[::1]:8080"),
-])
+
+@pytest.mark.parametrize(
+    "given, used",
+    [
+        ("http://169.254.169.254", "http://169.254.169.254"),
+        ("http://169.254.169.254/", "http://169.254.169.254"),
+        ("https://imds.test:8443/vm/web1//", "https://imds.test:8443/vm/web1"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+    ],
+)
 def test_an_endpoint(transport, given, used):
     assert Imds(transport, given).endpoint == used
 
 
-@pytest.mark.parametrize("given, words", [
-    ("", "http://"), ("169.254.169.254", "http://"), ("ftp://169.254.169.254", "http://"), ("imds.test:80", "http://"),
-    ("http://", "no host"), ("http:///x", "no host"), ("http://:80", "no host"), ("http://h:0", "no port"),
-    ("http://h:99999", "port"), ("http://h:x", "port"), ("http://[::1", "host or port"), ("http://u:p@h", "user name"), ("http://h?a=1", "query"),
-    ("http://h/#a", "fragment"), ("http://h/?", "query"), ("http://h/ x", "blanks"), ("http://h\n", "blanks"),
-    ("http://h\x00", "control characters"), ("http://h/metadata/scheduledevents", "/metadata"), ("http://h/Metadata/", "/metadata"),
-])
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ("", "http://"),
+        ("169.254.169.254", "http://"),
+        ("ftp://169.254.169.254", "http://"),
+        ("imds.test:80", "http://"),
+        ("http://", "no host"),
+        ("http:///x", "no host"),
+        ("http://:80", "no host"),
+        ("http://h:0", "no port"),
+        ("http://h:99999", "port"),
+        ("http://h:x", "port"),
+        ("http://[::1", "host or port"),
+        ("http://u:p@h", "user name"),
+        ("http://h?a=1", "query"),
+        ("http://h/#a", "fragment"),
+        ("http://h/?", "query"),
+        ("http://h/ x", "blanks"),
+        ("http://h\n", "blanks"),
+        ("http://h\x00", "control characters"),
+        ("http://h/metadata/scheduledevents", "/metadata"),
+        ("http://h/Metadata/", "/metadata"),
+    ],
+)
 def test_what_is_no_endpoint(transport, given, words):
     with pytest.raises(ScheduledEventsError) as caught:
         check_endpoint(given)

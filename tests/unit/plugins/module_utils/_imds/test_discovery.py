@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 import os
 
@@ -62,17 +64,20 @@ def test_endpoints(case):
     assert list(discovery.base_urls(case["addresses"])) == case["endpoints"]
 
 
-@pytest.mark.parametrize("path, content", [
-    ("/run/systemd/netif/leases/2", NETWORKD),
-    ("/var/lib/dhcp/dhclient.eth0.leases", DHCLIENT),
-    ("/var/lib/dhcp/dhclient.leases", DHCLIENT),
-    ("/var/lib/dhclient/dhclient-eth0.lease", DHCLIENT),
-    ("/var/lib/dhclient/dhclient-0d9ac2e1-eth0.leases", DHCLIENT),
-    ("/var/lib/NetworkManager/dhclient-0d9ac2e1-eth0.lease", DHCLIENT),
-    ("/var/lib/NetworkManager/internal-0d9ac2e1-eth0.lease", NETWORKD),
-    ("/run/NetworkManager/devices/2", b"[dhcp4]\nprivate_245=a8:3f:81:10\n"),
-    ("/var/lib/dhcpcd/eth0.lease", PACKET),
-])
+@pytest.mark.parametrize(
+    "path, content",
+    [
+        ("/run/systemd/netif/leases/2", NETWORKD),
+        ("/var/lib/dhcp/dhclient.eth0.leases", DHCLIENT),
+        ("/var/lib/dhcp/dhclient.leases", DHCLIENT),
+        ("/var/lib/dhclient/dhclient-eth0.lease", DHCLIENT),
+        ("/var/lib/dhclient/dhclient-0d9ac2e1-eth0.leases", DHCLIENT),
+        ("/var/lib/NetworkManager/dhclient-0d9ac2e1-eth0.lease", DHCLIENT),
+        ("/var/lib/NetworkManager/internal-0d9ac2e1-eth0.lease", NETWORKD),
+        ("/run/NetworkManager/devices/2", b"[dhcp4]\nprivate_245=a8:3f:81:10\n"),
+        ("/var/lib/dhcpcd/eth0.lease", PACKET),
+    ],
+)
 def test_every_place_is_looked_at(path, content):
     assert find({path: content}) == (AZURE, ())
 
@@ -96,23 +101,29 @@ def test_the_time_is_now_unless_told():
 
 
 def test_several_addresses_in_the_order_of_places_and_names():
-    found = find({
-        "/var/lib/dhcpcd/eth0.lease": PACKET,
-        "/run/systemd/netif/leases/3": b"OPTION_245=0a000003\n",
-        "/run/systemd/netif/leases/2": b"OPTION_245=0a000002\n",
-        "/run/systemd/netif/leases/4": b"OPTION_245=7f000001\n",
-    })
-    assert found.endpoints == (
-        "http://10.0.0.2", "http://10.0.0.2:8080", "http://10.0.0.3", "http://10.0.0.3:8080") + AZURE
+    found = find(
+        {
+            "/var/lib/dhcpcd/eth0.lease": PACKET,
+            "/run/systemd/netif/leases/3": b"OPTION_245=0a000003\n",
+            "/run/systemd/netif/leases/2": b"OPTION_245=0a000002\n",
+            "/run/systemd/netif/leases/4": b"OPTION_245=7f000001\n",
+        }
+    )
+    assert (
+        found.endpoints
+        == ("http://10.0.0.2", "http://10.0.0.2:8080", "http://10.0.0.3", "http://10.0.0.3:8080") + AZURE
+    )
 
 
 def test_what_can_not_be_read_is_skipped_and_reported():
-    found = find({
-        "/run/systemd/netif/leases": PermissionError(13, "Permission denied"),
-        "/var/lib/dhcp/dhclient.eth0.leases": PermissionError(13, "Permission denied"),
-        "/var/lib/dhcp/dhclient.eth1.leases": DHCLIENT,
-        "/var/lib/dhcpcd/eth0.lease": OSError("strange"),
-    })
+    found = find(
+        {
+            "/run/systemd/netif/leases": PermissionError(13, "Permission denied"),
+            "/var/lib/dhcp/dhclient.eth0.leases": PermissionError(13, "Permission denied"),
+            "/var/lib/dhcp/dhclient.eth1.leases": DHCLIENT,
+            "/var/lib/dhcpcd/eth0.lease": OSError("strange"),
+        }
+    )
     assert found.endpoints == AZURE
     assert found.skipped == (
         "/run/systemd/netif/leases: Permission denied",
@@ -122,8 +133,13 @@ def test_what_can_not_be_read_is_skipped_and_reported():
 
 
 def test_bytes_that_are_no_text():
-    found = find({"/run/systemd/netif/leases/2": b"\xff\xfe\n" + NETWORKD, "/run/NetworkManager/devices/2": b"\xff",
-                  "/var/lib/dhcp/dhclient.leases": b"\xff\x00\n" + DHCLIENT})
+    found = find(
+        {
+            "/run/systemd/netif/leases/2": b"\xff\xfe\n" + NETWORKD,
+            "/run/NetworkManager/devices/2": b"\xff",
+            "/var/lib/dhcp/dhclient.leases": b"\xff\x00\n" + DHCLIENT,
+        }
+    )
     assert found == (AZURE, ())
 
 
@@ -146,6 +162,6 @@ def test_a_small_real_file_is_read_whole(tmp_path):
 def test_a_garbled_file_does_not_hold_the_search():
     assert discovery.parse_dhclient("lease {" + " \n" * 200000, NOW) is None
     assert discovery.parse_dhclient("lease {\n" * 100000, NOW) is None
-    assert discovery.parse_dhclient('lease {\n' + '  option unknown-245 "\n' * 50000 + "}\n", NOW) is None
+    assert discovery.parse_dhclient("lease {\n" + '  option unknown-245 "\n' * 50000 + "}\n", NOW) is None
     assert discovery.parse_networkmanager("private_245" + " " * 200000) is None
     assert discovery.parse_networkmanager("private_245 s " * 50000) is None

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 import builtins
 import contextlib
@@ -11,11 +13,23 @@ import time
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds import requests_transport
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
-    AnswerTimeout, AnswerTooLarge, BrokenAnswer, ScheduledEventsError, Unreachable)
+    AnswerTimeout,
+    AnswerTooLarge,
+    BrokenAnswer,
+    ScheduledEventsError,
+    Unreachable,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds import requests_transport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
-    ENDPOINT, ScriptedAdapter, ScriptedClock, ScriptedTransport, Trickle, get, post)
+    ENDPOINT,
+    ScriptedAdapter,
+    ScriptedClock,
+    ScriptedTransport,
+    Trickle,
+    get,
+    post,
+)
 
 requests = pytest.importorskip("requests")
 urllib3 = pytest.importorskip("urllib3")
@@ -25,13 +39,17 @@ URL = ENDPOINT + "/x"
 
 # --- looking until something changes, as every Transport does it ---
 
+
 def until_changed(transport, limit, interval=1.0, known=b"A"):
     return transport.get_until_changed(URL, {"H": "v"}, 10.0, known, interval, limit)
 
 
 def test_looks_until_the_body_differs(transport):
-    transport.expect(get("/x", 200, b"A", at=0, headers={"H": "v"}, timeout=10.0), get("/x", 304, at=1),
-                     get("/x", 200, b"B", at=2, headers={"H": "v"}, timeout=10.0))
+    transport.expect(
+        get("/x", 200, b"A", at=0, headers={"H": "v"}, timeout=10.0),
+        get("/x", 304, at=1),
+        get("/x", 200, b"B", at=2, headers={"H": "v"}, timeout=10.0),
+    )
     assert until_changed(transport, 60) == ((200, {}, b"B"), 3)
 
 
@@ -68,6 +86,7 @@ def test_a_transport_has_a_clock_of_its_own_unless_told():
 
 # --- what is asked of requests ---
 
+
 @pytest.fixture
 def session():
     """Function that makes a RequestsTransport with a script under it; all of it must be played."""
@@ -86,8 +105,16 @@ def session():
 
 
 def test_a_get_is_sent_as_told_and_bounded(session):
-    transport = session(get("/x", 200, b"body", {"ETag": '"1"', "Content-Length": "4"}, timeout=(10.0, 125.0),
-                            headers={"Metadata": "true", "Accept-Encoding": "identity"}))
+    transport = session(
+        get(
+            "/x",
+            200,
+            b"body",
+            {"ETag": '"1"', "Content-Length": "4"},
+            timeout=(10.0, 125.0),
+            headers={"Metadata": "true", "Accept-Encoding": "identity"},
+        )
+    )
     assert transport.get(URL, {"Metadata": "true"}, 125.0) == (200, {"etag": '"1"', "content-length": "4"}, b"body")
 
 
@@ -148,6 +175,7 @@ def test_slow_requests_need_no_pause(session):
 
 # --- bodies ---
 
+
 def test_the_largest_body_is_taken(session):
     body = b"x" * requests_transport.LIMIT
     assert session(get("/x", 200, body)).get(URL, {}, 10.0).body == body
@@ -196,6 +224,7 @@ def test_a_304_has_no_body_whatever_it_announces(session):
 
 # --- errors of the libraries ---
 
+
 def caused(error, cause):
     error.__context__ = cause
     return error
@@ -207,20 +236,40 @@ RESET = ConnectionResetError(104, "Connection reset by peer")
 NEW = caused(urllib3.exceptions.NewConnectionError(POOL, "Failed to establish"), REFUSED)
 
 
-@pytest.mark.parametrize("error, kind, words", [
-    (requests.ConnectionError(urllib3.exceptions.MaxRetryError(POOL, "/", NEW)), Unreachable, "Connection refused"),
-    (requests.ConnectTimeout(urllib3.exceptions.MaxRetryError(POOL, "/", urllib3.exceptions.ConnectTimeoutError())),
-     AnswerTimeout, "No connection to http://imds.test/x within 10 s"),
-    (requests.ReadTimeout(urllib3.exceptions.ReadTimeoutError(POOL, "/", "late")), AnswerTimeout, "within 30 s"),
-    (requests.ConnectionError(urllib3.exceptions.ProtocolError("aborted", RESET)), Unreachable, "Connection reset by peer"),
-    (requests.ConnectionError(urllib3.exceptions.ProtocolError("aborted", http.client.RemoteDisconnected("closed without"))),
-     Unreachable, "closed without"),
-    (requests.ConnectionError(urllib3.exceptions.ProtocolError("aborted", http.client.BadStatusLine("SSH-2.0"))),
-     BrokenAnswer, "not HTTP"),
-    (requests.exceptions.InvalidURL("bad label"), Unreachable, "bad label"),
-    (socket.gaierror(-2, "Name or service not known"), Unreachable, "Name or service not known"),
-    (http.client.LineTooLong("header line"), BrokenAnswer, "LineTooLong"),
-])
+@pytest.mark.parametrize(
+    "error, kind, words",
+    [
+        (requests.ConnectionError(urllib3.exceptions.MaxRetryError(POOL, "/", NEW)), Unreachable, "Connection refused"),
+        (
+            requests.ConnectTimeout(
+                urllib3.exceptions.MaxRetryError(POOL, "/", urllib3.exceptions.ConnectTimeoutError())
+            ),
+            AnswerTimeout,
+            "No connection to http://imds.test/x within 10 s",
+        ),
+        (requests.ReadTimeout(urllib3.exceptions.ReadTimeoutError(POOL, "/", "late")), AnswerTimeout, "within 30 s"),
+        (
+            requests.ConnectionError(urllib3.exceptions.ProtocolError("aborted", RESET)),
+            Unreachable,
+            "Connection reset by peer",
+        ),
+        (
+            requests.ConnectionError(
+                urllib3.exceptions.ProtocolError("aborted", http.client.RemoteDisconnected("closed without"))
+            ),
+            Unreachable,
+            "closed without",
+        ),
+        (
+            requests.ConnectionError(urllib3.exceptions.ProtocolError("aborted", http.client.BadStatusLine("SSH-2.0"))),
+            BrokenAnswer,
+            "not HTTP",
+        ),
+        (requests.exceptions.InvalidURL("bad label"), Unreachable, "bad label"),
+        (socket.gaierror(-2, "Name or service not known"), Unreachable, "Name or service not known"),
+        (http.client.LineTooLong("header line"), BrokenAnswer, "LineTooLong"),
+    ],
+)
 def test_an_error_while_asking(session, error, kind, words):
     with pytest.raises(kind) as caught:
         session(get("/x", error)).get(URL, {}, 30.0)
@@ -230,13 +279,16 @@ def test_an_error_while_asking(session, error, kind, words):
     assert caught.value.url == URL
 
 
-@pytest.mark.parametrize("error, kind", [
-    (urllib3.exceptions.ReadTimeoutError(POOL, None, "Read timed out."), AnswerTimeout),
-    (socket.timeout("timed out"), AnswerTimeout),
-    (urllib3.exceptions.ProtocolError("Connection broken", http.client.IncompleteRead(b"")), BrokenAnswer),
-    (urllib3.exceptions.ProtocolError("Connection broken", RESET), Unreachable),
-    (RESET, Unreachable),
-])
+@pytest.mark.parametrize(
+    "error, kind",
+    [
+        (urllib3.exceptions.ReadTimeoutError(POOL, None, "Read timed out."), AnswerTimeout),
+        (socket.timeout("timed out"), AnswerTimeout),
+        (urllib3.exceptions.ProtocolError("Connection broken", http.client.IncompleteRead(b"")), BrokenAnswer),
+        (urllib3.exceptions.ProtocolError("Connection broken", RESET), Unreachable),
+        (RESET, Unreachable),
+    ],
+)
 def test_an_error_while_reading(session, error, kind):
     body = io.BytesIO(b"")
 
@@ -277,6 +329,7 @@ def test_the_file_imports_without_requests(monkeypatch):
 
 # --- over real sockets, on this machine only ---
 
+
 class Server:
     """A listener on loopback that plays one function per connection, and counts connections."""
 
@@ -286,7 +339,7 @@ class Server:
         self.listener.listen(5)
         self.url = "http://127.0.0.1:%d/x" % self.listener.getsockname()[1]
         self.connections = 0
-        self.closed = threading.Semaphore(0)        # once for each connection that was played to its end
+        self.closed = threading.Semaphore(0)  # once for each connection that was played to its end
         self.stop = threading.Event()
         self.threads = [threading.Thread(target=self._serve, args=(plays,), daemon=True)]
 
@@ -327,10 +380,12 @@ def request_of(connection):
 
 def answers(*contents):
     """Answer each request on the connection with the next of these bytes, then close."""
+
     def play(server, connection):
         for content in contents:
             request_of(connection)
             connection.sendall(content)
+
     return play
 
 
@@ -340,6 +395,7 @@ def trickles(start, forever):
         connection.sendall(start)
         while not server.stop.wait(0.05):
             connection.sendall(forever)
+
     return play
 
 
@@ -348,6 +404,7 @@ def stalls(start):
         request_of(connection)
         connection.sendall(start)
         server.stop.wait(5)
+
     return play
 
 
@@ -355,8 +412,9 @@ def resets(start):
     def play(server, connection):
         request_of(connection)
         connection.sendall(start)
-        time.sleep(0.05)    # so that the start is read before the reset takes it away
+        time.sleep(0.05)  # so that the start is read before the reset takes it away
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
     return play
 
 
@@ -390,10 +448,20 @@ def test_a_connection_that_the_server_has_closed_is_made_anew(real):
         assert server.connections == 3
 
 
-@pytest.mark.parametrize("play", [
-    trickles(HEAD, b"x"), trickles(CHUNKED, b"1\r\nx\r\n"), trickles(b"HTTP/1.1 200 OK\r\nX: ", b"x"), trickles(b"", b"H"),
-    stalls(b""), stalls(b"HTTP/1.1 200 OK\r\n"), stalls(HEAD + b"x"), stalls(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nx"),
-], ids=["body", "chunks", "header", "status line", "nothing", "half a head", "half a body", "half a body to the end"])
+@pytest.mark.parametrize(
+    "play",
+    [
+        trickles(HEAD, b"x"),
+        trickles(CHUNKED, b"1\r\nx\r\n"),
+        trickles(b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+        trickles(b"", b"H"),
+        stalls(b""),
+        stalls(b"HTTP/1.1 200 OK\r\n"),
+        stalls(HEAD + b"x"),
+        stalls(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nx"),
+    ],
+    ids=["body", "chunks", "header", "status line", "nothing", "half a head", "half a body", "half a body to the end"],
+)
 def test_nobody_holds_us_beyond_the_timeout(real, play):
     with Server(play) as server:
         started = time.monotonic()
@@ -402,19 +470,33 @@ def test_nobody_holds_us_beyond_the_timeout(real, play):
         assert 0.3 < time.monotonic() - started < 4.0
 
 
-@pytest.mark.parametrize("play, kind", [
-    (answers(HEAD + b"x"), BrokenAnswer),
-    (answers(CHUNKED + b"9\r\nabc"), BrokenAnswer),
-    (answers(b"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nabc"), BrokenAnswer),
-    (answers(b"SSH-2.0-OpenSSH_9.6\r\n"), BrokenAnswer),
-    (answers(b""), Unreachable),
-    (resets(b""), Unreachable),
-    (resets(HEAD + b"x"), Unreachable),
-    (answers(b"HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
-    (answers(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
-    (answers(b"HTTP/1.1 302 Found\r\nLocation: /y\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
-], ids=["truncated", "truncated chunk", "truncated error", "not HTTP", "closed", "reset", "reset in the body", "5 MB",
-        "5 MB unannounced", "5 MB of redirect"])
+@pytest.mark.parametrize(
+    "play, kind",
+    [
+        (answers(HEAD + b"x"), BrokenAnswer),
+        (answers(CHUNKED + b"9\r\nabc"), BrokenAnswer),
+        (answers(b"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nabc"), BrokenAnswer),
+        (answers(b"SSH-2.0-OpenSSH_9.6\r\n"), BrokenAnswer),
+        (answers(b""), Unreachable),
+        (resets(b""), Unreachable),
+        (resets(HEAD + b"x"), Unreachable),
+        (answers(b"HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
+        (answers(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
+        (answers(b"HTTP/1.1 302 Found\r\nLocation: /y\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
+    ],
+    ids=[
+        "truncated",
+        "truncated chunk",
+        "truncated error",
+        "not HTTP",
+        "closed",
+        "reset",
+        "reset in the body",
+        "5 MB",
+        "5 MB unannounced",
+        "5 MB of redirect",
+    ],
+)
 def test_faults_of_a_real_server(real, play, kind):
     with Server(play) as server:
         with pytest.raises(kind) as caught:
@@ -441,7 +523,7 @@ def test_nobody_listens(real):
 @pytest.mark.parametrize("host", ["a..b", "x" * 70, "h\u00e9..b"])
 def test_a_host_that_can_not_be(real, host):
     with pytest.raises(Unreachable):
-        real.get("http://%s/x" % host, {}, 5.0)
+        real.get(f"http://{host}/x", {}, 5.0)
 
 
 def test_a_real_redirect_is_not_followed(real):

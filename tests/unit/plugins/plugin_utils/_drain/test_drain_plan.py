@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps in, a host's plan out: order, inverses, defaults, and one clear sentence for everything that can be wrong."""
 
@@ -273,7 +275,7 @@ def test_every_wrong_step_is_told_at_once():
 
 @pytest.mark.parametrize("steps, kind", [({}, "a dictionary"), ("nginx", "a text"), (None, "empty"), (5, "a number")])
 def test_steps_are_a_list(steps, kind):
-    assert make_plan(steps, host())["errors"] == ["drain_steps is {0}, not a list of steps".format(kind)]
+    assert make_plan(steps, host())["errors"] == [f"drain_steps is {kind}, not a list of steps"]
 
 
 @pytest.mark.parametrize(

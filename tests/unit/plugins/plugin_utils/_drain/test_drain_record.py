@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Modules' results in, sentences out."""
 
@@ -186,7 +188,7 @@ def test_the_status_alone(result):
 
 def test_another_status():
     assert answer("", status=503) == {"done": False, "seen": "status 503", "wanted": "status 200"}
-    assert answer("", status=503, status_wanted=0, **{}) and look({"status": 503}, {"status": [200, 503]})["done"]
+    assert answer("", status=503, status_wanted=0) and look({"status": 503}, {"status": [200, 503]})["done"]
 
 
 @pytest.mark.parametrize(

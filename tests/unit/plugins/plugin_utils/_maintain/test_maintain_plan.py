@@ -1,20 +1,44 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Many machines' documents in, one plan out."""
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import (
+    DEFAULT_POLICY,
+    parse_policy,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.plan import (
-    Machine, PlanError, budget_of, disagreements, event_from_dict, identify, plan_events, plan_to_dict, scopes, sentinels)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY, parse_policy
+    Machine,
+    PlanError,
+    budget_of,
+    disagreements,
+    event_from_dict,
+    identify,
+    plan_events,
+    plan_to_dict,
+    scopes,
+    sentinels,
+)
 
 RULES = parse_policy(DEFAULT_POLICY)
 
 
 def event(event_id="A1", resources=("vm1",), notice=900, **more):
     data = {
-        "id": event_id, "type": "Reboot", "status": "Scheduled", "resource_type": "VirtualMachine", "resources": list(resources),
-        "raw_resources": list(resources), "not_before": "Mon, 19 Sep 2022 18:29:47 GMT", "notice": notice, "source": "Platform",
-        "description": "", "duration": -1}
+        "id": event_id,
+        "type": "Reboot",
+        "status": "Scheduled",
+        "resource_type": "VirtualMachine",
+        "resources": list(resources),
+        "raw_resources": list(resources),
+        "not_before": "Mon, 19 Sep 2022 18:29:47 GMT",
+        "notice": notice,
+        "source": "Platform",
+        "description": "",
+        "duration": -1,
+    }
     data.update(more)
     return data
 
@@ -24,7 +48,10 @@ def look(*events, **more):
 
 
 def found(host, scope="", name=None, is_linux=True, **look_keys):
-    result = dict({"events": [], "incarnation": 1, "resource_name": host.replace("web", "vm") if name is None else name}, **look_keys)
+    result = dict(
+        {"events": [], "incarnation": 1, "resource_name": host.replace("web", "vm") if name is None else name},
+        **look_keys,
+    )
     return {"host": host, "scope": scope, "resource_name": "", "is_linux": is_linux, "look": result}
 
 
@@ -43,8 +70,13 @@ def plan_one(machines, data, seen_by=None, **options):
 
 class TestIdentify:
     def test_scope_is_what_the_inventory_says_then_the_placement_group_then_the_machine(self):
-        machines = identify([
-            found("web1", scope="declared", placement_group="pg-7"), found("web2", placement_group="pg-7"), found("web3")])
+        machines = identify(
+            [
+                found("web1", scope="declared", placement_group="pg-7"),
+                found("web2", placement_group="pg-7"),
+                found("web3"),
+            ]
+        )
         assert [one.scope for one in machines] == ["declared", "placement group pg-7", "web3"]
 
     def test_two_hosts_of_one_scope_that_are_one_vm(self):
@@ -55,13 +87,16 @@ class TestIdentify:
     def test_one_name_in_two_scopes_is_two_vms(self):
         assert len(identify([found("web1", name="vm"), found("web2", name="vm")])) == 2
 
-    @pytest.mark.parametrize("result, problem", [
-        ({"unreachable": True, "msg": "ssh: no route\nmore"}, "Ansible does not reach it: ssh: no route"),
-        ({"failed": True, "msg": "403"}, "403"),
-        ({"failed": True}, "it could not be asked"),
-        ({"failed": False, "failure": {"kind": "denied"}, "msg": "not allowed"}, "not allowed"),
-        ({}, "it was not asked"),
-    ])
+    @pytest.mark.parametrize(
+        "result, problem",
+        [
+            ({"unreachable": True, "msg": "ssh: no route\nmore"}, "Ansible does not reach it: ssh: no route"),
+            ({"failed": True, "msg": "403"}, "403"),
+            ({"failed": True}, "it could not be asked"),
+            ({"failed": False, "failure": {"kind": "denied"}, "msg": "not allowed"}, "not allowed"),
+            ({}, "it was not asked"),
+        ],
+    )
     def test_why_a_machine_could_not_be_asked(self, result, problem):
         one = identify([{"host": "web1", "scope": "", "resource_name": "declared-name", "look": result}])[0]
         assert (one.problem, one.reachable, one.resource_name) == (problem, False, "declared-name")
@@ -83,7 +118,9 @@ class TestSentinels:
         assert sentinels(machines, lost=["web2", "web3"]) == {}
 
     def test_scopes_keep_inventory_order(self):
-        assert {name: [one.host for one in members] for name, members in scopes(WEB).items()} == {"web": ["web1", "web2", "web10"]}
+        assert {name: [one.host for one in members] for name, members in scopes(WEB).items()} == {
+            "web": ["web1", "web2", "web10"]
+        }
 
 
 class TestDisagreements:
@@ -152,7 +189,9 @@ class TestPlan:
     def test_a_resource_that_is_two_hosts(self):
         machines = (machine("web1", name="same", scope="a"), machine("web2", name="SAME", scope="b"))
         with pytest.raises(PlanError) as caught:
-            plan_events(machines, {"web1": look(event(resources=["same"])), "web2": look(event(resources=["same"]))}, RULES)
+            plan_events(
+                machines, {"web1": look(event(resources=["same"])), "web2": look(event(resources=["same"]))}, RULES
+            )
         assert "A1" in str(caught.value) and "web1 and as web2" in str(caught.value)
 
     def test_an_equal_name_elsewhere_is_not_meant(self):
@@ -166,16 +205,19 @@ class TestPlan:
     def test_approve_at_once_is_held_too(self):
         assert plan_one(WEB, event(source="User", resources=["vm1", "other"])).verdict == "watch"
 
-    @pytest.mark.parametrize("changes, verdict", [
-        ({"type": "Freeze", "duration": 5}, "approve"),
-        ({"type": "Freeze", "duration": -1}, "prepare_and_approve"),
-        ({"type": "SpotRebalanceRecommendation", "status": "Advisory"}, "notify"),
-        ({"type": "Vacation"}, "prepare_and_approve"),
-        ({"status": "Pondering"}, "notify"),
-        ({"status": "Started", "not_before": ""}, "watch"),
-        ({"notice": 0}, "watch"),
-        ({"notice": None, "not_before": ""}, "prepare_and_approve"),
-    ])
+    @pytest.mark.parametrize(
+        "changes, verdict",
+        [
+            ({"type": "Freeze", "duration": 5}, "approve"),
+            ({"type": "Freeze", "duration": -1}, "prepare_and_approve"),
+            ({"type": "SpotRebalanceRecommendation", "status": "Advisory"}, "notify"),
+            ({"type": "Vacation"}, "prepare_and_approve"),
+            ({"status": "Pondering"}, "notify"),
+            ({"status": "Started", "not_before": ""}, "watch"),
+            ({"notice": 0}, "watch"),
+            ({"notice": None, "not_before": ""}, "prepare_and_approve"),
+        ],
+    )
     def test_verdicts(self, changes, verdict):
         assert plan_one(WEB, event(**changes)).verdict == verdict
 
@@ -199,8 +241,10 @@ class TestPlan:
         assert data["affected"] == ["web1"] and data["verdict"] == "prepare_and_approve"
 
 
-@pytest.mark.parametrize("notice, margin, budget", [
-    (900, 60, 840), (30, 60, 22.5), (100, 60, 75), (None, 60, 540), (0, 60, 1), (-5, 60, 1), (900, 0, 900)])
+@pytest.mark.parametrize(
+    "notice, margin, budget",
+    [(900, 60, 840), (30, 60, 22.5), (100, 60, 75), (None, 60, 540), (0, 60, 1), (-5, 60, 1), (900, 0, 900)],
+)
 def test_budget(notice, margin, budget):
     assert budget_of(notice, margin) == budget
 
@@ -208,19 +252,29 @@ def test_budget(notice, margin, budget):
 class TestWhatMayBeOurs:
     """Strangers may be allowed; a machine of the run is none, even where it could not be asked."""
 
-    @pytest.mark.parametrize("silent", [
-        machine("web2", problem="no route", scope="web2"),              # of a scale set: its scope would have been asked
-        machine("web2", name="", problem="no route", scope="web2"),     # and its name as well
-        machine("web2", name="", problem="no route"),
-        machine("web2", name=""),
-    ])
+    @pytest.mark.parametrize(
+        "silent",
+        [
+            machine("web2", problem="no route", scope="web2"),  # of a scale set: its scope would have been asked
+            machine("web2", name="", problem="no route", scope="web2"),  # and its name as well
+            machine("web2", name="", problem="no route"),
+            machine("web2", name=""),
+        ],
+    )
     def test_it_holds_the_approval_though_strangers_are_allowed(self, silent):
-        planned = plan_one((machine("web1"), silent, machine("web3")), event(resources=["vm1", "vm2"]), allow_unknown=True)
+        planned = plan_one(
+            (machine("web1"), silent, machine("web3")), event(resources=["vm1", "vm2"]), allow_unknown=True
+        )
         assert planned.hold and planned.verdict == "prepare" and "web2" in planned.hold
 
     def test_a_machine_of_another_declared_scope_is_another_one(self):
         other = machine("db2", name="vm2", problem="no route", scope="db")
-        planned = plan_one((machine("web1"), machine("web3"), other), event(resources=["vm1", "vm2"]), seen_by=["web3"], allow_unknown=True)
+        planned = plan_one(
+            (machine("web1"), machine("web3"), other),
+            event(resources=["vm1", "vm2"]),
+            seen_by=["web3"],
+            allow_unknown=True,
+        )
         assert (planned.hold, planned.unknown) == ("", ("vm2",))
 
     def test_names_and_scopes_that_were_written_as_numbers(self):

@@ -1,3 +1,5 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The record of a run, step by step: who is asked to do what, and what is left at the end."""
 
@@ -8,18 +10,27 @@ import copy
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import ScheduledEventsError
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.plan import Machine
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain import record as run_record
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.plan import Machine
 
 NOT_BEFORE = "Thu, 01 Jan 1970 00:15:00 GMT"  # 900 s after the runs of these tests begin
 
 
 def event(event_id="A", resources=("vm1",), status="Scheduled", notice=900, **more):
     data = {
-        "id": event_id, "type": "Reboot", "status": status, "resource_type": "VirtualMachine", "resources": list(resources),
-        "raw_resources": list(resources), "not_before": NOT_BEFORE if status == "Scheduled" else "",
-        "notice": notice if status == "Scheduled" else None, "source": "Platform", "description": "", "duration": -1}
+        "id": event_id,
+        "type": "Reboot",
+        "status": status,
+        "resource_type": "VirtualMachine",
+        "resources": list(resources),
+        "raw_resources": list(resources),
+        "not_before": NOT_BEFORE if status == "Scheduled" else "",
+        "notice": notice if status == "Scheduled" else None,
+        "source": "Platform",
+        "description": "",
+        "duration": -1,
+    }
     data.update(more)
     return data
 
@@ -33,27 +44,65 @@ def timed_out(*events):
 
 
 UNREACHABLE = {"unreachable": True, "msg": "no route to host"}
-DENIED = {"failed": False, "failure": {"kind": "denied", "status": 403, "url": "u"}, "msg": "403", "events": [], "incarnation": 7}
+DENIED = {
+    "failed": False,
+    "failure": {"kind": "denied", "status": 403, "url": "u"},
+    "msg": "403",
+    "events": [],
+    "incarnation": 7,
+}
 
 
 def machine(host, scope="web", **more):
-    return Machine(host, host.replace("web", "vm").replace("lone", "solo"), scope, more.get("is_linux", True), more.get("problem", ""))
+    return Machine(
+        host,
+        host.replace("web", "vm").replace("lone", "solo"),
+        scope,
+        more.get("is_linux", True),
+        more.get("problem", ""),
+    )
 
 
 def begin(*machines, **options):
     defaults = {
-        "policy": DEFAULT_POLICY, "margin": 60.0, "allow_unknown": False, "prepare_within": 3600.0, "event_timeout": 3600.0,
-        "on_failure": "revert", "rounds": 1, "wait_timeout": 1000.0, "slice": 30.0}
+        "policy": DEFAULT_POLICY,
+        "margin": 60.0,
+        "allow_unknown": False,
+        "prepare_within": 3600.0,
+        "event_timeout": 3600.0,
+        "on_failure": "revert",
+        "rounds": 1,
+        "wait_timeout": 1000.0,
+        "slice": 30.0,
+    }
     defaults.update(options)
     return run_record.begin(machines or (machine("web1"), machine("web2"), machine("web3")), defaults, at=0.0, wall=0.0)
 
 
 def done(ok=True, **more):
-    return dict({"ok": ok, "seconds": 2.0, "message": "" if ok else "nginx did not stop", "reverted": not ok, "revert_errors": []}, **more)
+    return dict(
+        {
+            "ok": ok,
+            "seconds": 2.0,
+            "message": "" if ok else "nginx did not stop",
+            "reverted": not ok,
+            "revert_errors": [],
+        },
+        **more,
+    )
 
 
 def approval(*ids, confirmed=True, **more):
-    return dict({"approved": list(ids), "already": [], "not_approved": [], "confirmed": list(ids) if confirmed else [], "failed": False}, **more)
+    return dict(
+        {
+            "approved": list(ids),
+            "already": [],
+            "not_approved": [],
+            "confirmed": list(ids) if confirmed else [],
+            "failed": False,
+        },
+        **more,
+    )
 
 
 def todo(record, *names):
@@ -70,17 +119,28 @@ class TestAWholeReboot:
 
         record = run_record.looked(record, {"web1": look(event(resources=["vm1", "vm2"]))}, at=10)
         assert record["todo"]["prepare"] == {
-            "web1": {"deadline": 850, "ids": ["A"]}, "web2": {"deadline": 850, "ids": ["A"]}}
-        assert todo(record, "approve", "look", "crew") == {"approve": {}, "look": ["web3"], "crew": ["web1", "web2", "web3"]}
+            "web1": {"deadline": 850, "ids": ["A"]},
+            "web2": {"deadline": 850, "ids": ["A"]},
+        }
+        assert todo(record, "approve", "look", "crew") == {
+            "approve": {},
+            "look": ["web3"],
+            "crew": ["web1", "web2", "web3"],
+        }
 
         record = run_record.prepared(record, {"web1": done(), "web2": done()}, at=20)
         assert record["todo"]["prepare"] == {}
         assert record["todo"]["approve"] == {
-            "web3": {"ids": ["A"], "prepared_resources": ["vm1", "vm2"], "force": False, "wait": True}}
+            "web3": {"ids": ["A"], "prepared_resources": ["vm1", "vm2"], "force": False, "wait": True}
+        }
 
         record = run_record.approved(record, {"web3": approval("A")}, at=21)
         assert todo(record, "approve", "recover", "watch", "self_watch") == {
-            "approve": {}, "recover": [], "watch": ["web3"], "self_watch": []}
+            "approve": {},
+            "recover": [],
+            "watch": ["web3"],
+            "self_watch": [],
+        }
 
         record = run_record.looked(record, {"web3": look(event(resources=["vm1", "vm2"], status="Started"))}, at=22)
         assert todo(record, "act", "recover") == {"act": False, "recover": []}
@@ -110,7 +170,11 @@ class TestBarrier:
     def test_a_failed_preparation_is_never_approved_and_all_is_reverted(self):
         record = self.one_fails()
         assert todo(record, "approve", "revert", "recover", "outstanding") == {
-            "approve": {}, "revert": ["web1"], "recover": [], "outstanding": []}
+            "approve": {},
+            "revert": ["web1"],
+            "recover": [],
+            "outstanding": [],
+        }
         assert "web2: nginx did not stop" in record["problems"][0] and "was not approved" in record["problems"][0]
         record = run_record.recovered(record, {"web1": done()}, at=8)
         assert record["finished"]
@@ -141,15 +205,20 @@ class TestBarrier:
 
 class TestApproval:
     def prepared(self, *machines, **event_keys):
-        record = run_record.looked(begin(*machines), {(machines or [machine("web3")])[-1].host: look(event(**event_keys))}, at=0)
+        record = run_record.looked(
+            begin(*machines), {(machines or [machine("web3")])[-1].host: look(event(**event_keys))}, at=0
+        )
         return run_record.prepared(record, {host: done() for host in record["todo"]["prepare"]}, at=5)
 
-    @pytest.mark.parametrize("result, text", [
-        (UNREACHABLE, "connection was lost"),
-        ({"failed": False, "msg": "MODULE FAILURE"}, "MODULE FAILURE"),
-        ({}, "returned nothing"),
-        (approval(not_approved=[{"id": "a", "reason": "unknown_machines", "message": "lists vm9"}]), "lists vm9"),
-    ])
+    @pytest.mark.parametrize(
+        "result, text",
+        [
+            (UNREACHABLE, "connection was lost"),
+            ({"failed": False, "msg": "MODULE FAILURE"}, "MODULE FAILURE"),
+            ({}, "returned nothing"),
+            (approval(not_approved=[{"id": "a", "reason": "unknown_machines", "message": "lists vm9"}]), "lists vm9"),
+        ],
+    )
     def test_the_second_takes_over_once(self, result, text):
         record = run_record.approved(self.prepared(), {"web2": result}, at=6)
         assert list(record["todo"]["approve"]) == ["web3"]
@@ -225,12 +294,19 @@ class TestWatching:
     def test_a_new_event_is_taken_up_while_another_is_watched(self):
         record = run_record.looked(begin(), {"web3": look(event("A"))}, at=0)
         record = run_record.prepared(record, {"web1": done()}, at=5)
-        record = run_record.looked(record, {"web2": look(event("A", status="Started"), event("B", resources=["vm3"]))}, at=60)
+        record = run_record.looked(
+            record, {"web2": look(event("A", status="Started"), event("B", resources=["vm3"]))}, at=60
+        )
         assert list(record["todo"]["prepare"]) == ["web3"]
 
     def test_hardware_failure_without_notice_is_recovered_once_it_has_left(self):
         record = run_record.looked(begin(), {"web1": look(event(status="Started"))}, at=0)
-        assert todo(record, "prepare", "approve", "recover", "watch") == {"prepare": {}, "approve": {}, "recover": [], "watch": ["web2"]}
+        assert todo(record, "prepare", "approve", "recover", "watch") == {
+            "prepare": {},
+            "approve": {},
+            "recover": [],
+            "watch": ["web2"],
+        }
         record = run_record.looked(record, {"web2": look()}, at=60)
         assert record["events"]["A"]["outcome"] == "completed"
         assert record["todo"]["recover"] == ["web1"]
@@ -247,10 +323,17 @@ class TestWatching:
         record = run_record.looked(record, {"web2": look()}, at=901)
         assert record["events"]["A"]["outcome"] == "unknown"
 
-    @pytest.mark.parametrize("nothing_said", [
-        {"events": [], "incarnation": None}, DENIED, UNREACHABLE, {"failed": False, "msg": "MODULE FAILURE"},
-        look(unusable_events=[{"position": 1, "id": "", "reason": "it has no EventId"}]),
-        look(unusable_events=[{"position": 1, "id": "A", "reason": "it has no Resources"}])])
+    @pytest.mark.parametrize(
+        "nothing_said",
+        [
+            {"events": [], "incarnation": None},
+            DENIED,
+            UNREACHABLE,
+            {"failed": False, "msg": "MODULE FAILURE"},
+            look(unusable_events=[{"position": 1, "id": "", "reason": "it has no EventId"}]),
+            look(unusable_events=[{"position": 1, "id": "A", "reason": "it has no Resources"}]),
+        ],
+    )
     def test_an_answer_that_tells_nothing_is_not_the_end_of_an_event(self, nothing_said):
         record = run_record.looked(begin(), {"web1": look(event())}, at=0)
         record = run_record.looked(record, {"web2": nothing_said}, at=10)
@@ -274,7 +357,9 @@ class TestWatching:
         assert record["todo"]["look"] == ["web1"]
 
     def test_a_lone_machine_is_asked_again_while_it_is_away(self):
-        record = run_record.looked(begin(machine("lone1", scope="lone1")), {"lone1": look(event(resources=["solo1"]))}, at=0)
+        record = run_record.looked(
+            begin(machine("lone1", scope="lone1")), {"lone1": look(event(resources=["solo1"]))}, at=0
+        )
         for at in range(1, 40):
             record = run_record.looked(record, {"lone1": UNREACHABLE}, at=at)
         assert record["todo"]["look"] == ["lone1"] and record["todo"]["look_seconds"] == 30
@@ -284,7 +369,9 @@ class TestWatching:
         assert "no machine is left" in record["problems"][0]
 
     def test_a_success_forgets_earlier_failures(self):
-        record = run_record.looked(begin(machine("lone1", scope="lone1")), {"lone1": look(event(resources=["solo1"]))}, at=0)
+        record = run_record.looked(
+            begin(machine("lone1", scope="lone1")), {"lone1": look(event(resources=["solo1"]))}, at=0
+        )
         for at in range(3 * run_record.FAILURES_IN_A_ROW):
             record = run_record.looked(record, {"lone1": DENIED if at % 3 else look(event(resources=["solo1"]))}, at=at)
         assert record["lost"] == []
@@ -390,7 +477,9 @@ class TestFaultsFoundByReview:
         record = run_record.looked(begin(event_timeout=100.0), {"web3": look(event("A", notice=10), event("B"))}, at=0)
         record = run_record.prepared(record, {"web1": done()}, at=5)
         record = run_record.approved(record, {"web2": approval("A", "B")}, at=6)
-        record = run_record.looked(record, {"web2": look(event("A", status="Started"), event("B", status="Started"))}, at=200)
+        record = run_record.looked(
+            record, {"web2": look(event("A", status="Started"), event("B", status="Started"))}, at=200
+        )
         assert record["events"]["A"]["closed"]
         record = run_record.looked(record, {"web2": look(event("A", status="Started"))}, at=201)
         assert record["todo"]["recover"] == [] and record["finished"]
@@ -411,7 +500,7 @@ class TestFaultsFoundByReview:
         record = run_record.prepared(record, {"web1": done(ok=False)}, at=70)
         assert not record["events"]["A"]["failed"] and record["todo"]["outstanding"] == ["A"]
         record = run_record.looked(record, {"web2": look(event("B"))}, at=90)
-        assert record["todo"]["recover"] == ["web1"]    # the revert may have come too early for A
+        assert record["todo"]["recover"] == ["web1"]  # the revert may have come too early for A
 
     def test_lost_approvers_are_replaced(self):
         machines = [machine(f"web{number}") for number in range(1, 6)]
@@ -455,7 +544,9 @@ class TestFaultsFoundByReview:
 
     def test_everybody_who_prepares_is_in_the_crew(self):
         machines = (machine("web1"), machine("web2"))
-        record = run_record.looked(begin(*machines), {"web1": look(event(resources=["vm1", "vm2"], type="Preempt"))}, at=0)
+        record = run_record.looked(
+            begin(*machines), {"web1": look(event(resources=["vm1", "vm2"], type="Preempt"))}, at=0
+        )
         record = run_record.prepared(record, {"web1": done()}, at=1)
         assert set(record["todo"]["prepare"]) <= set(record["todo"]["crew"])
 
@@ -463,7 +554,7 @@ class TestFaultsFoundByReview:
         record = begin(machine("web1"), machine("lone1", scope="lone1"))
         seen = look(event(resources=["vm1"], notice=900), looked_at="1970-01-01T00:00:05Z")
         record = run_record.looked(record, {"web1": seen, "lone1": look()}, at=60)
-        assert record["todo"]["prepare"]["web1"]["deadline"] == 845     # 900 s after 5, less the margin
+        assert record["todo"]["prepare"]["web1"]["deadline"] == 845  # 900 s after 5, less the margin
         # A clock that is wrong can't make it older than the look.
         wrong = look(event("B", resources=["solo1"], notice=900), looked_at="1969-01-01T00:00:05Z")
         record = run_record.looked(record, {"lone1": wrong}, at=70)
@@ -480,7 +571,10 @@ class TestFaultsFoundByReview:
         assert record["todo"]["recover"] == ["web1"]
 
     def test_what_was_left_alone_is_judged_anew_when_its_time_comes_near(self):
-        policy = [{"name": "far", "when": {"notice_at_least": 600}, "do": "notify"}, {"name": "near", "do": "prepare_and_approve"}]
+        policy = [
+            {"name": "far", "when": {"notice_at_least": 600}, "do": "notify"},
+            {"name": "near", "do": "prepare_and_approve"},
+        ]
         record = run_record.looked(begin(policy=policy), {"web3": look(event(notice=900))}, at=0)
         assert record["events"]["A"]["verdict"] == "notify"
         record = run_record.looked(record, {"web1": look(event(notice=500))}, at=400)
@@ -492,8 +586,15 @@ class TestFaultsFoundByReview:
         assert len(record["problems"]) == 1 and "web2" in record["problems"][0]
 
     def test_a_later_event_in_a_scope_that_is_lost_does_not_hurry_the_others(self):
-        record = begin(machine("web1"), machine("lone1", scope="lone1"), policy=[{"name": "all", "do": "prepare"}], wait_timeout=9999.0)
-        record = run_record.looked(record, {"web1": look(), "lone1": look(event(resources=["solo1"], notice=3700))}, at=0)
+        record = begin(
+            machine("web1"),
+            machine("lone1", scope="lone1"),
+            policy=[{"name": "all", "do": "prepare"}],
+            wait_timeout=9999.0,
+        )
+        record = run_record.looked(
+            record, {"web1": look(), "lone1": look(event(resources=["solo1"], notice=3700))}, at=0
+        )
         record = run_record.looked(record, {"lone1": DENIED, "web1": timed_out()}, at=50)
         record = run_record.looked(record, {"web1": timed_out()}, at=500)
         assert record["todo"]["look_seconds"] > 1
@@ -526,7 +627,9 @@ class TestFaultsFoundByReview:
         assert "web1" in problem and "X" in problem and "it has no Resources" in problem
 
     def test_what_nobody_saw_may_have_started(self):
-        record = run_record.looked(begin(machine("lone1", scope="lone1")), {"lone1": look(event(resources=["solo1"]))}, at=0)
+        record = run_record.looked(
+            begin(machine("lone1", scope="lone1")), {"lone1": look(event(resources=["solo1"]))}, at=0
+        )
         record = run_record.prepared(record, {"lone1": done(ok=False)}, at=5)
         record = run_record.looked(record, {"lone1": UNREACHABLE}, at=10)
         record = run_record.looked(record, {"lone1": look()}, at=60)
@@ -534,7 +637,9 @@ class TestFaultsFoundByReview:
 
     def test_what_was_seen_again_after_a_failure_was_cancelled(self):
         policy = [{"name": "all", "do": "prepare"}]
-        record = run_record.looked(begin(machine("lone1", scope="lone1"), policy=policy), {"lone1": look(event(resources=["solo1"]))}, at=0)
+        record = run_record.looked(
+            begin(machine("lone1", scope="lone1"), policy=policy), {"lone1": look(event(resources=["solo1"]))}, at=0
+        )
         record = run_record.prepared(record, {"lone1": done()}, at=5)
         record = run_record.looked(record, {"lone1": UNREACHABLE}, at=10)
         record = run_record.looked(record, {"lone1": timed_out(event(resources=["solo1"]))}, at=60)
@@ -548,7 +653,9 @@ class TestUndeclaredSets:
     MACHINES = (machine("web1", scope="web1"), machine("web2", scope="web2"), machine("web3", scope="web3"))
 
     def test_the_others_go_on_looking_for_themselves(self):
-        record = run_record.looked(begin(*self.MACHINES), {name: look(event("A", ["vm3"])) for name in ("web1", "web2", "web3")}, at=0)
+        record = run_record.looked(
+            begin(*self.MACHINES), {name: look(event("A", ["vm3"])) for name in ("web1", "web2", "web3")}, at=0
+        )
         assert record["todo"]["look"] == ["web1", "web2"]
         record = run_record.prepared(record, {"web3": done()}, at=5)
         both = look(event("A", ["vm3"]), event("B", ["vm2"]))
@@ -559,7 +666,10 @@ class TestUndeclaredSets:
         record = run_record.looked(begin(*self.MACHINES), {name: look() for name in ("web1", "web2", "web3")}, at=0)
         shown = event("A", ["vm1", "vm2"])
         record = run_record.looked(record, {"web1": look(shown), "web2": timed_out(), "web3": timed_out()}, at=10)
-        assert list(record["todo"]["prepare"]) == ["web1"] and "vm2, which this run knows nothing about" in record["problems"][0]
+        assert (
+            list(record["todo"]["prepare"]) == ["web1"]
+            and "vm2, which this run knows nothing about" in record["problems"][0]
+        )
         record = run_record.prepared(record, {"web1": done()}, at=15)
         assert record["todo"]["approve"] == {}
         record = run_record.looked(record, {"web2": look(shown), "web3": look(shown)}, at=20)
@@ -568,7 +678,9 @@ class TestUndeclaredSets:
         assert record["todo"]["approve"]["web3"]["prepared_resources"] == ["vm1", "vm2"]
 
     def test_what_has_started_is_not_planned_anew(self):
-        record = run_record.looked(begin(*self.MACHINES), {"web1": look(event("A", ["vm1", "vm2"], status="Started"))}, at=0)
+        record = run_record.looked(
+            begin(*self.MACHINES), {"web1": look(event("A", ["vm1", "vm2"], status="Started"))}, at=0
+        )
         record = run_record.looked(record, {"web2": look(event("A", ["vm1", "vm2"], status="Started"))}, at=5)
         assert record["events"]["A"]["affected"] == ["web1"]
 

@@ -1,14 +1,27 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Both Transports say the same of the same fault. (tests/windows asks a real PowerShell, where there is one.)"""
+
 import socket
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import RequestsTransport
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsMachine, WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
+    RequestsTransport,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
+    WindowsMachine,
+    WindowsTransport,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import (
-    DOCUMENT, FAULTS, TIMEOUT, UNKNOWN, serving)
+    DOCUMENT,
+    FAULTS,
+    TIMEOUT,
+    UNKNOWN,
+    serving,
+)
 
 PATH = "/metadata/scheduledevents?api-version=2020-07-01"
 HEADERS = {"Metadata": "true"}
@@ -21,7 +34,7 @@ def unknown_name(*_args, **_kwargs):
 def outcome_of(call):
     try:
         result = call()
-    except Exception as error:      # whatever it is, it is compared
+    except Exception as error:  # whatever it is, it is compared
         return type(error)
     answer = result[0] if len(result) == 2 else result
     if answer.status == 200:
@@ -41,7 +54,7 @@ CALLS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_requests(fault, monkeypatch):
     behaviour, expected, _answers = FAULTS[fault]
-    if behaviour == UNKNOWN:    # no resolver is asked
+    if behaviour == UNKNOWN:  # no resolver is asked
         monkeypatch.setattr(socket, "getaddrinfo", unknown_name)
     with serving(behaviour) as address:
         started = Clock().now()

@@ -1,5 +1,8 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What can be said of look.ps1 without a PowerShell. That it works is for tests/windows to show."""
+
 import re
 
 import pytest
@@ -7,7 +10,10 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import transport as windows_transport
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
-    SCRIPT, WindowsMachine, WindowsTransport)
+    SCRIPT,
+    WindowsMachine,
+    WindowsTransport,
+)
 
 TEXT = SCRIPT.read_bytes().decode("utf-8")
 CODE = "\n".join(re.sub(r"(^|\s)#.*", "", line) for line in TEXT.splitlines())
@@ -28,10 +34,30 @@ def test_it_never_reports_a_change():
     assert CODE.count("$Ansible.Changed") == CODE.count("$Ansible.Changed = $false") == 1
 
 
-@pytest.mark.parametrize("newer", [
-    r"\?\?", r"\?\.", r"&&", r"\|\|", r" \? ", r"-Parallel", r"\bclass\b", r"\benum\b", r"\busing\b", r"Invoke-WebRequest",
-    r"Invoke-RestMethod", r"-NoProxy", r"-SkipHttpErrorCheck", r"-AsHashtable", r"ConvertTo-Json", r"ConvertFrom-Json",
-    r"\bclean\b", r"Join-String", r"\$IsWindows"])
+@pytest.mark.parametrize(
+    "newer",
+    [
+        r"\?\?",
+        r"\?\.",
+        r"&&",
+        r"\|\|",
+        r" \? ",
+        r"-Parallel",
+        r"\bclass\b",
+        r"\benum\b",
+        r"\busing\b",
+        r"Invoke-WebRequest",
+        r"Invoke-RestMethod",
+        r"-NoProxy",
+        r"-SkipHttpErrorCheck",
+        r"-AsHashtable",
+        r"ConvertTo-Json",
+        r"ConvertFrom-Json",
+        r"\bclean\b",
+        r"Join-String",
+        r"\$IsWindows",
+    ],
+)
 def test_nothing_that_only_one_of_the_powershells_has(newer):
     assert not re.search(newer, CODE)
 
@@ -70,7 +96,12 @@ def test_it_has_every_parameter_that_is_sent_and_no_other():
 def test_every_failure_it_makes_up_is_known():
     made_up = set(re.findall(r"failure = '(\w+)'", CODE))
     assert made_up == {"PowerShell", "Timeout", "TooLarge", "Unknown"}
-    known = windows_transport._TOO_SLOW | windows_transport._NOT_HTTP | windows_transport._ENDED | {"TooLarge", "PowerShell"}
+    known = (
+        windows_transport._TOO_SLOW
+        | windows_transport._NOT_HTTP
+        | windows_transport._ENDED
+        | {"TooLarge", "PowerShell"}
+    )
     assert made_up <= known
     assert set(re.findall(r"\$failure = '(\w+)'", CODE)) == {"Unknown"}
 

@@ -1,18 +1,28 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is sent to look.ps1, and what is made of whatever comes back."""
+
 import base64
 import json
 import pathlib
 
 import pytest
-
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import base_urls
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import base_urls
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
-    INTERFACES, POWERSHELL, REGISTRY, SCRIPT, WindowsMachine, WindowsProblem, WindowsTransport, find_endpoints)
+    INTERFACES,
+    POWERSHELL,
+    REGISTRY,
+    SCRIPT,
+    WindowsMachine,
+    WindowsProblem,
+    WindowsTransport,
+    find_endpoints,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import answered, failed
 
 URL = "http://imds.test/metadata/scheduledevents?api-version=2020-07-01"
@@ -21,11 +31,23 @@ BODY = b'{"DocumentIncarnation": 2, "Events": []}'
 
 # The whole result of the prototype, as win_powershell returned it, in what has not changed since
 RECORDED = {
-    "changed": False, "debug": [], "error": [], "failed": False, "host_err": "", "host_out": "", "information": [],
-    "output": [], "verbose": [], "warning": [],
+    "changed": False,
+    "debug": [],
+    "error": [],
+    "failed": False,
+    "host_err": "",
+    "host_out": "",
+    "information": [],
+    "output": [],
+    "verbose": [],
+    "warning": [],
     "result": {
-        "status": 200, "body": "eyJEb2N1bWVudEluY2FybmF0aW9uIjogMiwgIkV2ZW50cyI6IFtdfQ==", "looks": 1, "elapsed_ms": 82,
-        "headers": {"ETag": "\"2\"", "Content-Type": "application/json; charset=utf-8"}},
+        "status": 200,
+        "body": "eyJEb2N1bWVudEluY2FybmF0aW9uIjogMiwgIkV2ZW50cyI6IFtdfQ==",
+        "looks": 1,
+        "elapsed_ms": 82,
+        "headers": {"ETag": '"2"', "Content-Type": "application/json; charset=utf-8"},
+    },
 }
 
 
@@ -68,23 +90,45 @@ def problem_of(result, call=None):
 
 # --- what is sent ---
 
+
 def test_a_get():
     machine = Machine(RECORDED)
     assert WindowsTransport(machine).get(URL, {"Metadata": "true"}, 125.0) == Answer(
-        200, {"etag": '"2"', "content-type": "application/json; charset=utf-8"}, BODY)
-    assert machine.calls == [(POWERSHELL, {
-        "script": SCRIPT.read_text(), "depth": 3, "error_action": "stop",
-        "parameters": {"Method": "GET", "Url": URL, "Headers": {"Metadata": "true"}, "TimeoutMs": 125000,
-                       "MaxBytes": 1048576}})]
+        200, {"etag": '"2"', "content-type": "application/json; charset=utf-8"}, BODY
+    )
+    assert machine.calls == [
+        (
+            POWERSHELL,
+            {
+                "script": SCRIPT.read_text(),
+                "depth": 3,
+                "error_action": "stop",
+                "parameters": {
+                    "Method": "GET",
+                    "Url": URL,
+                    "Headers": {"Metadata": "true"},
+                    "TimeoutMs": 125000,
+                    "MaxBytes": 1048576,
+                },
+            },
+        )
+    ]
 
 
 def test_a_post():
     machine = Machine(gave(answered(200)))
     headers = {"Metadata": "true", "Content-Type": "application/json"}
     assert WindowsTransport(machine).post(URL, headers, b'{"StartRequests": []}', 10.0).status == 200
-    assert parameters(machine) == [{
-        "Method": "POST", "Url": URL, "Headers": headers, "TimeoutMs": 10000, "MaxBytes": 1048576,
-        "Body": base64.b64encode(b'{"StartRequests": []}').decode()}]
+    assert parameters(machine) == [
+        {
+            "Method": "POST",
+            "Url": URL,
+            "Headers": headers,
+            "TimeoutMs": 10000,
+            "MaxBytes": 1048576,
+            "Body": base64.b64encode(b'{"StartRequests": []}').decode(),
+        }
+    ]
 
 
 def test_a_wait():
@@ -92,18 +136,27 @@ def test_a_wait():
     headers = {"Metadata": "true", "If-None-Match": '"2"'}
     answer, looks = WindowsTransport(machine).get_until_changed(URL, headers, 10.0, BODY, 2.0, 3599.5)
     assert (answer.status, looks) == (304, 1801)
-    assert parameters(machine) == [{
-        "Method": "GET", "Url": URL, "Headers": headers, "TimeoutMs": 10000, "MaxBytes": 1048576,
-        "Known": base64.b64encode(BODY).decode(), "IntervalMs": 2000, "LimitMs": 3599500}]
+    assert parameters(machine) == [
+        {
+            "Method": "GET",
+            "Url": URL,
+            "Headers": headers,
+            "TimeoutMs": 10000,
+            "MaxBytes": 1048576,
+            "Known": base64.b64encode(BODY).decode(),
+            "IntervalMs": 2000,
+            "LimitMs": 3599500,
+        }
+    ]
 
 
 @pytest.mark.parametrize("interval, limit", [(1.0, 7200.0), (1.0, 1e9), (1e9, 1e9), (1.0, float("inf"))])
 def test_no_call_is_longer_than_an_hour(interval, limit):
     machine = Machine(gave(answered(304)))
     WindowsTransport(machine).get_until_changed(URL, {}, 10.0, b"", interval, limit)
-    sent, = parameters(machine)
+    (sent,) = parameters(machine)
     assert sent["LimitMs"] == 3600000
-    assert sent["IntervalMs"] <= 3600000        # what PowerShell calls an int ends at 24 days
+    assert sent["IntervalMs"] <= 3600000  # what PowerShell calls an int ends at 24 days
 
 
 def test_no_timeout_is_0_for_dotnet_refuses_that():
@@ -120,13 +173,14 @@ def test_what_is_sent_is_plain_json():
 
 # --- failures ---
 
+
 def test_a_failure_carries_its_looks():
     machine = Machine(gave(dict(failed("ConnectionReset", "Connection reset by peer"), looks=42)))
     with pytest.raises(Unreachable) as caught:
         WindowsTransport(machine).get_until_changed(URL, {}, 10.0, b"", 1.0, 60.0)
     assert caught.value.looks == 42
     assert caught.value.url == URL
-    assert caught.value.message == "No connection to %s, or it was cut: Connection reset by peer (ConnectionReset)." % URL
+    assert caught.value.message == f"No connection to {URL}, or it was cut: Connection reset by peer (ConnectionReset)."
 
 
 def test_a_time_out_says_what_was_allowed():
@@ -152,36 +206,79 @@ def test_a_lost_connection_is_left_to_ansible():
 
 # --- a machine that can't be made to look ---
 
-ERROR = {"output": "Cannot invoke method. Method invocation is supported only on core types in this language mode.",
-         "fully_qualified_error_id": "MethodInvocationNotSupportedInConstrainedLanguage"}
+ERROR = {
+    "output": "Cannot invoke method. Method invocation is supported only on core types in this language mode.",
+    "fully_qualified_error_id": "MethodInvocationNotSupportedInConstrainedLanguage",
+}
 
 
-@pytest.mark.parametrize("result, said, advice", [
-    (AnsibleError("The module ansible.windows.win_powershell was not found in configured module paths"),
-     "was not found", "ansible-galaxy collection install ansible.windows"),
-    (gave({}, failed=True, error=[ERROR]), "Cannot invoke method", "FullLanguage"),
-    (gave({"failure": "PowerShell", "message": "PowerShell 5.1.19041.4648, ConstrainedLanguage"}),
-     "PowerShell 5.1.19041.4648, ConstrainedLanguage", "FullLanguage"),
-    (gave({"failure": "PowerShell", "message": "PowerShell 3.0, FullLanguage"}), "PowerShell 3.0", "5.1 or newer"),
-    (gave({"failure": "PowerShell", "message": "PowerShell 5.0.10586.117, FullLanguage"}), "5.0.10586", "5.1 or newer"),
-    ({"failed": True, "msg": 'This module cannot run as it requires a minimum PowerShell version of 5.1, actual was "4.0"'},
-     "actual was", "5.1 or newer"),
-    ({"failed": True, "msg": "Unhandled exception", "module_stderr": "[X] does not contain a method named 'new'."},
-     "Unhandled exception", "5.1 or newer"),
-    (AnsibleError("winrm or requests is not installed: No module named 'winrm'"), "No module", "pip install pywinrm"),
-    ({"failed": True, "msg": "Access is denied"}, "Access is denied", "local administrator"),
-    ({"failed": True, "msg": "cannot be loaded because running scripts is disabled on this system"}, "is disabled",
-     "Get-ExecutionPolicy"),
-    ({"failed": True, "msg": "MODULE FAILURE", "module_stdout": "", "module_stderr": "boom"}, "MODULE FAILURE", "win_ping"),
-    ({"failed": True, "msg": 7, "error": "none"}, "did not say why", "win_ping"),
-    ({"changed": True, "msg": "skipped, running in check mode"}, "skipped, running", "win_ping"),
-    (gave({}), "did not say why", "win_ping"),
-    (gave(None), "did not say why", "win_ping"),
-    (gave("text"), "did not say why", "win_ping"),
-    (gave(answered(200), error=[{"output": "Something.", "fully_qualified_error_id": "X"}, "?"]), "Something", "win_ping"),
-    (gave(answered(200), failed=True), "did not say why", "win_ping"),
-    ({}, "did not say why", "win_ping"),
-])
+@pytest.mark.parametrize(
+    "result, said, advice",
+    [
+        (
+            AnsibleError("The module ansible.windows.win_powershell was not found in configured module paths"),
+            "was not found",
+            "ansible-galaxy collection install ansible.windows",
+        ),
+        (gave({}, failed=True, error=[ERROR]), "Cannot invoke method", "FullLanguage"),
+        (
+            gave({"failure": "PowerShell", "message": "PowerShell 5.1.19041.4648, ConstrainedLanguage"}),
+            "PowerShell 5.1.19041.4648, ConstrainedLanguage",
+            "FullLanguage",
+        ),
+        (gave({"failure": "PowerShell", "message": "PowerShell 3.0, FullLanguage"}), "PowerShell 3.0", "5.1 or newer"),
+        (
+            gave({"failure": "PowerShell", "message": "PowerShell 5.0.10586.117, FullLanguage"}),
+            "5.0.10586",
+            "5.1 or newer",
+        ),
+        (
+            {
+                "failed": True,
+                "msg": 'This module cannot run as it requires a minimum PowerShell version of 5.1, actual was "4.0"',
+            },
+            "actual was",
+            "5.1 or newer",
+        ),
+        (
+            {
+                "failed": True,
+                "msg": "Unhandled exception",
+                "module_stderr": "[X] does not contain a method named 'new'.",
+            },
+            "Unhandled exception",
+            "5.1 or newer",
+        ),
+        (
+            AnsibleError("winrm or requests is not installed: No module named 'winrm'"),
+            "No module",
+            "pip install pywinrm",
+        ),
+        ({"failed": True, "msg": "Access is denied"}, "Access is denied", "local administrator"),
+        (
+            {"failed": True, "msg": "cannot be loaded because running scripts is disabled on this system"},
+            "is disabled",
+            "Get-ExecutionPolicy",
+        ),
+        (
+            {"failed": True, "msg": "MODULE FAILURE", "module_stdout": "", "module_stderr": "boom"},
+            "MODULE FAILURE",
+            "win_ping",
+        ),
+        ({"failed": True, "msg": 7, "error": "none"}, "did not say why", "win_ping"),
+        ({"changed": True, "msg": "skipped, running in check mode"}, "skipped, running", "win_ping"),
+        (gave({}), "did not say why", "win_ping"),
+        (gave(None), "did not say why", "win_ping"),
+        (gave("text"), "did not say why", "win_ping"),
+        (
+            gave(answered(200), error=[{"output": "Something.", "fully_qualified_error_id": "X"}, "?"]),
+            "Something",
+            "win_ping",
+        ),
+        (gave(answered(200), failed=True), "did not say why", "win_ping"),
+        ({}, "did not say why", "win_ping"),
+    ],
+)
 def test_what_keeps_a_machine_from_looking(result, said, advice):
     message = problem_of(result)
     assert POWERSHELL in message
@@ -197,28 +294,31 @@ def test_no_result_at_all():
 def test_a_result_that_lacks_a_key(key):
     answer = answered(200)
     del answer[key]
-    assert "it has no %s" % key in problem_of(gave(answer))
+    assert f"it has no {key}" in problem_of(gave(answer))
 
 
-@pytest.mark.parametrize("key, value, said", [
-    ("status", "200", "status is not a number but '200'"),
-    ("status", True, "status is not a number but True"),
-    ("status", None, "status is not a number but None"),
-    ("looks", "1", "looks is not a number"),
-    ("headers", [], "headers is not a dictionary"),
-    ("headers", {"ETag": 2}, "the header ETag is not text but 2"),
-    ("body", {}, "body is not text"),
-    ("body", "***", "the body is not base64"),
-    ("body", "eyJ", "the body is not base64"),
-    ("body", "ümlaut", "the body is not base64"),
-])
+@pytest.mark.parametrize(
+    "key, value, said",
+    [
+        ("status", "200", "status is not a number but '200'"),
+        ("status", True, "status is not a number but True"),
+        ("status", None, "status is not a number but None"),
+        ("looks", "1", "looks is not a number"),
+        ("headers", [], "headers is not a dictionary"),
+        ("headers", {"ETag": 2}, "the header ETag is not text but 2"),
+        ("body", {}, "body is not text"),
+        ("body", "***", "the body is not base64"),
+        ("body", "eyJ", "the body is not base64"),
+        ("body", "ümlaut", "the body is not base64"),
+    ],
+)
 def test_a_result_with_a_wrong_type(key, value, said):
     assert said in problem_of(gave(dict(answered(200), **{key: value})))
 
 
 @pytest.mark.parametrize("key, value", [("failure", 1), ("message", None), ("looks", None)])
 def test_a_failure_with_a_wrong_type(key, value):
-    assert "%s is not" % key in problem_of(gave(dict(failed("Timeout"), **{key: value})))
+    assert f"{key} is not" in problem_of(gave(dict(failed("Timeout"), **{key: value})))
 
 
 def test_a_post_that_may_have_arrived():
@@ -229,12 +329,20 @@ def test_a_post_that_may_have_arrived():
 
 # --- discovery ---
 
+
 def binary(text):
-    return {"exists": True, "type": "REG_BINARY", "raw_value": ["0x" + text[at:at + 2] for at in range(0, len(text), 2)]}
+    return {
+        "exists": True,
+        "type": "REG_BINARY",
+        "raw_value": ["0x" + text[at : at + 2] for at in range(0, len(text), 2)],
+    }
 
 
-VALUES = [case for case in json.loads((VECTORS / "leases.json").read_text())["cases"]
-          if case["form"] == "windows_interface_options"]
+VALUES = [
+    case
+    for case in json.loads((VECTORS / "leases.json").read_text())["cases"]
+    if case["form"] == "windows_interface_options"
+]
 
 
 @pytest.mark.parametrize("case", VALUES, ids=[case["name"] for case in VALUES])
@@ -246,18 +354,29 @@ def test_the_vectors_as_the_registry_has_them(case):
 
 def test_discovery_asks_for_every_interface():
     value = "f5000000000000000400000000000000ffffff7fa83f8110"
-    machine = Machine({"exists": True, "sub_keys": ["{A}", "{B}", "{C}"], "properties": {}},
-                      {"exists": False}, binary(value), binary(value))
+    machine = Machine(
+        {"exists": True, "sub_keys": ["{A}", "{B}", "{C}"], "properties": {}},
+        {"exists": False},
+        binary(value),
+        binary(value),
+    )
     found = find_endpoints(machine)
     assert found.endpoints == ("http://168.63.129.16", "http://168.63.129.16:8080")
     assert found.skipped == ()
     assert machine.calls == [(REGISTRY, {"path": INTERFACES})] + [
-        (REGISTRY, {"path": INTERFACES + "\\" + name, "name": "DhcpInterfaceOptions"}) for name in ("{A}", "{B}", "{C}")]
+        (REGISTRY, {"path": INTERFACES + "\\" + name, "name": "DhcpInterfaceOptions"}) for name in ("{A}", "{B}", "{C}")
+    ]
 
 
-@pytest.mark.parametrize("value", [
-    {"exists": True, "type": "REG_SZ", "raw_value": "text"}, {"exists": True, "type": "REG_SZ"},
-    {"exists": True, "raw_value": ["0x100"]}, {"exists": True, "raw_value": None}])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"exists": True, "type": "REG_SZ", "raw_value": "text"},
+        {"exists": True, "type": "REG_SZ"},
+        {"exists": True, "raw_value": ["0x100"]},
+        {"exists": True, "raw_value": None},
+    ],
+)
 def test_discovery_skips_what_is_not_binary(value):
     found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, value))
     assert found == ((), ("{A}: DhcpInterfaceOptions is not binary",))
@@ -268,5 +387,7 @@ def test_discovery_skips_what_can_not_be_read():
     found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, denied))
     assert found.endpoints == () and "local administrator" in found.skipped[0]
     found = find_endpoints(Machine(denied))
-    assert found.endpoints == () and found.skipped[0].startswith("win1: ansible.windows.win_reg_stat did not do its work")
+    assert found.endpoints == () and found.skipped[0].startswith(
+        "win1: ansible.windows.win_reg_stat did not do its work"
+    )
     assert find_endpoints(Machine({"exists": False})) == ((), ())
