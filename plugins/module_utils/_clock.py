@@ -6,6 +6,7 @@
 Private to this collection.
 """
 
+import datetime
 import math
 import time
 from typing import Iterator, Optional
@@ -25,6 +26,12 @@ class Clock:
     def wall(self) -> float:
         """Unix time: only to compare with times of day that Azure tells."""
         return time.time()
+
+
+def iso_utc(wall: float) -> str:
+    """A Unix time as ISO 8601 in UTC, in whole seconds."""
+    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=math.floor(wall))
+    return moment.isoformat() + "Z"
 
 
 class Deadline:

@@ -11,12 +11,12 @@ Private to this collection.
 
 import json
 import math
-import re
 import sys
-from datetime import datetime, timedelta
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .._errors import ScheduledEventsError
+from .event import Event
+from .not_before import parse_not_before
 
 # The one version that writes a VM's name with a "_" in front.
 UNDERSCORE_VERSION = "2017-03-01"
@@ -27,54 +27,11 @@ _MAX_DEPTH = 50
 # Longer integers may not fit 64 bits, and Python 3.11 and up refuse to read or print the very long ones.
 _MAX_DIGITS = 18
 
-_EPOCH = datetime(1970, 1, 1)
-
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-
-# Not time.strptime: it knows months by the names of the process's locale, which Ansible modules set.
-# Not email.utils: it takes the year 0001, with which .NET says "no date", for 2001.
-_RFC_1123 = re.compile(
-    r"(?:[a-z]+,\s*)?(?P<day>\d{1,2})\s+(?P<month>[a-z]{3})\s+(?P<year>\d{4})"
-    r"\s+(?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2})\s*(?P<zone>gmt|utc|z|[+-]\d{4})?",
-    re.IGNORECASE | re.ASCII,
-)
-_ISO_8601 = re.compile(
-    r"(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
-    r"[t ](?P<hour>\d{2}):(?P<minute>\d{2}):(?P<second>\d{2})(?:[.,]\d+)?\s*(?P<zone>z|utc|gmt|[+-]\d{2}(?::?\d{2})?)?",
-    re.IGNORECASE | re.ASCII,
-)
-
 
 class MalformedDocument(ScheduledEventsError):
     """An answer that came whole, and is no document all the same."""
 
     default_kind = "malformed"
-
-
-class Event(NamedTuple):
-    """One piece of maintenance. Text that the document lacks is "", a duration that it lacks is None."""
-
-    event_id: str
-    event_type: str
-    event_status: str
-    resource_type: str
-    resources: Tuple[str, ...]
-    raw_resources: Tuple[str, ...]
-    not_before: str
-    not_before_time: Optional[float]
-    description: str
-    source: str
-    duration: Optional[int]
-
-    @property
-    def key(self) -> str:
-        """The id in the form in which ids are compared. What is sent to Azure is ``event_id``, as it came."""
-        return self.event_id.upper()
-
-    def affects(self, resource_name: Optional[str]) -> bool:
-        """Whether the machine of this name is listed: the whole name, in whatever case."""
-        name = (resource_name or "").lower()
-        return any(name == resource.lower() for resource in self.resources)
 
 
 class UnusableEvent(NamedTuple):
@@ -130,50 +87,6 @@ def parse_document(body: bytes, api_version: str) -> Document:
         # An approval holds for the id. Should an id ever come twice, it holds for the machines of both entries.
         events[event.key] = _joined(events[event.key], event) if event.key in events else event
     return Document(incarnation, tuple(events.values()), tuple(unusable))
-
-
-def parse_not_before(text: Optional[str]) -> Optional[float]:
-    """Unix seconds of a not-before in RFC 1123 or ISO 8601; None for a blank one and for what is no date.
-
-    The weekday is not looked at (Microsoft's own example has a wrong one), fractions of a second are dropped,
-    and a time without a zone is UTC. Years before 1970 are what programs write that have no date.
-    """
-    match = _RFC_1123.fullmatch((text or "").strip()) or _ISO_8601.fullmatch((text or "").strip())
-    if not match:
-        return None
-    part = match.groupdict()
-    try:
-        month = int(part["month"]) if part["month"].isdigit() else _MONTHS.index(part["month"].lower()) + 1
-        local = datetime(
-            int(part["year"]), month, int(part["day"]), int(part["hour"]), int(part["minute"]), int(part["second"])
-        )
-        since_epoch = local - _offset(part["zone"] or "") - _EPOCH
-    except (ValueError, OverflowError):
-        return None
-    return since_epoch.total_seconds() if since_epoch >= timedelta(0) else None
-
-
-def event_to_dict(event: Event, own_name: Optional[str], now: float) -> Dict[str, Any]:
-    """The event as modules return it; ``now`` is the Unix time of the look."""
-    not_before_utc, notice = None, None
-    if event.not_before_time is not None:
-        not_before_utc = (_EPOCH + timedelta(seconds=event.not_before_time)).isoformat() + "Z"
-        notice = int(math.floor(event.not_before_time - now))
-    return {
-        "id": event.event_id,
-        "type": event.event_type,
-        "status": event.event_status,
-        "resource_type": event.resource_type,
-        "resources": list(event.resources),
-        "raw_resources": list(event.raw_resources),
-        "not_before": event.not_before,
-        "not_before_utc": not_before_utc,
-        "notice": notice,
-        "source": event.source,
-        "description": event.description,
-        "duration": event.duration,
-        "affects_self": event.affects(own_name) if own_name else None,
-    }
 
 
 def _load(body: bytes) -> Any:
@@ -260,14 +173,6 @@ def _joined(first: Event, second: Event) -> Event:
 def _text(entry: Dict[str, Any], name: str) -> str:
     value = entry.get(name)
     return value if isinstance(value, str) else ""
-
-
-def _offset(zone: str) -> timedelta:
-    if zone[:1] not in ("+", "-"):
-        return timedelta(0)
-    digits = zone[1:].replace(":", "")
-    size = timedelta(hours=int(digits[:2]), minutes=int(digits[2:] or 0))
-    return -size if zone[0] == "-" else size
 
 
 def _wrong_member(members: Dict[str, Any], name: str, wanted: str) -> str:

@@ -11,7 +11,8 @@ Private to this collection.
 
 from typing import Collection, List, NamedTuple, Optional, Tuple
 
-from .document import Document, Event
+from .document import Document
+from .event import Event
 
 SHOWN, STARTED, CHANGED, GONE = "shown", "started", "changed", "gone"
 COMPLETED, CANCELLED, UNKNOWN = "completed", "cancelled", "unknown"
@@ -56,7 +57,7 @@ def transitions(
 
 def _changes(previous: Optional[Event], event: Event) -> List[Transition]:
     found = []
-    starts = _has_started(event) and not (previous and _has_started(previous))
+    starts = event.has_started and not (previous and previous.has_started)
     if previous is None:
         found.append(Transition(SHOWN, event, None))
     elif _facts(previous, starts) != _facts(event, starts):
@@ -72,20 +73,16 @@ def outcome(event: Event, approved: Collection[str], now: Optional[float]) -> st
     Only an event that could not have started in the meantime was cancelled. An approved one could at any time,
     any other one from its not-before on. ``approved`` and ``now`` are those of :func:`transitions`.
     """
-    if _has_started(event):
+    if event.has_started:
         return COMPLETED
     could_not_start = (
-        event.event_status.lower() == "scheduled"
+        event.is_scheduled
         and event.key not in {event_id.upper() for event_id in approved}
         and now is not None
         and event.not_before_time is not None
         and now < event.not_before_time
     )
     return CANCELLED if could_not_start else UNKNOWN
-
-
-def _has_started(event: Event) -> bool:
-    return event.event_status.lower() == "started"
 
 
 def _facts(event: Event, starts: bool) -> Event:

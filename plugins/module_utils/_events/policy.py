@@ -6,13 +6,13 @@
 Private to this collection.
 """
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .._errors import ScheduledEventsError
-from .document import Event
+from .._text import did_you_mean, shown
+from .event import Event
 
 ACTIONS = ("approve", "prepare_and_approve", "prepare", "notify", "ignore")
 
@@ -59,7 +59,7 @@ def parse_policy(policy: Any) -> Tuple[Rule, ...]:
     :raises PolicyError: naming the first rule, by position and name, that is wrong
     """
     if not _is_list(policy) or not policy:
-        raise PolicyError(f"The policy must be a list of at least one rule, not {_shown(policy)}.")
+        raise PolicyError(f"The policy must be a list of at least one rule, not {shown(policy)}.")
     rules: List[Rule] = []
     for position, entry in enumerate(policy, 1):
         if rules and not rules[-1].when:
@@ -89,7 +89,7 @@ def decide(event: Event, rules: Iterable[Rule], notice: Optional[float] = None) 
 
 def _decision(event: Event, rule: Rule, reason: str) -> Decision:
     action = rule.do
-    if event.event_type.lower() == _ADVICE and action in _ADVICE_ACTIONS:
+    if event.is_advice and action in _ADVICE_ACTIONS:
         action = _ADVICE_ACTIONS[action]
         reason += f"; {action} instead of {rule.do}, because advice can't be approved"
     return Decision(action, rule.name, reason)
@@ -149,18 +149,18 @@ _CONDITIONS = {
 def _parse_rule(position: int, entry: Any) -> Rule:
     if not isinstance(entry, Mapping):
         raise PolicyError(
-            f"Rule {position} of the policy must be a dictionary with `do` and maybe `name` and `when`, not {_shown(entry)}."
+            f"Rule {position} of the policy must be a dictionary with `do` and maybe `name` and `when`, not {shown(entry)}."
         )
     label = _label(position, entry)
     _check_keys(entry, _RULE_KEYS, label)
     name = entry.get("name", f"rule {position}")
     if not isinstance(name, str) or not name.strip():
-        raise PolicyError(f"{label}: `name` must be a text, not {_shown(name)}.")
+        raise PolicyError(f"{label}: `name` must be a text, not {shown(name)}.")
     if "do" not in entry:
         raise PolicyError(f"{label}: `do` is missing. It is one of {', '.join(ACTIONS)}.")
     if entry["do"] not in ACTIONS:
         raise PolicyError(
-            f"{label}: `do` must be one of {', '.join(ACTIONS)}, not {_shown(entry['do'])}{_suggestion(entry['do'], ACTIONS)}."
+            f"{label}: `do` must be one of {', '.join(ACTIONS)}, not {shown(entry['do'])}{did_you_mean(entry['do'], ACTIONS)}."
         )
     return Rule(position, name, entry["do"], _parse_when(entry["when"], label) if "when" in entry else {})
 
@@ -168,7 +168,7 @@ def _parse_rule(position: int, entry: Any) -> Rule:
 def _parse_when(when: Any, label: str) -> Dict[str, Any]:
     if not isinstance(when, Mapping) or not when:
         raise PolicyError(
-            f"{label}: `when` must be a dictionary of conditions, not {_shown(when)}. Leave it out to match every event."
+            f"{label}: `when` must be a dictionary of conditions, not {shown(when)}. Leave it out to match every event."
         )
     _check_keys(when, tuple(_CONDITIONS), f"{label}: `when`")
     conditions = {}
@@ -176,7 +176,7 @@ def _parse_when(when: Any, label: str) -> Dict[str, Any]:
         try:
             conditions[key] = _CONDITIONS[key].parse(value)
         except ValueError as exc:
-            raise PolicyError(f"{label}: `{key}` must be {exc}, not {_shown(value)}.") from exc
+            raise PolicyError(f"{label}: `{key}` must be {exc}, not {shown(value)}.") from exc
     for what in ("duration", "notice"):
         below, at_least = conditions.get(what + "_below"), conditions.get(what + "_at_least")
         if below is not None and at_least is not None and below <= at_least:
@@ -190,13 +190,8 @@ def _check_keys(entry: Any, allowed: Sequence, label: str) -> None:
     for key in entry:
         if key not in allowed:
             raise PolicyError(
-                f"{label}: unknown key {_shown(key)}{_suggestion(key, allowed)}. The keys are {', '.join(allowed)}."
+                f"{label}: unknown key {shown(key)}{did_you_mean(key, allowed)}. The keys are {', '.join(allowed)}."
             )
-
-
-def _suggestion(word: Any, words: Sequence) -> str:
-    close = difflib.get_close_matches(word.lower(), words, 1) if isinstance(word, str) else []
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _is_list(value: Any) -> bool:
@@ -205,12 +200,7 @@ def _is_list(value: Any) -> bool:
 
 def _label(position: int, entry: Any) -> str:
     name = entry.get("name") if isinstance(entry, Mapping) else None
-    return f"Rule {position} of the policy{(f' ({_shown(name)})' if name else '')}"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return f"Rule {position} of the policy{(f' ({shown(name)})' if name else '')}"
 
 
 def _condition_shown(wanted: Any) -> str:

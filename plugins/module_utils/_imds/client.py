@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError, TransportError
 from .._events.document import Document, MalformedDocument, parse_document
+from .._text import one_line
 from .requests_transport import Answer, Transport
 
 DEFAULT_ENDPOINT = "http://169.254.169.254"
@@ -450,7 +451,7 @@ def _refuse_strangers(answer: Answer, url: str) -> None:
     headers = answer.headers
     server = headers.get("server", "")
     if 300 <= answer.status < 400 and answer.status != 304:
-        _not_azure(answer, url, f"a redirect to {_clean(headers.get('location', 'nowhere'))}")
+        _not_azure(answer, url, f"a redirect to {one_line(headers.get('location', 'nowhere'), 160)}")
     if headers.get("metadata-flavor", "").lower() == "google" or "metadata server for vm" in server.lower():
         _not_azure(answer, url, "the metadata service of Google Cloud")
     if server.lower().startswith("ec2ws"):
@@ -470,7 +471,7 @@ def _not_azure(answer: Answer, url: str, what: str) -> NoReturn:
     raise HttpError(
         "At %s it was not Azure's metadata service that answered, but %s (HTTP %d%s)%s. See whether this is an Azure "
         "virtual machine, whether the option endpoint is right, and whether a proxy or a redirected route sits on the "
-        "way." % (url, what, answer.status, ", server " + _clean(server) if server else "", _excerpt(answer)),
+        "way." % (url, what, answer.status, ", server " + one_line(server, 160) if server else "", _excerpt(answer)),
         "not_azure",
         answer.status,
         url,
@@ -486,7 +487,7 @@ def _other_json(body: bytes) -> str:
     if not value or (isinstance(value, dict) and {"documentincarnation", "events"}.intersection(map(str.lower, value))):
         return ""
     if isinstance(value, dict):
-        return f"something whose JSON has the keys {', '.join(_clean(key) for key in sorted(value)[:5])}"
+        return f"something whose JSON has the keys {', '.join(one_line(key, 160) for key in sorted(value)[:5])}"
     return "something that sends JSON which is no document"
 
 
@@ -497,14 +498,8 @@ def _excerpt(answer: Answer) -> str:
         text = json.loads(text)["error"]
     except (ValueError, KeyError, TypeError, RecursionError):
         pass
-    text = _clean(text) if isinstance(text, str) else ""
+    text = one_line(text, 160) if isinstance(text, str) else ""
     return f': "{text}"' if text else ""
-
-
-def _clean(text: str) -> str:
-    """One printable line of text from the wire."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return line if len(line) <= 160 else line[:157] + "..."
 
 
 def _retry_after(answer: Answer, clock: Clock) -> Optional[float]:

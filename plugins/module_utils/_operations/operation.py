@@ -9,17 +9,17 @@ Ansible nor `requests`.
 Private to this collection.
 """
 
-import datetime
-import math
 from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence, Set, Tuple
 
-from .._clock import Clock, Deadline
+from .._clock import Clock, Deadline, iso_utc
 from .._errors import ScheduledEventsError
-from .._events.document import Document, Event, event_to_dict
+from .._events.document import Document
+from .._events.event import Event, event_to_dict
 from .._events.lifecycle import Transition, transitions
 from .._imds.client import BACK_OFF, Imds, explained, may_pass
 from .._imds.discovery import Found
 from .._imds.requests_transport import Transport
+from .._text import listed, sentence
 from .options import approve_options, info_options
 
 _ELSEWHERE = ("unreachable", "timeout")  # failures after which the endpoint is looked for elsewhere (discover)
@@ -104,7 +104,7 @@ class _Operation:
             "endpoint": imds.endpoint,
             "elapsed": round(self.clock.now() - self._started, 3),
             "polls": self._earlier_polls + imds.polls,
-            "looked_at": None if looked_at is None else _utc(looked_at),
+            "looked_at": None if looked_at is None else iso_utc(looked_at),
             "warnings": self.warnings + imds.warnings,
         }
 
@@ -232,7 +232,7 @@ class _Info(_Operation):
         unreadable = self._watched.intersection(entry.key for entry in self.document.unusable)
         if wanted == "gone":
             return not chosen and not unreadable
-        started = any(_has_started(event) for event in chosen)
+        started = any(event.has_started for event in chosen)
         # A named event that is gone will never start.
         named = self.options["event_ids"] is not None
         return started or (named and not unreadable and not self._named_events())
@@ -246,9 +246,7 @@ class _Info(_Operation):
             "change": "The document did not change within",
         }[options["wait_for"]]
         filters = ", ".join(
-            f"{name}={_listed(options[name])}"
-            for name in ("event_ids", "types", "statuses", "sources")
-            if options[name]
+            f"{name}={listed(options[name])}" for name in ("event_ids", "types", "statuses", "sources") if options[name]
         )
         if options["affecting"] == "self":
             filters += f"{', ' if filters else ''}affecting {self.name}"
@@ -346,9 +344,9 @@ class _Approval(_Operation):
         if self.name:
             return False
         for event in self._named().values():
-            if _has_started(event) or _is_advice(event):
+            if event.has_started or event.is_advice:
                 continue
-            if _is(event.event_type, "Terminate") or (not self.options["force"] and self._unknown(event)):
+            if event.is_terminate or (not self.options["force"] and self._unknown(event)):
                 return True
         return False
 
@@ -366,7 +364,7 @@ class _Approval(_Operation):
                 continue
             self.not_approved.pop(key, None)
             event = named.get(key)
-            if event and _has_started(event):
+            if event and event.has_started:
                 self.already[key] = event.event_id
                 continue
             objection = self._objection(event) if event else self._absence(key)
@@ -390,17 +388,17 @@ class _Approval(_Operation):
 
     def _objection(self, event: Event) -> Optional[Tuple[str, str]]:
         """What speaks against approving the event: the reason, and a sentence."""
-        if _is_advice(event):
+        if event.is_advice:
             return "advice", "it is advice, and an approval has no effect"
-        if _is(event.event_type, "Terminate") and not event.affects(self.name):
+        if event.is_terminate and not event.affects(self.name):
             return (
                 "not_own_terminate",
-                f"it deletes {_listed(event.resources)}, and only a machine itself approves its deletion; this is {self.name}",
+                f"it deletes {listed(event.resources)}, and only a machine itself approves its deletion; this is {self.name}",
             )
         unknown = self._unknown(event)
         if unknown and not self.options["force"]:
             return "unknown_machines", (
-                f"it affects {_listed(unknown)}, too: prepare these machines and name them in prepared_resources, or set force"
+                f"it affects {listed(unknown)}, too: prepare these machines and name them in prepared_resources, or set force"
             )
         return None
 
@@ -433,9 +431,9 @@ class _Approval(_Operation):
         if failure is None:
             self._note_approved(pending)
             return []
-        what = f"approving {_listed([event.event_id for event in pending])} failed: "
+        what = f"approving {listed([event.event_id for event in pending])} failed: "
         if failure.kind != "rejected" and not may_pass(failure):
-            raise explained(failure, _sentence(what + failure.message))
+            raise explained(failure, sentence(what + failure.message))
         return self._look_after(failure, what, pending, deadline)
 
     def _look_after(
@@ -450,7 +448,7 @@ class _Approval(_Operation):
             if pause > left and getattr(failure, "retry_after", None):
                 raise explained(
                     failure,
-                    _sentence(
+                    sentence(
                         f"{what}{failure.message} It asks to be left alone for {pause:g} s, longer than wait_timeout allows."
                     ),
                 )
@@ -459,14 +457,14 @@ class _Approval(_Operation):
             self.document = self.imds.document(deadline)
         except ScheduledEventsError as error:
             raise explained(
-                error, _sentence(f"{what}{failure.message} Whether it arrived can't be seen: {error.message}")
+                error, sentence(f"{what}{failure.message} Whether it arrived can't be seen: {error.message}")
             ) from error
         again = self._sort()
         if failure.kind == "rejected":
             if len(again) == len(pending):
                 raise explained(
                     failure,
-                    _sentence(
+                    sentence(
                         what
                         + failure.message
                         + f" The document still holds {'it' if len(again) == 1 else 'all of them'} as not started."
@@ -483,7 +481,7 @@ class _Approval(_Operation):
         if again and left <= 0:
             raise explained(
                 failure,
-                _sentence(
+                sentence(
                     what
                     + failure.message
                     + f" It was tried for {self.options['wait_timeout']:g} s, and may or may not have arrived; the document still holds the event as not started. Running this again does no harm."
@@ -493,7 +491,7 @@ class _Approval(_Operation):
 
     def _open_keys(self) -> Set[str]:
         """The events that have neither started nor left."""
-        return {event.key for event in self.document.events if not _has_started(event)}.union(
+        return {event.key for event in self.document.events if not event.has_started}.union(
             entry.key for entry in self.document.unusable
         )
 
@@ -515,11 +513,11 @@ class _Approval(_Operation):
             except ScheduledEventsError as error:
                 raise explained(
                     error,
-                    f"{self.imds.endpoint} took the approval of {_listed(missing)}; whether the maintenance has started can't be seen: {error.message}",
+                    f"{self.imds.endpoint} took the approval of {listed(missing)}; whether the maintenance has started can't be seen: {error.message}",
                 ) from error
             if not changed:
                 raise ScheduledEventsError(
-                    f"{self.imds.endpoint} took the approval of {_listed(missing)}, but after {self.options['wait_timeout']:g} s the document (incarnation {self.document.incarnation}) does not show it started. Azure waits until others on the same host agree, or until the event's not-before: the approval stands and must not be repeated. To wait longer, set wait_timeout.",
+                    f"{self.imds.endpoint} took the approval of {listed(missing)}, but after {self.options['wait_timeout']:g} s the document (incarnation {self.document.incarnation}) does not show it started. Azure waits until others on the same host agree, or until the event's not-before: the approval stands and must not be repeated. To wait longer, set wait_timeout.",
                     kind="timeout",
                     url=self.imds.last_url,
                 )
@@ -539,37 +537,12 @@ def _among(text: str, wanted: Optional[Sequence[str]]) -> bool:
     return not wanted or text.lower() in {item.lower() for item in wanted}
 
 
-def _is(text: str, wanted: str) -> bool:
-    return text.lower() == wanted.lower()
-
-
-def _has_started(event: Event) -> bool:
-    return _is(event.event_status, "Started")
-
-
-def _is_advice(event: Event) -> bool:
-    return _is(event.event_type, "SpotRebalanceRecommendation") or _is(event.event_status, "Advisory")
-
-
 def _described(document: Document) -> str:
     described = [
-        f"{event.event_type} {event.event_id} {event.event_status} of {_listed(event.resources)}"
+        f"{event.event_type} {event.event_id} {event.event_status} of {listed(event.resources)}"
         for event in document.events
     ]
     described.extend(
         "entry %d, which can't be read: %s" % (entry.position, entry.reason) for entry in document.unusable
     )
     return "; ".join(described) or "no event"
-
-
-def _listed(texts: Sequence[str]) -> str:
-    return ", ".join(texts)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _utc(seconds: float) -> str:
-    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=math.floor(seconds))
-    return moment.isoformat() + "Z"

@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What every type of step of role ``drain`` is checked with."""
 
-import difflib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
+
+from ...module_utils._text import did_you_mean
 
 
 class StepError(Exception):
@@ -36,7 +37,7 @@ def check_keys(given: Mapping[str, Any], spec: Mapping[str, Any], inside: str) -
     for key, value in given.items():
         if key not in spec:
             raise StepError(
-                f"key {inside + str(key)!r} is unknown{meant(str(key), spec)}; it takes {', '.join(sorted(spec))}"
+                f"key {inside + str(key)!r} is unknown{did_you_mean(str(key), spec)}; it takes {', '.join(sorted(spec))}"
             )
         option = spec[key]
         if value is None:
@@ -97,11 +98,6 @@ def without_none(mapping: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if value is not None}
 
 
-def short(text: str, most: int = 80) -> str:
-    """A text that fits in a line."""
-    return text if len(text) <= most else text[: most - 3] + "..."
-
-
 def kind_of(value: Any) -> str:
     """What a value is, for somebody who reads YAML."""
     if value is None:
@@ -113,9 +109,3 @@ def kind_of(value: Any) -> str:
     if isinstance(value, bool):
         return "true or false"
     return "a text" if isinstance(value, str) else "a number"
-
-
-def meant(word: str, words: Any) -> str:
-    """The word that somebody may have meant, for the end of a sentence."""
-    close = difflib.get_close_matches(word, list(words), 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

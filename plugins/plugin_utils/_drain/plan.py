@@ -13,7 +13,8 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from .checks import Host, StepError, check_keys, kind_of, meant, positive, short, task_file, without_none
+from ...module_utils._text import did_you_mean, shortened
+from .checks import Host, StepError, check_keys, kind_of, positive, task_file, without_none
 from .details import FINISH
 from .types import COMMON, SYSTEMS, TYPES
 
@@ -71,7 +72,7 @@ def _checked(raw: Any, number: int, host: Host) -> dict[str, Any] | None:
     if not isinstance(kind, str):
         raise StepError(f"type is {kind_of(kind)}, not a word")
     if kind not in TYPES:
-        raise StepError(f"type {kind!r} is unknown{meant(kind, TYPES)}; types are {', '.join(TYPES)}")
+        raise StepError(f"type {kind!r} is unknown{did_you_mean(kind, TYPES)}; types are {', '.join(TYPES)}")
     definition = TYPES[kind]
     spec = dict(COMMON, **definition.options)
     check_keys(raw, spec, "")
@@ -97,7 +98,7 @@ def _checked(raw: Any, number: int, host: Host) -> dict[str, Any] | None:
         raise StepError(f"interval is {step['interval']}; it is a number of seconds, at least 1")
     system = _delegate_system(step, host)
     FINISH[kind](step, system, host)
-    step["name"] = step["name"] or short(f"{kind} {step.pop('subject')}")
+    step["name"] = step["name"] or shortened(f"{kind} {step.pop('subject')}", 80)
     step.pop("subject", None)
     step["files"] = {
         "do": "steps/" + definition.files[0].format(system=system),
@@ -146,7 +147,7 @@ def _verification(path: Any, number: int, host: Host) -> dict[str, Any]:
     step: dict[str, Any] = {
         "type": "verify",
         "number": number,
-        "name": short(f"verify {os.path.basename(path)}"),
+        "name": shortened(f"verify {os.path.basename(path)}", 80),
         "undo": task_file(path, "", host),
         "does": "",
         "undoes": f"run the tasks of {path}",

@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ...module_utils._text import last_line, one_line
+
 MOST = 500  # characters of a machine's own words in a sentence
 
 
@@ -73,7 +75,7 @@ def _why(
     result: Mapping[str, Any], lost: list[Mapping[str, Any]], step: Mapping[str, Any], run: Mapping[str, Any]
 ) -> str:
     if lost:
-        return f"{_place(lost[0], step)}unreachable: {_line(lost[0].get('msg')) or 'the connection was lost'}"
+        return f"{_place(lost[0], step)}unreachable: {one_line(lost[0].get('msg'), MOST) or 'the connection was lost'}"
     if _timed_out(result):
         if run["budget_bound"]:
             return f"the budget of {float(run['budget']):g} s is used up"
@@ -101,18 +103,18 @@ def _timed_out(result: Mapping[str, Any]) -> bool:
 
 def explain(result: Mapping[str, Any]) -> str:
     """A failed module's result in one line: what it said, and for a command its exit code and its last words."""
-    words = _last_line(result.get("stderr")) or _last_line(result.get("stdout"))
+    words = last_line(result.get("stderr"), MOST) or last_line(result.get("stdout"), MOST)
     if "rc" in result and ("cmd" in result or "stdout" in result) and result.get("rc") is not None:
         text = f"exit code {result['rc']}"
-        words = words or _line(result.get("msg"))
+        words = words or one_line(result.get("msg"), MOST)
         return f"{text}: {words}" if words else text
     errors = result.get("error")
     if isinstance(errors, list) and errors and isinstance(errors[0], Mapping):  # ansible.windows.win_powershell
         details = errors[0].get("error_details") or {}
-        return _line(details.get("message") or errors[0].get("output")) or "PowerShell failed"
-    text = _line(result.get("msg"))
+        return one_line(details.get("message") or errors[0].get("output"), MOST) or "PowerShell failed"
+    text = one_line(result.get("msg"), MOST)
     if not text or text.startswith("MODULE FAILURE"):
-        text = _last_line(result.get("module_stderr")) or _last_line(result.get("exception")) or text
+        text = last_line(result.get("module_stderr"), MOST) or last_line(result.get("exception"), MOST) or text
     return text or "it failed and said nothing"
 
 
@@ -123,7 +125,7 @@ def look(result: Mapping[str, Any], until: Mapping[str, Any]) -> dict[str, Any]:
     content = result.get("content")
     content = content if isinstance(content, str) else ""
     if status in (None, -1):
-        seen = [f"no answer: {_line(result.get('msg')) or 'nothing was said'}"]
+        seen = [f"no answer: {one_line(result.get('msg'), MOST) or 'nothing was said'}"]
     else:
         seen = [f"status {status}"]
     done = status in until["status"]
@@ -140,7 +142,7 @@ def look(result: Mapping[str, Any], until: Mapping[str, Any]) -> dict[str, Any]:
         done = done and same
         if not same and status not in (None, -1):
             seen.append(words or f"{path} = {json.dumps(found, default=str)}")
-    return {"done": done, "seen": _line(", ".join(seen)), "wanted": ", ".join(wanted)}
+    return {"done": done, "seen": one_line(", ".join(seen), MOST), "wanted": ", ".join(wanted)}
 
 
 def _json_at(content: str, path: str) -> Any:
@@ -172,13 +174,3 @@ def _items(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if isinstance(rounds, list) and rounds:
         return [item for item in rounds if isinstance(item, Mapping)]
     return [result]
-
-
-def _line(value: Any) -> str:
-    text = " ".join(str(value or "").split())
-    return text if len(text) <= MOST else text[: MOST - 3] + "..."
-
-
-def _last_line(value: Any) -> str:
-    lines = [line for line in str(value or "").splitlines() if line.strip()]
-    return _line(lines[-1]) if lines else ""

@@ -10,13 +10,13 @@ the *sentinel*, is looked at on behalf of all. The plan is made per event: whom 
 by which machine, and how many seconds there are to prepare.
 """
 
-import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._errors import ScheduledEventsError
-from ...module_utils._events.document import Event, parse_not_before
+from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._events.policy import Rule, decide
+from ...module_utils._text import first_line
 
 SECONDS_WITHOUT_NOT_BEFORE = 600.0
 """The notice taken for a Scheduled event that names no time: the shortest of the usual ones (S4.8, Redeploy)."""
@@ -106,9 +106,9 @@ def _machine(item: Mapping[str, Any]) -> Machine:
     scope = declared_scope or (f"placement group {placement_group}" if placement_group else item["host"])
     problem = ""
     if look.get("unreachable"):
-        problem = f"Ansible does not reach it: {_first_line(look.get('msg'))}"
+        problem = f"Ansible does not reach it: {first_line(look.get('msg'))}"
     elif look.get("failed") or look.get("failure") or "events" not in look:
-        problem = _first_line(look.get("msg")) or ("it could not be asked" if look else "it was not asked")
+        problem = first_line(look.get("msg")) or ("it could not be asked" if look else "it was not asked")
     return Machine(
         host=item["host"],
         # From ansible-core 2.19 on a template keeps the number that somebody wrote for a name.
@@ -118,11 +118,6 @@ def _machine(item: Mapping[str, Any]) -> Machine:
         is_linux=str(item.get("is_linux", True)).lower() == "true",
         problem=problem,
     )
-
-
-def _first_line(text: Any) -> str:
-    lines = str(text or "").strip().splitlines()
-    return textwrap.shorten(lines[0], 300, placeholder=" ...") if lines else ""
 
 
 def scopes(machines: Iterable[Machine]) -> dict[str, tuple[Machine, ...]]:
@@ -183,23 +178,6 @@ def _ids(look: Mapping[str, Any]) -> frozenset:
     return frozenset(event["id"].upper() for event in look["events"])
 
 
-def event_from_dict(data: Mapping[str, Any]) -> Event:
-    """The inverse of what the modules return under ``events``."""
-    return Event(
-        event_id=data["id"],
-        event_type=data["type"],
-        event_status=data["status"],
-        resource_type=data["resource_type"],
-        resources=tuple(data["resources"]),
-        raw_resources=tuple(data["raw_resources"]),
-        not_before=data["not_before"],
-        not_before_time=parse_not_before(data["not_before"]),
-        description=data["description"],
-        source=data["source"],
-        duration=data["duration"],
-    )
-
-
 class _Sighting(NamedTuple):
     """One event, and who was shown it."""
 
@@ -239,7 +217,7 @@ def _sightings(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any
             event = event_from_dict(data)
             if event.key not in found:
                 found[event.key] = _Sighting(event, data.get("notice"), [])
-            elif event.event_status == "Started" and found[event.key].event.event_status != "Started":
+            elif event.has_started and not found[event.key].event.has_started:
                 found[event.key] = found[event.key]._replace(event=event, notice=None)
             found[event.key].hosts.append(machine.host)
     return list(found.values())
@@ -337,9 +315,9 @@ def _verdict(
         return "not_ours", "none of its machines is in this run"
     if action in ("ignore", "notify"):
         return action, ""
-    if event.event_status == "Started":
+    if event.has_started:
         return "watch", "it has started already"
-    if event.event_status != "Scheduled":
+    if not event.is_scheduled:
         return "notify", f"its status {event.event_status} is not one that can be prepared for"
     if notice is not None and notice < 1 and action != "approve":
         return "watch", "its time has come: too late to prepare"
@@ -358,7 +336,7 @@ def _verdict(
 
 
 def _approvers(event: Event, hit: Sequence[Machine], bystanders: Sequence[Machine]) -> tuple[str, ...]:
-    if event.event_type.lower() == "terminate":
+    if event.is_terminate:
         # Only the machine that is deleted approves its deletion (S4.12; design, rule 3).
         return tuple(machine.host for machine in hit)
     # Who is not hit can still confirm, when the event starts at once; any machine that sees it may approve (S4.1).

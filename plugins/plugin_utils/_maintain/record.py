@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from ...module_utils._events.event import event_from_dict
 from ...module_utils._events.lifecycle import outcome
 from ...module_utils._events.policy import parse_policy
 from .entry import (
@@ -31,7 +32,7 @@ from .entry import (
     title,
     waits_for_approval,
 )
-from .plan import ACTIONABLE, Machine, event_from_dict, plan_events, plan_to_dict, scopes, sentinels
+from .plan import ACTIONABLE, Machine, plan_events, plan_to_dict, scopes, sentinels
 from .todo import Record, machines_of, next_approver, scope_by_host, todo_of, wait_until, watchers_of
 
 NESTED = 10

@@ -30,6 +30,7 @@ from ...module_utils._errors import (
 )
 from ...module_utils._imds.discovery import Found, base_urls, decode_interface_options
 from ...module_utils._imds.requests_transport import LIMIT, Answer, Transport
+from ...module_utils._text import one_line
 from .connection_errors import known_problem
 
 POWERSHELL = "ansible.windows.win_powershell"
@@ -106,7 +107,7 @@ class WindowsMachine:
         everything = " ".join(texts).lower()
         advice = next((advice for signs, advice in _ADVICE if any(sign in everything for sign in signs)), None)
         advice = advice or known_problem(everything) or _NO_ADVICE
-        said = next((_line(text) for text in texts if text.strip()), "")
+        said = next((one_line(text).rstrip(". ") for text in texts if text.strip()), "")
         raise WindowsProblem(
             "%s: %s did not do its work%s. %s"
             % (self.name, module, ': "%s"' % said if said else " and did not say why", advice)
@@ -263,10 +264,10 @@ def _translated(failure: str, message: str, part: Any, url: str, timeout: float)
         return AnswerTooLarge("%s sent more than %d bytes: no document is that long." % (url, LIMIT), url=url)
     # PowerShell 7.2 has no word for it but in its message, which is in English everywhere.
     if failure in _NOT_HTTP or (failure in _ENDED and "invalid status line" in message.lower()):
-        return BrokenAnswer(f"What {url} sent is not HTTP ({_line(message)}).", url=url)
+        return BrokenAnswer(f"What {url} sent is not HTTP ({one_line(message).rstrip('. ')}).", url=url)
     if part == "body" and failure in _ENDED:
-        return BrokenAnswer(f"The answer of {url} broke off ({_line(message)}).", url=url)
-    return Unreachable(f"No connection to {url}, or it was cut: {_line(message)} ({failure}).", url=url)
+        return BrokenAnswer(f"The answer of {url} broke off ({one_line(message).rstrip('. ')}).", url=url)
+    return Unreachable(f"No connection to {url}, or it was cut: {one_line(message).rstrip('. ')} ({failure}).", url=url)
 
 
 def _texts(result: Mapping[str, Any]) -> list[str]:
@@ -278,12 +279,6 @@ def _texts(result: Mapping[str, Any]) -> list[str]:
             texts += [error.get("output"), error.get("fully_qualified_error_id")]
     texts += [result.get("msg"), result.get("module_stderr"), result.get("module_stdout"), result.get("exception")]
     return [text for text in texts if isinstance(text, str)]
-
-
-def _line(text: str) -> str:
-    """One printable line of what a machine said."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split()).rstrip(". ")
-    return line if len(line) <= 200 else line[:197] + "..."
 
 
 def _encoded(data: bytes) -> str:

@@ -5,7 +5,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import ScheduledEventsError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import policy
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Event
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases
 
 

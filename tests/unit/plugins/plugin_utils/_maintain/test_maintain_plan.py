@@ -5,6 +5,7 @@
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import event_from_dict
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import (
     DEFAULT_POLICY,
     parse_policy,
@@ -14,7 +15,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._mainta
     PlanError,
     budget_of,
     disagreements,
-    event_from_dict,
     identify,
     plan_events,
     plan_to_dict,

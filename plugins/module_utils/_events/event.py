@@ -1,0 +1,104 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an event is, alike in every case of letters and whatever its api-version; and how modules return it.
+
+Private to this collection.
+"""
+
+import math
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+
+from .._clock import iso_utc
+from .not_before import parse_not_before
+
+
+class Event(NamedTuple):
+    """One piece of maintenance. Text that the document lacks is "", a duration that it lacks is None."""
+
+    event_id: str
+    event_type: str
+    event_status: str
+    resource_type: str
+    resources: Tuple[str, ...]
+    raw_resources: Tuple[str, ...]
+    not_before: str
+    not_before_time: Optional[float]
+    description: str
+    source: str
+    duration: Optional[int]
+
+    @property
+    def key(self) -> str:
+        """The id in the form in which ids are compared. What is sent to Azure is ``event_id``, as it came."""
+        return self.event_id.upper()
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether it has been announced and has not started."""
+        return self.event_status.lower() == "scheduled"
+
+    @property
+    def has_started(self) -> bool:
+        """Whether its machines are being worked on, which nothing can stop any more."""
+        return self.event_status.lower() == "started"
+
+    @property
+    def is_advice(self) -> bool:
+        """Whether it only recommends something: an approval has no effect (S1, S13.1)."""
+        return self.event_type.lower() == "spotrebalancerecommendation" or self.event_status.lower() == "advisory"
+
+    @property
+    def is_terminate(self) -> bool:
+        """Whether it deletes its machines at somebody's wish, which only the machine itself approves (S4.12)."""
+        return self.event_type.lower() == "terminate"
+
+    @property
+    def takes_machines_away(self) -> bool:
+        """Whether nothing is left of its machines when it is over: they are deleted, or evicted as spot machines."""
+        return self.is_terminate or self.event_type.lower() == "preempt"
+
+    def affects(self, resource_name: Optional[str]) -> bool:
+        """Whether the machine of this name is listed: the whole name, in whatever case."""
+        name = (resource_name or "").lower()
+        return any(name == resource.lower() for resource in self.resources)
+
+
+def event_to_dict(event: Event, own_name: Optional[str], now: float) -> Dict[str, Any]:
+    """The event as modules return it; ``now`` is the Unix time of the look."""
+    not_before_utc, notice = None, None
+    if event.not_before_time is not None:
+        not_before_utc = iso_utc(event.not_before_time)
+        notice = int(math.floor(event.not_before_time - now))
+    return {
+        "id": event.event_id,
+        "type": event.event_type,
+        "status": event.event_status,
+        "resource_type": event.resource_type,
+        "resources": list(event.resources),
+        "raw_resources": list(event.raw_resources),
+        "not_before": event.not_before,
+        "not_before_utc": not_before_utc,
+        "notice": notice,
+        "source": event.source,
+        "description": event.description,
+        "duration": event.duration,
+        "affects_self": event.affects(own_name) if own_name else None,
+    }
+
+
+def event_from_dict(data: Mapping[str, Any]) -> Event:
+    """The inverse of :func:`event_to_dict`, whose ``affects_self`` and ``notice`` are about one machine and one moment."""
+    return Event(
+        event_id=data["id"],
+        event_type=data["type"],
+        event_status=data["status"],
+        resource_type=data["resource_type"],
+        resources=tuple(data["resources"]),
+        raw_resources=tuple(data["raw_resources"]),
+        not_before=data["not_before"],
+        not_before_time=parse_not_before(data["not_before"]),
+        description=data["description"],
+        source=data["source"],
+        duration=data["duration"],
+    )

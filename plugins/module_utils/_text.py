@@ -1,0 +1,59 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Text for people, out of text that may hold anything: one line, printable, not too long.
+
+Private to this collection.
+"""
+
+import difflib
+from typing import Any, Iterable
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, cut to at most `limit` characters, the last three of which say that it was cut."""
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def one_line(text: Any, limit: int = 200) -> str:
+    """The text as one line without control characters, in which any run of blanks is one; None is ""."""
+    words = "" if text is None else str(text)
+    printable = "".join(char if char.isprintable() else " " for char in words)
+    return shortened(" ".join(printable.split()), limit)
+
+
+def first_line(text: Any, limit: int = 300) -> str:
+    """The first line of the text that is not blank, fit to be printed; "" when there is none."""
+    return _line(text, 0, limit)
+
+
+def last_line(text: Any, limit: int = 300) -> str:
+    """The last line of the text that is not blank, fit to be printed; "" when there is none."""
+    return _line(text, -1, limit)
+
+
+def _line(text: Any, position: int, limit: int) -> str:
+    lines = [line for line in str(text or "").splitlines() if line.strip()]
+    return one_line(lines[position], limit) if lines else ""
+
+
+def shown(value: Any, limit: int = 60) -> str:
+    """A value as Python writes it: quotes and escapes show what it is."""
+    return shortened(repr(value), limit)
+
+
+def listed(texts: Iterable[Any]) -> str:
+    """Things in a sentence: ``a, b, c``."""
+    return ", ".join(str(text) for text in texts)
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def did_you_mean(word: Any, words: Iterable[Any]) -> str:
+    """`` (did you mean 'prepare'?)``, to be put behind a word that is unknown; "" when none of the known ones is like it."""
+    known = {str(candidate).lower(): str(candidate) for candidate in words}
+    close = difflib.get_close_matches(word.lower(), list(known), 1) if isinstance(word, str) else []
+    return f" (did you mean {known[close[0]]!r}?)" if close else ""
