@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import pathlib
 import re
@@ -33,6 +34,37 @@ PAGES = sorted((ROOT / "docs" / "docsite" / "rst").glob("*.rst"))
 NAMESPACE = "cloudops.azure_maintenance."
 PREFIX = "ansible_collections.cloudops.azure_maintenance.docsite."
 ARGUMENTS = {"scheduled_events_info": INFO_ARGUMENTS, "scheduled_events_approve": APPROVE_ARGUMENTS}
+GLOSSARY = (
+    ("document", "incarnation", "event", "resource", "affected", "scope", "not-before", "notice", "outcome")
+    + ("look", "prepare", "recover", "approve", "step", "undo", "budget", "margin", "revert", "hold")
+    + (
+        "run",
+        "round",
+        "policy",
+        "sentinel",
+        "slice",
+        "barrier",
+        "approver",
+        "timeline",
+        "problem",
+        "emulator",
+        "rehearsal",
+    )
+    + ("watcher", "machine program", "tick", "mark", "outage", "runner", "capacity group", "turn")
+)
+# Words that stop a reader, or a second word for one thing, and what to write instead.
+WORDS = {
+    "told": "said, reported, given",
+    "mend(s|ed|ing)?": "fix",
+    "strangers?": "other services, unknown machines",
+    "manners?": "way",
+    "crew": "participants",
+    "hits?": "affects, affected",
+    "poll|polled|polling": "look",
+}
+NAMES_TO_KEEP = ("rehearse_hit", "internal_poll_interval")
+PLACES_TO_KEEP = {"hits?": "roles/emulator/"}  # there a fault hits a request
+READABLE = (".rst", ".md", ".py", ".ps1", ".yml", ".yaml", ".j2", ".html")
 
 
 def page(name):
@@ -116,16 +148,18 @@ def plan(steps, system):
 # ---- what there is is named ----
 
 
-@pytest.mark.parametrize(
-    "name",
-    names("plugins/modules/scheduled*.py")
-    + names("plugins/filter/*.py")
-    + names("plugins/lookup/*.py")
-    + names("playbooks/*.yml")
-    + names("roles/*"),
-)
-def test_readme_names_everything(name):
-    assert re.search(rf"`({re.escape(NAMESPACE)})?{name}`", README.read_text(encoding="utf-8"))
+def contents():
+    """All that the collection brings, by name."""
+    plugins = [f"plugins/{kind}/*.py" for kind in ("filter", "lookup", "test")]
+    return [
+        name for pattern in ("plugins/modules/*.py", *plugins, "playbooks/*.yml", "roles/*") for name in names(pattern)
+    ]
+
+
+def test_readme_names_everything_and_nothing_else():
+    table = README.read_text(encoding="utf-8").partition("## Contents")[2].partition("## Guide")[0]
+    named = [name for row in re.findall(r"^\| (`.*?) \|", table, re.M) for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(named) == sorted(set(contents()))
 
 
 @pytest.mark.parametrize("role", names("roles/*"))
@@ -143,11 +177,17 @@ def test_the_guide_has_every_variable_of_a_role(role):
         ("drain", tuple(TYPES)),
         ("emulator", tuple(names("roles/emulator/files/scenarios/*.yml"))),
         ("getting_started", tuple(sorted(rehearse_variables()))),
+        ("architecture", tuple(sorted(path.parent.name for path in ROOT.glob("plugins/*_utils/_*/__init__.py")))),
     ],
 )
 def test_a_reference_is_complete(where, words):
     missing = [word for word in words if f"``{word}``" not in page(where)]
     assert not missing
+
+
+@pytest.mark.parametrize("word", GLOSSARY)
+def test_the_glossary_has_every_word(word):
+    assert re.search(rf"^{word}\n   \S", page("glossary"), re.M)
 
 
 def test_every_page_is_in_the_guide_and_in_the_readme():
@@ -182,17 +222,82 @@ def test_links_lead_somewhere(path):
         assert playbook in names("playbooks/*.yml")
 
 
-def test_the_defaults_that_the_guide_tells_are_the_defaults():
+def test_the_defaults_that_the_guide_gives_are_the_defaults():
     options = {**role_options("maintain"), **role_options("drain")}
-    told = re.findall(
+    given = re.findall(
         r"``((?:maintain|drain)_\w+)`` \(([\d.]+)(?: s)?\b", page("maintain") + page("drain") + page("failures")
     )
-    assert len(told) > 5
-    assert [(name, value) for name, value in told if float(value) != float(options[name]["default"])] == []
+    assert len(given) > 5
+    assert [(name, value) for name, value in given if float(value) != float(options[name]["default"])] == []
     first = yaml.safe_load(next(blocks(page("policy"), "yaml")))
     assert first["maintain_policy"] == DEFAULT_POLICY
     defaults = yaml.safe_load((ROOT / "roles" / "maintain" / "defaults" / "main.yml").read_text(encoding="utf-8"))
     assert defaults["maintain_policy"] == DEFAULT_POLICY
+
+
+def messages_in_the_guide():
+    """The messages of a run that the guide explains, each as the pieces between what differs from run to run."""
+    section = re.search(r"^What a run of maintain says\n(.*?)^Why a machine", page("failures"), re.M | re.S).group(1)
+    for cell in re.findall(r"^   \* - (``.*?)\n     - ", section, re.M | re.S):
+        for message in re.findall(r"``(.+?)``", cell):
+            pieces = re.split(r"\.\.\.|: |, step|'\w+'|\b(?:web\d|X|[ab]|Started|\d+)\b", message)
+            yield message, [piece.strip(" :,;()") for piece in pieces if len(piece) > 6]
+
+
+def texts_in_the_code():
+    """All that the code may say: the constant parts of Python's strings, and the tasks of roles and playbooks as they are."""
+    for path in ROOT.glob("plugins/**/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+    for path in [*ROOT.glob("roles/*/tasks/**/*.yml"), *ROOT.glob("playbooks/*.yml")]:
+        yield " ".join(path.read_text(encoding="utf-8").split())
+
+
+def test_messages_that_the_guide_explains_are_in_the_code():
+    said = "\n".join(texts_in_the_code())
+    explained = list(messages_in_the_guide())
+    assert len(explained) > 15
+    missing = [(message, piece) for message, pieces in explained for piece in pieces if piece not in said]
+    assert not missing, "\n" + "\n".join(f"{piece!r} of {message!r}" for message, piece in missing)
+
+
+# ---- one word for one thing, in plain English ----
+
+
+def places_to_read():
+    """All that a user or a contributor reads: pages, options and results, messages, tasks, and the code itself."""
+    folders = ("docs", "plugins", "roles", "playbooks", "meta", "changelogs/fragments")
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in READABLE]
+    return sorted([README, ROOT / "CONTRIBUTING.md", *ROOT.glob("tests/**/*.md"), *found])
+
+
+def banned(line, path="README.md"):
+    """The banned words in a line, each with a better one. An underscore ends a word, but for the names that users write."""
+    for name in NAMES_TO_KEEP:
+        line = line.replace(name, "")
+    for word, better in WORDS.items():
+        found = re.search(rf"(?<![a-z])(?:{word})(?![a-z])", line, re.I)
+        if found and not path.startswith(PLACES_TO_KEEP.get(word, "nowhere")):
+            yield found.group(0), better
+
+
+def test_banned_words_are_found():
+    found = [
+        word for word, _ in banned("We TOLD the crew of record['hit_hosts'] in this manner: polling mends strangers.")
+    ]
+    assert sorted(found) == ["TOLD", "crew", "hit", "manner", "mends", "polling", "strangers"]
+    assert list(banned("rehearse_hit: a white untold commend, whose polls are white")) == []
+    assert list(banned("the fault hits a request", "roles/emulator/README.md")) == []
+
+
+def test_no_banned_word_is_used():
+    offenders = []
+    for path in places_to_read():
+        name = path.relative_to(ROOT).as_posix()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            offenders += [f"{name}:{number}: {word} (better: {better})" for word, better in banned(line, name)]
+    assert not offenders, f"{len(offenders)} places:\n" + "\n".join(offenders)
 
 
 # ---- examples are accepted ----
