@@ -8,7 +8,8 @@ import threading
 
 import pytest
 from emulator_harness import START, WEB, Emulator  # before the emulator itself: it knows where that is
-from imds_emulator.scenario import read_scenario, together
+from imds_emulator.scenario import together
+from imds_emulator.scenario_reader import read_scenario
 from imds_emulator.service import Options, Service
 
 

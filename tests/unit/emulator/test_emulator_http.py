@@ -161,7 +161,7 @@ def test_a_client_that_sends_far_ahead_is_not_read(connection, emulator):
 
 
 def test_a_fault_of_its_own_is_a_500_and_the_service_goes_on(emulator, monkeypatch, capfd):
-    monkeypatch.setattr(emulator.service.world, "asked", lambda scope: 1 / 0)
+    monkeypatch.setattr(emulator.service.world.enabling, "asked", lambda scope: 1 / 0)
     assert emulator.look().status == 500
     monkeypatch.undo()
     assert emulator.look().status == 200

@@ -284,7 +284,7 @@ def test_systemd_is_told(run, tmp_path):
 
 def test_without_systemd_nobody_is_told(monkeypatch):
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    service.tell_systemd("READY=1")
+    service.notify_systemd("READY=1")
 
 
 def test_packed(run, tmp_path):

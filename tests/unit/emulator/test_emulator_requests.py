@@ -265,7 +265,8 @@ def test_folders_are_json_and_all_texts(described):
     compute = reply.json
     assert reply.headers["content-type"] == "application/json; charset=utf-8"
     assert compute["name"] == "issue_0"
-    assert compute["resourceId"].endswith("/Microsoft.Compute/virtualMachineScaleSets/issue/virtualMachines/issue_0")
+    assert compute["resourceId"].endswith("/Microsoft.Compute/virtualMachineScaleSets/issue/virtualMachines/0")
+    assert compute["virtualMachineScaleSet"] == {"id": ""}
     other = described.ask(INSTANCE + "/compute?api-version=2021-02-01").json
     assert other["resourceId"].endswith("/Microsoft.Compute/virtualMachines/web1")
     assert all(isinstance(value, (str, dict)) for value in compute.values())

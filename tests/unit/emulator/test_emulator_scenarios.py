@@ -7,7 +7,8 @@ import pytest
 from emulator_harness import FILES
 from imds_emulator import scenario_files
 from imds_emulator.problems import InvalidInput
-from imds_emulator.scenario import read_scenario, together
+from imds_emulator.scenario import together
+from imds_emulator.scenario_reader import read_scenario
 
 SHIPPED = {
     "automatic_approval",
@@ -28,7 +29,7 @@ SHIPPED = {
 
 
 def test_what_comes_with_it():
-    assert set(scenario_files.ships()) == SHIPPED == {path.stem for path in (FILES / "scenarios").iterdir()}
+    assert set(scenario_files.names()) == SHIPPED == {path.stem for path in (FILES / "scenarios").iterdir()}
 
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))

@@ -108,11 +108,11 @@ def test_the_enabling_answer_takes_its_time(start):
 def test_others_of_the_scope_wait_for_the_same_moment(start):
     world = start(scopes={"web": {"enabled": False, "first_call_delay": 120}}).service.world
     scope = world.scopes["web"]
-    assert world.asked(scope) == 120
+    assert world.enabling.asked(scope) == 120
     world.timeline.advance(50)
-    assert world.asked(scope) == 70
+    assert world.enabling.asked(scope) == 70
     world.timeline.advance(100)
-    assert world.asked(scope) == 0
+    assert world.enabling.asked(scope) == 0
 
 
 def test_steps_and_initial_values(start):
