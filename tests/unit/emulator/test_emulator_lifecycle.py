@@ -312,7 +312,10 @@ def test_one_incarnation_is_one_content(start, seed):
     def move():
         events = [event for event in world.events.values() if event.status != "Gone"]
         if events:
-            event, act = dice.choice(events), dice.choice([world.lifecycle.start, world.lifecycle.cancel, world.lifecycle.complete])
+            event, act = (
+                dice.choice(events),
+                dice.choice([world.lifecycle.start, world.lifecycle.cancel, world.lifecycle.complete]),
+            )
             with contextlib.suppress(WrongMoment):
                 act(event)
 

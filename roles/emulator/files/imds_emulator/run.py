@@ -51,6 +51,7 @@ def run(
 
 def _wait(service: Service, commands: Sequence[Command]) -> None:
     loop = service.loop
+    all_ended = loop.create_future()
 
     def forward(number: int) -> None:
         if number in BY_TERMINAL and _has_terminal():
@@ -60,8 +61,8 @@ def _wait(service: Service, commands: Sequence[Command]) -> None:
 
     def ended() -> None:
         left = [command for command in commands if not command.reap()]
-        if not left:
-            loop.stop()
+        if not left and not all_ended.done():
+            all_ended.set_result(None)
 
     loop.add_signal_handler(signal.SIGCHLD, ended)
     for number in FORWARDED:
@@ -73,7 +74,7 @@ def _wait(service: Service, commands: Sequence[Command]) -> None:
     for command in commands:
         command.begin()
     ended()  # one that was killed before the handler was there
-    loop.run_forever()
+    loop.run_until_complete(all_ended)
 
 
 def _has_terminal() -> bool:

@@ -176,8 +176,14 @@ def running(scenario: Scenario, options: Options) -> Iterator[Service]:
 def serve(scenario: Scenario, options: Options, say: Callable[[str], None]) -> None:
     """Run until SIGTERM or SIGINT."""
     with running(scenario, options) as service:
+        ending = service.loop.create_future()
+
+        def end() -> None:
+            if not ending.done():
+                ending.set_result(None)
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            service.loop.add_signal_handler(number, service.loop.stop)
+            service.loop.add_signal_handler(number, end)
         if options.addresses:
             write_addresses(options.addresses, service.urls)
         for url in service.urls["metadata"]:
@@ -185,5 +191,5 @@ def serve(scenario: Scenario, options: Options, say: Callable[[str], None]) -> N
         if service.urls["control"]:
             say(f"control on {service.urls['control']}")
         notify_systemd("READY=1")
-        service.loop.run_forever()
+        service.loop.run_until_complete(ending)
         notify_systemd("STOPPING=1")
