@@ -56,11 +56,25 @@ EVENTS = "/metadata/scheduledevents?api-version=2020-07-01"
 """
 
 
+STARTED = []
+
+
+@pytest.fixture(autouse=True)
+def ended():
+    """Nothing outlives a test that fails."""
+    yield
+    for process in STARTED:
+        if process.poll() is None:
+            process.kill()
+            process.communicate(timeout=30)
+    del STARTED[:]
+
+
 def start(*words, **how):
     environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
-    return subprocess.Popen(
-        [sys.executable, PROGRAM, "run", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **how
-    )
+    command = [sys.executable, PROGRAM, "run", *words]
+    STARTED.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **how))
+    return STARTED[-1]
 
 
 def run(*words, **how):
