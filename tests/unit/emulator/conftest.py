@@ -4,11 +4,14 @@
 """A real emulator on loopback ports, in a thread, with its clock standing still unless a test moves it."""
 
 import asyncio
+import signal
 import threading
 
 import pytest
 from emulator_harness import START, WEB, Emulator  # before the emulator itself: it knows where that is
-from imds_emulator.scenario import read_scenario, together
+from emulator_program import Running
+from imds_emulator.scenario import together
+from imds_emulator.scenario_reader import read_scenario
 from imds_emulator.service import Options, Service
 
 
@@ -64,3 +67,17 @@ def start(loop):
 def emulator(start):
     """Two web servers in one scope and a lone machine; no event yet."""
     return start()
+
+
+@pytest.fixture
+def run(tmp_path):
+    running = []
+
+    def start(*words, **how):
+        running.append(Running(tmp_path, *words, **how))
+        return running[-1]
+
+    yield start
+    for one in running:
+        if one.process.poll() is None:
+            one.stop(signal.SIGKILL)

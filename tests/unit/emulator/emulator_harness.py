@@ -6,6 +6,7 @@
 import http.client
 import json
 import sys
+import time
 import types
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +30,17 @@ class Reply(NamedTuple):
     @property
     def json(self) -> Any:
         return json.loads(self.body.decode())
+
+
+def until(condition, seconds=20):
+    """What the condition answers once that is something."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < deadline, f"{condition} did not come true within {seconds} s"
+        time.sleep(0.02)
 
 
 def exchange(address, method, path, headers=None, body=None):

@@ -24,7 +24,7 @@ def test_state(emulator):
     assert [vm["name"] for vm in emulator.control("GET", "/state?vms=true")["vms"]] == ["web1", "web2", "lone"]
 
 
-def test_an_event_as_it_is_told(emulator):
+def test_an_event_as_json(emulator):
     event_id = emulator.inject("Reboot", ["WEB2"], name="mine", notice=60, tail=30, duration=-1)
     emulator.advance(5)
     emulator.approve(event_id)

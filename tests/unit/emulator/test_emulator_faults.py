@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Answers broken on purpose."""
 
+import json
 import socket
 
 import pytest
@@ -28,7 +29,7 @@ def raw(emulator, request=GET, timeout=10.0):
 
 
 def post_request(event_id):
-    body = '{"StartRequests": [{"EventId": "%s"}]}' % event_id
+    body = json.dumps({"StartRequests": [{"EventId": event_id}]})
     return f"POST /vm/web1{PATH} HTTP/1.1\r\nHost: x\r\nMetadata: true\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
@@ -137,7 +138,7 @@ def test_control_characters(emulator, events, version):
     reply = emulator.look(version=version)
     assert b"\x01" in reply.body and reply.headers["content-length"] == str(len(reply.body))
     with pytest.raises(ValueError):
-        reply.json
+        _value = reply.json
 
 
 def test_a_web_page(emulator):
@@ -182,7 +183,7 @@ def test_documents_that_are_none(emulator, body):
     assert (reply.status, reply.body.decode()) == (200, body)
 
 
-# -- whom and how often it hits
+# -- which requests, and how many
 
 
 def test_only_some_vms(emulator):
@@ -194,8 +195,8 @@ def test_only_some_vms(emulator):
 def test_counts_and_skips(emulator):
     fault_id = emulator.fault("status", status=500, skip=1, count=2)
     assert [emulator.look().status for _number in range(5)] == [200, 500, 500, 200, 200]
-    hits = emulator.journal("fault")
-    assert [(entry["fault_id"], entry["vm"], entry["method"]) for entry in hits] == [(fault_id, "web1", "GET")] * 2
+    noted = emulator.journal("fault")
+    assert [(entry["fault_id"], entry["vm"], entry["method"]) for entry in noted] == [(fault_id, "web1", "GET")] * 2
     assert emulator.control("GET", "/faults") == {"faults": []}
 
 

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """HTTP as such: parsing, kept-alive connections, limits."""
 
+import json
 import socket
 
 import emulator_harness  # noqa: F401  pylint: disable=unused-import  # it knows where the emulator is
@@ -133,7 +134,7 @@ def test_a_client_that_waits_to_continue(connection, emulator):
 
 
 def test_chunked_approvals(connection, emulator):
-    body = ('{"StartRequests": [{"EventId": "%s"}]}' % emulator.inject("Reboot")).encode()
+    body = json.dumps({"StartRequests": [{"EventId": emulator.inject("Reboot")}]}).encode()
     connection.sendall(
         f"POST {PATH} HTTP/1.1\r\nMetadata: true\r\nTransfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n".encode()
         + body
@@ -150,6 +151,22 @@ def test_what_is_no_request_is_refused_and_the_service_goes_on(connection, emula
     assert emulator.look().status == 200
 
 
+@pytest.mark.parametrize(
+    "data, status",
+    [
+        (b"nonsense\r\n\r\n", 400),
+        (f"POST {PATH} HTTP/1.1\r\nContent-Length: {MAX_BODY + 1}\r\n\r\n".encode(), 413),
+        (b"GET /" + b"x" * (MAX_HEAD + 10), 431),
+    ],
+)
+def test_what_is_no_request_is_refused_in_json_as_all_else(connection, data, status):
+    connection.sendall(data)
+    head, body = read_answer(connection)
+    assert head.startswith(f"HTTP/1.1 {status} ".encode())
+    assert b"Content-Type: application/json; charset=utf-8" in head
+    assert list(json.loads(body.decode())) == ["error"]
+
+
 def test_a_client_that_sends_far_ahead_is_not_read(connection, emulator):
     emulator.fault("hang", count=1)
     connection.sendall(GET)
@@ -161,7 +178,7 @@ def test_a_client_that_sends_far_ahead_is_not_read(connection, emulator):
 
 
 def test_a_fault_of_its_own_is_a_500_and_the_service_goes_on(emulator, monkeypatch, capfd):
-    monkeypatch.setattr(emulator.service.world, "asked", lambda scope: 1 / 0)
+    monkeypatch.setattr(emulator.service.world.enabling, "asked", lambda scope: 1 / 0)
     assert emulator.look().status == 500
     monkeypatch.undo()
     assert emulator.look().status == 200

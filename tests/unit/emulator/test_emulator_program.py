@@ -4,8 +4,6 @@
 """The program: its commands, its start and its end, what it says when something is wrong, and the file it is packed into."""
 
 import json
-import os
-import queue
 import signal
 import socket
 import stat
@@ -14,79 +12,21 @@ import sys
 
 import pytest
 from emulator_harness import FILES, METADATA, address, exchange
-from imds_emulator import on_change, service
+from emulator_program import PATH, VM, cli
+from imds_emulator import service
 from imds_emulator.cli import main
-
-PROGRAM = str(FILES / "imds_emulator")
-PATH = "/vm/web1/metadata/scheduledevents?api-version=2020-07-01"
-
-
-class Running:
-    """The program as a process of its own."""
-
-    def __init__(self, folder, *words, **how):
-        self.addresses = folder / "addresses.json"
-        environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", **how.get("environment", {}))
-        command = [
-            sys.executable,
-            how.get("program", PROGRAM),
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--control",
-            "127.0.0.1:0",
-            "--addresses",
-            str(self.addresses),
-        ] + list(words)
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-        self.lines = [self.process.stdout.readline().decode(), self.process.stdout.readline().decode()]
-        self.metadata, self.control = (line.split(" on ")[1].strip() if " on " in line else "" for line in self.lines)
-
-    def stop(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-        self.process.wait(10)
-        out, err = self.process.stdout.read(), self.process.stderr.read()
-        self.process.stdout.close()
-        self.process.stderr.close()
-        return self.process.returncode, out, err
-
-
-@pytest.fixture
-def run(tmp_path):
-    running = []
-
-    def start(*words, **how):
-        running.append(Running(tmp_path, *words, **how))
-        return running[-1]
-
-    yield start
-    for one in running:
-        if one.process.poll() is None:
-            one.stop(signal.SIGKILL)
-
-
-VM = ("--vm", "web1,scope=web", "--vm", "web2,scope=web,address=10.0.0.2,address=10.0.0.3,location=x")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_starts_answers_and_ends(run, number):
     running = run(*VM)
-    told = json.loads(running.addresses.read_text())
-    assert told == {"pid": running.process.pid, "metadata": [running.metadata], "control": running.control}
+    written = json.loads(running.addresses.read_text())
+    assert written == {"pid": running.process.pid, "metadata": [running.metadata], "control": running.control}
     with socket.create_connection(address(running.metadata), 10) as kept:
         kept.sendall(f"GET {PATH} HTTP/1.1\r\nMetadata: true\r\n\r\n".encode())
         assert kept.recv(1000).startswith(b"HTTP/1.1 200")
         assert running.stop(number) == (0, b"", b"")
         assert kept.recv(1000) == b""
-
-
-def cli(running, *words):
-    """A command against it; what it prints."""
-    command = [sys.executable, PROGRAM] + list(words)
-    environment = dict(os.environ, AZURE_EMULATOR_CONTROL=running.control)
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.decode()
 
 
 def test_commands(run, capsys, monkeypatch):
@@ -131,6 +71,8 @@ def test_commands(run, capsys, monkeypatch):
     entries = [json.loads(line) for line in command("journal", "--kind", "scheduled", "--vm", "web2").splitlines()]
     assert [entry["event_type"] for entry in entries] == ["Reboot", "Preempt"]
     assert json.loads(command("state"))["scopes"]["web"]["vms"] == ["web1", "web2"]
+    assert json.loads(command("vm", "stop", "web2"))["running"] is False
+    assert json.loads(command("vm", "start", "web2"))["running"] is True
     command("reset")
     assert command("journal") == ""
     assert "terminate" in command("scenario", "list")
@@ -138,7 +80,7 @@ def test_commands(run, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words, told",
+    "words, message",
     [
         (["cancel", "nothing"], "there is no event 'nothing'"),
         (["inject", "Reboot", "nobody"], "resources[0]: 'nobody' is no VM here"),
@@ -146,10 +88,10 @@ def test_commands(run, capsys, monkeypatch):
         (["fault", "clear", "f1"], "there is no fault 'f1'"),
     ],
 )
-def test_commands_that_fail_say_why(emulator, capsys, monkeypatch, words, told):
+def test_commands_that_fail_say_why(emulator, capsys, monkeypatch, words, message):
     monkeypatch.setenv("AZURE_EMULATOR_CONTROL", emulator.service.urls["control"])
     assert main(words) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_command_without_an_emulator(capsys):
@@ -161,7 +103,7 @@ def test_a_command_without_an_emulator(capsys):
 
 
 @pytest.mark.parametrize(
-    "words, told",
+    "words, message",
     [
         (["--listen", "8080"], "--listen: '8080' is not ADDRESS:PORT"),
         (["--listen", "127.0.0.1:99999"], "--listen: "),
@@ -174,14 +116,25 @@ def test_a_command_without_an_emulator(capsys):
         (["--vm", "a,x"], "x: KEY=VALUE is needed"),
         (["--resources", "a"], "--resources: "),
         (["--on-change", "'x"], "--on-change: "),
+        (
+            ["--set", "rate_limt=0"],
+            "--set: rate_limt: unknown key (did you mean 'rate_limit'?); known here: default_vm, ",
+        ),
+        (["--set", "rate_limit=fast"], "--set: rate_limit: a number is needed, not 'fast'"),
+        (
+            ["--set", "not_before_format=rfc1132"],
+            "--set: not_before_format: 'rfc1132' (did you mean 'rfc1123'?) is none of",
+        ),
+        (["--set", "rate_limit"], "--set: rate_limit: KEY=VALUE is needed"),
+        (["--set", "default_vm=1"], "settings.default_vm: '1' is no VM here"),
         (["--journal", "/nothing/x"], "--journal: "),
         (["--vm", "a,address=10.0.0.1", "--vm", "b,address=10.0.0.1"], "10.0.0.1 is already the address of 'a'"),
     ],
 )
-def test_a_start_that_fails_says_why(capsys, words, told):
+def test_a_start_that_fails_says_why(capsys, words, message):
     assert main(["serve", "--listen", "127.0.0.1:0", "--control", "none"] + words) == 1
     error = capsys.readouterr().err
-    assert error.splitlines()[-1].startswith("imds_emulator: ") and told in error
+    assert error.splitlines()[-1].startswith("imds_emulator: ") and message in error
 
 
 def test_a_port_in_use(capsys):
@@ -198,6 +151,14 @@ def test_checking_only(capsys):
     assert main(["serve", "--check", "--scenario", "reboot", "--vm", "other"]) == 1
 
 
+def test_settings_win_over_the_scenario_and_the_last_one_counts(run, tmp_path):
+    scenario = tmp_path / "slow.json"
+    scenario.write_text('{"settings": {"rate_limit": 1}, "vms": [{"name": "web1"}]}')
+    running = run("--scenario", str(scenario), "--set", "rate_limit=3", "--set", "rate_limit=0")
+    statuses = [exchange(address(running.metadata), "GET", PATH, METADATA).status for _number in range(10)]
+    assert statuses == [200] * 10
+
+
 def test_the_journal_as_a_file(run, tmp_path):
     journal = tmp_path / "journal.jsonl"
     journal.write_text('{"seq": 0}\n')
@@ -208,71 +169,10 @@ def test_the_journal_as_a_file(run, tmp_path):
     assert [entry.get("kind") for entry in entries] == [None, "scheduled", "approved", "started", "post"]
 
 
-# -- a command at every change
-
-
-def test_on_change(run, tmp_path):
-    script = tmp_path / "note changes"
-    script.write_text(
-        '#!/bin/sh\nprintf "%s|" "$1" "$AZURE_EMULATOR_CHANGE" "$AZURE_EMULATOR_EVENT_ID" "$AZURE_EMULATOR_EVENT_NAME" "$AZURE_EMULATOR_EVENT_TYPE" '
-        f'"$AZURE_EMULATOR_RESOURCES" "$AZURE_EMULATOR_SCOPE" "$AZURE_EMULATOR_OUTCOME" >> "{script}.out"\ncat >> "{script}.out"\necho >> "{script}.out"\n'
-    )
-    script.chmod(0o755)
-    running = run("--speed", "0", "--on-change", f"'{script}' 'a $HOME; b'", *VM)
-    event_id = cli(running, "inject", "Reboot", "web1", "web2", "name=mine", "--tail", "5", "notice=10").strip()
-    cli(running, "clock", "--advance", "10")
-    cli(running, "clock", "--advance", "5")
-    entries = []
-    while len(entries) < 3:
-        since = str(entries[-1]["seq"] if entries else 0)
-        news = cli(running, "journal", "--kind", "command", "--since", since, "--wait", "10").splitlines()
-        assert news, "the command was not run"
-        entries += [json.loads(line) for line in news]
-    lines = [line.split("|", 8) for line in (tmp_path / "note changes.out").read_text().splitlines()]
-    assert [line[:8] for line in lines] == [
-        ["a $HOME; b", change, event_id, "mine", "Reboot", "web1 web2", "web", outcome]
-        for change, outcome in (("scheduled", ""), ("started", ""), ("gone", "completed"))
-    ]
-    assert [json.loads(line[8])["status"] for line in lines] == ["Scheduled", "Started", "Gone"]
-    assert [(entry["change"], entry["status"], entry["error"]) for entry in entries] == [
-        ("scheduled", 0, ""),
-        ("started", 0, ""),
-        ("gone", 0, ""),
-    ]
-
-
-EVENT = {"id": "X", "name": "", "type": "Reboot", "resources": ["a"], "scope": "s", "outcome": ""}
-
-
-@pytest.mark.parametrize(
-    "command, time_limit, status, told",
-    [
-        ("/nothing/here", 30, None, "No such file"),
-        ("sh -c 'echo oh >&2; exit 3'", 30, 3, "oh"),
-        ("sleep 60", 0.2, None, "killed after 0.2 s"),
-    ],
-)
-def test_commands_that_fail_are_told(command, time_limit, status, told):
-    ran = queue.Queue()
-    on_change.OnChange(command, ran.put, time_limit).changed("started", EVENT)
-    result = ran.get(timeout=40)
-    assert result.status == status and told in result.error
-
-
-def test_a_slow_command_holds_up_nothing(monkeypatch):
-    monkeypatch.setattr(on_change, "WAITING", 2)
-    ran = queue.Queue()
-    runner = on_change.OnChange("sleep 60", ran.put, time_limit=5)
-    for _number in range(8):
-        runner.changed("started", EVENT)
-    dropped = ran.get(timeout=10)
-    assert "not run" in dropped.error and dropped.seconds == 0
-
-
 # -- readiness and the packed file
 
 
-def test_systemd_is_told(run, tmp_path):
+def test_systemd_is_notified(run, tmp_path):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(str(tmp_path / "notify"))
         notify.settimeout(10)
@@ -282,9 +182,9 @@ def test_systemd_is_told(run, tmp_path):
         assert notify.recv(100) == b"STOPPING=1"
 
 
-def test_without_systemd_nobody_is_told(monkeypatch):
+def test_without_systemd_nobody_is_notified(monkeypatch):
     monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
-    service.tell_systemd("READY=1")
+    service.notify_systemd("READY=1")
 
 
 def test_packed(run, tmp_path):

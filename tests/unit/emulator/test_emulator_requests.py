@@ -117,7 +117,7 @@ def test_the_control_api_is_not_on_the_metadata_port(emulator, path):
         assert emulator.ask(path, vm).status == 404
 
 
-def test_unknown_callers_are_told(emulator):
+def test_unknown_callers_are_refused(emulator):
     reply = emulator.ask(PATH, vm="")
     assert (reply.status, "127.0.0.1" in reply.json["error"]) == (404, True)
     reply = emulator.ask(PATH, vm="web3")
@@ -162,6 +162,13 @@ def test_forms_of_if_none_match(emulator, tags, status):
     assert emulator.look(**{"If-None-Match": tags.format(etag=etag)}).status == status
 
 
+def test_each_version_has_an_etag_of_its_own(emulator):
+    """Versions show different members: a client that changes its version must not get 304."""
+    etag = emulator.look(version="2017-08-01").headers["etag"]
+    assert emulator.look(version="2020-07-01", **{"If-None-Match": etag}).status == 200
+    assert emulator.look(version="2017-08-01", **{"If-None-Match": etag}).status == 304
+
+
 # -- the limit
 
 
@@ -200,6 +207,32 @@ def test_a_throttled_approval_is_not_executed(start):
     assert (post["status"], post["requests"][0]["result"], post["executed"]) == (429, "not_executed", False)
 
 
+def test_errors_on_purpose_are_throttled_as_real_ones(start):
+    emulator = start(settings={"rate_limit": 3})
+    stop_the_watch(emulator)
+    emulator.fault("status", status=503, count=4)
+    assert [emulator.look().status for _number in range(5)] == [503, 503, 503, 429, 429]
+    emulator.service.world.timeline.clock.real = lambda: 2.0
+    assert [emulator.look().status for _number in range(2)] == [503, 200]  # those throttled were not broken
+    assert len(emulator.journal("fault")) == 4
+
+
+def test_a_post_that_is_throttled_before_its_fault_is_journaled_as_throttled(start):
+    emulator = start(settings={"rate_limit": 1})
+    stop_the_watch(emulator)
+    event_id = emulator.inject("Reboot")
+    emulator.fault("status", status=503)
+    assert [emulator.approve(event_id).status for _number in range(2)] == [503, 429]
+    assert [(post["fault"], post["status"]) for post in emulator.journal("post")] == [("status", 503), ("", 429)]
+
+
+def test_what_never_arrives_is_not_throttled(start):
+    emulator = start(settings={"rate_limit": 1})
+    stop_the_watch(emulator)
+    emulator.fault("html", count=3)
+    assert [emulator.look().status for _number in range(5)] == [200, 200, 200, 200, 429]
+
+
 # -- the rest of the service
 
 
@@ -223,6 +256,7 @@ def described(start):
                 "compute": {"zone": "2"},
             },
             {"name": "web1", "scope": "t", "placement_group": "group"},
+            {"name": "flex_0a1b2c3d", "scope": "f", "scale_set": "flex"},
         ]
     )
 
@@ -265,11 +299,20 @@ def test_folders_are_json_and_all_texts(described):
     compute = reply.json
     assert reply.headers["content-type"] == "application/json; charset=utf-8"
     assert compute["name"] == "issue_0"
-    assert compute["resourceId"].endswith("/Microsoft.Compute/virtualMachineScaleSets/issue/virtualMachines/issue_0")
+    assert compute["resourceId"].endswith("/Microsoft.Compute/virtualMachineScaleSets/issue/virtualMachines/0")
     other = described.ask(INSTANCE + "/compute?api-version=2021-02-01").json
     assert other["resourceId"].endswith("/Microsoft.Compute/virtualMachines/web1")
     assert all(isinstance(value, (str, dict)) for value in compute.values())
     assert described.ask(INSTANCE + "?api-version=2021-02-01", "issue_0").json["compute"] == compute
+
+
+def test_a_vm_of_a_flexible_scale_set_is_a_resource_of_its_own(described):
+    """S5: only a Uniform set's VM is named SET_NUMBER, and only that number ends its resourceId."""
+    compute = described.ask(INSTANCE + "/compute?api-version=2021-03-01", "flex_0a1b2c3d").json
+    assert compute["resourceId"].endswith("/Microsoft.Compute/virtualMachines/flex_0a1b2c3d")
+    assert compute["virtualMachineScaleSet"]["id"].endswith("/Microsoft.Compute/virtualMachineScaleSets/flex")
+    uniform = described.ask(INSTANCE + "/compute?api-version=2021-03-01", "issue_0").json
+    assert uniform["virtualMachineScaleSet"] == {"id": ""}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import pytest
 from emulator_harness import FILES
 from imds_emulator import scenario_files
 from imds_emulator.problems import InvalidInput
-from imds_emulator.scenario import read_scenario, together
+from imds_emulator.scenario import together
+from imds_emulator.scenario_reader import read_scenario
 
 SHIPPED = {
     "automatic_approval",
@@ -28,7 +29,7 @@ SHIPPED = {
 
 
 def test_what_comes_with_it():
-    assert set(scenario_files.ships()) == SHIPPED == {path.stem for path in (FILES / "scenarios").iterdir()}
+    assert set(scenario_files.names()) == SHIPPED == {path.stem for path in (FILES / "scenarios").iterdir()}
 
 
 @pytest.mark.parametrize("name", sorted(SHIPPED))
@@ -134,7 +135,7 @@ def test_scenarios_add_up():
         ({"faults": [{"kind": "reset", "at": -1}]}, "faults[0].at"),
     ],
 )
-def test_bad_ones_are_told_where(scenario, place):
+def test_errors_name_the_place(scenario, place):
     with pytest.raises(InvalidInput) as caught:
         read_scenario(scenario)
     assert str(caught.value).startswith(place + ": " if place else "a mapping is needed")
@@ -151,7 +152,7 @@ def test_bad_ones_are_told_where(scenario, place):
         ({"vms": [{"name": "a"}], "faults": [{"kind": "reset", "vm": "b"}]}, "faults[0].vm"),
     ],
 )
-def test_what_needs_the_whole_is_told_too(start, scenario, place):
+def test_so_do_errors_that_need_the_whole(start, scenario, place):
     with pytest.raises(InvalidInput) as caught:
         start(**scenario)
     assert str(caught.value).startswith(place + ": ")
@@ -171,7 +172,7 @@ def test_json_and_yaml_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, content, told",
+    "name, content, message",
     [
         ("a.json", "description: x", "is it YAML"),
         ("a.yml", "a: [", "not YAML"),
@@ -179,12 +180,12 @@ def test_json_and_yaml_files(tmp_path):
         ("missing.json", None, "can't be read"),
     ],
 )
-def test_unreadable_files(tmp_path, name, content, told):
+def test_unreadable_files(tmp_path, name, content, message):
     if content is not None:
         (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InvalidInput) as caught:
         scenario_files.find(str(tmp_path / name))
-    assert told in str(caught.value) and name in str(caught.value)
+    assert message in str(caught.value) and name in str(caught.value)
 
 
 def test_yaml_without_pyyaml(tmp_path, monkeypatch):

@@ -3,7 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scopes: enabled by the first request, disabled by silence, one incarnation each."""
 
+import queue
+import socket
+import threading
+
 import pytest
+from emulator_harness import until
 
 DAY = 86400
 
@@ -101,18 +106,40 @@ def test_the_enabling_answer_takes_its_time(start):
     assert emulator.look().status == 200
     enabled = emulator.control("GET", "/clock")["elapsed"]
     assert enabled - begin >= 120
-    emulator.control("POST", "/clock", {"speed": 0})
-    assert emulator.look().status == 200  # at once: with the clock standing still it could not come later
+
+
+def test_with_the_clock_standing_still_the_enabling_answer_comes_when_it_is_moved(start):
+    emulator = start(speed=0, scopes={"web": {"enabled": False, "first_call_delay": 120}})
+    answers = queue.Queue()
+    asking = threading.Thread(target=lambda: answers.put(emulator.look()))
+    asking.start()
+    until(lambda: emulator.control("GET", "/state")["scopes"]["web"]["enabled"])
+    emulator.advance(119)
+    assert asking.is_alive() and answers.empty()
+    emulator.advance(1)
+    assert answers.get(timeout=10).status == 200
+    asking.join(10)
+
+
+def test_an_enabling_answer_that_nobody_waits_for_any_more_harms_nothing(start):
+    emulator = start(speed=0, scopes={"web": {"enabled": False, "first_call_delay": 120}})
+    with socket.create_connection(emulator.metadata, 10) as asking:
+        asking.sendall(
+            b"GET /vm/web1/metadata/scheduledevents?api-version=2020-07-01 HTTP/1.1\r\nMetadata: true\r\n\r\n"
+        )
+        until(lambda: emulator.control("GET", "/state")["scopes"]["web"]["enabled"])
+    emulator.advance(120)
+    assert emulator.look().status == 200
 
 
 def test_others_of_the_scope_wait_for_the_same_moment(start):
     world = start(scopes={"web": {"enabled": False, "first_call_delay": 120}}).service.world
     scope = world.scopes["web"]
-    assert world.asked(scope) == 120
+    assert world.enabling.asked(scope) == 120
     world.timeline.advance(50)
-    assert world.asked(scope) == 70
+    assert world.enabling.asked(scope) == 70
     world.timeline.advance(100)
-    assert world.asked(scope) == 0
+    assert world.enabling.asked(scope) == 0
 
 
 def test_steps_and_initial_values(start):

@@ -7,7 +7,8 @@ import emulator_harness  # noqa: F401  pylint: disable=unused-import  # it knows
 import pytest
 from imds_emulator.journal import Journal
 from imds_emulator.model import Vm
-from imds_emulator.scenario import Scenario, read_event, read_scenario, read_vm
+from imds_emulator.scenario import Scenario
+from imds_emulator.scenario_reader import read_event, read_scenario, read_vm
 from imds_emulator.timeline import Clock, Timeline
 from imds_emulator.world import World
 
@@ -40,7 +41,7 @@ def a_world(watch, speed=1.0, start=None, **settings):
 
 
 def shown(world):
-    return [event.told("rfc1123")["not_before_shown"] for event in world.events.values()]
+    return [event.as_json("rfc1123")["not_before_shown"] for event in world.events.values()]
 
 
 def inject(world, **keys):
@@ -139,7 +140,7 @@ def test_events_of_one_scenario_have_one_now(watch):
 def test_old_events_are_forgotten(watch):
     world = a_world(watch)
     for _number in range(1005):
-        world.cancel(inject(world))
+        world.lifecycle.cancel(inject(world))
     keep = inject(world)
     assert len(world.events) == 1001 and keep.id in world.events
 

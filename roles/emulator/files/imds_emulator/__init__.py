@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An Azure Instance Metadata Service that plays Scheduled Events.
 
-Arrows point one way: cli -> service -> (metadata, control) -> world -> (timeline, journal, documents).
-Only http_server, service, journal, on_change and the command line do I/O.
+Arrows point one way: cli -> run -> service -> (metadata, control) -> world -> (lifecycle, enabling) -> model ->
+(scenario, timeline, journal, documents). I/O is done only by http_server, service, journal, on_change, open_files,
+scenario_files, client, run with what it stands on (commands, namespaces), and the command line.
 """

@@ -3,7 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a handler gives the HTTP server to send."""
 
-from typing import NamedTuple, Optional, Tuple
+import json
+from typing import Any, NamedTuple, Optional, Tuple
+
+JSON = "application/json; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
 
 
 class Delivery(NamedTuple):
@@ -24,3 +28,13 @@ class Answer(NamedTuple):
     content_type: str = ""
     headers: Tuple[Tuple[str, str], ...] = ()
     delivery: Optional[Delivery] = None
+
+
+def error(status: int, message: str, **members: Any) -> Answer:
+    """An error as IMDS words it."""
+    return Answer(status, json.dumps(dict({"error": message}, **members), separators=(",", ":")).encode("utf-8"), JSON)
+
+
+def throttled(headers: Tuple[Tuple[str, str], ...] = ()) -> Answer:
+    """The one error of IMDS that is not JSON."""
+    return Answer(429, b"Throttle Result: Too Many Requests", TEXT, headers)

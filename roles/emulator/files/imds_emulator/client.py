@@ -4,17 +4,13 @@
 """The commands that talk to a running emulator's control API."""
 
 import json
-import re
 import socket
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, Optional
 
-from .problems import InvalidInput, Problem
-
-TEXTS = ("body", "content_type", "description", "id", "location", "name", "source", "status_text")
-NUMBER = re.compile(r"-?\d+(\.\d+)?")
+from .problems import Problem
 
 
 class Refusal(Problem):
@@ -54,30 +50,6 @@ def _reason(error: urllib.error.HTTPError) -> str:
         return f"status {error.code}: {text[:200]}"
 
 
-def keys(words: Sequence[str]) -> Dict[str, Any]:
-    """KEY=VALUE words as a mapping; a key that comes twice becomes a list."""
-    found: Dict[str, Any] = {}
-    for word in words:
-        key, mark, text = word.partition("=")
-        if not mark or not key:
-            raise InvalidInput(word, "KEY=VALUE is needed")
-        value = _value(key, text)
-        if key in found:
-            found[key] = (found[key] if isinstance(found[key], list) else [found[key]]) + [value]
-        else:
-            found[key] = value
-    return found
-
-
-def _value(key: str, text: str) -> Any:
-    if key not in TEXTS:
-        if text in ("true", "false"):
-            return text == "true"
-        if NUMBER.fullmatch(text):
-            return float(text) if "." in text else int(text)
-    return text
-
-
 def path(*steps: str) -> str:
     """A path of the API."""
     return "/" + "/".join(urllib.parse.quote(step, safe="") for step in steps)
@@ -87,13 +59,3 @@ def query(given: Dict[str, Any]) -> str:
     """Its parameters, those that were given."""
     said = {key: value for key, value in given.items() if value not in (None, "", 0, False)}
     return "?" + urllib.parse.urlencode(said) if said else ""
-
-
-def without_nothing(**given: Any) -> Dict[str, Any]:
-    """Only what was given."""
-    return {key: value for key, value in given.items() if value is not None}
-
-
-def names(text: Optional[str]) -> Optional[List[str]]:
-    """A comma-separated list."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

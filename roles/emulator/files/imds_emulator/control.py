@@ -4,22 +4,23 @@
 """The control API: JSON in and out, on an address of its own."""
 
 import asyncio
-import ipaddress
 import json
 import pkgutil
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Tuple, Union
 
-from .answers import Answer
+from .answers import JSON, Answer
+from .control_requests import body_of, number, parameters, refuse_other_pages
 from .faults import read_fault
 from .fields import Fields
 from .http_parser import Request
-from .instance import JSON
 from .journal import iso
+from .lifecycle import ARM, CO_TENANT
 from .model import Event
 from .problems import InvalidInput, NotThere, Problem, WrongMoment
-from .scenario import Scenario, read_event, read_scenario, read_vm
-from .scenario_files import shipped, ships
-from .world import ARM, CO_TENANT, World
+from .scenario import Scenario
+from .scenario_files import names, shipped
+from .scenario_reader import read_event, read_scenario, read_vm
+from .world import World
 
 STATUS = {InvalidInput: 400, NotThere: 404, WrongMoment: 409}
 LONGEST_WAIT = 600
@@ -42,7 +43,7 @@ class ControlService:
         """The one entry."""
         self._world.timeline.catch_up()
         try:
-            _refuse_strangers(request)
+            refuse_other_pages(request)
             return self._route(request)
         except Problem as problem:
             return reply({"error": str(problem)}, STATUS.get(type(problem), 400))
@@ -67,18 +68,20 @@ class ControlService:
             "vms": {"GET": self._vms, "POST": self._add_vm},
             "events": {"GET": self._events, "POST": self._inject},
             "scenario": {"POST": self._load},
-            "scenarios": {"GET": lambda request: reply({"scenarios": ships()})},
+            "scenarios": {"GET": lambda request: reply({"scenarios": names()})},
             "faults": {"GET": self._faults, "POST": self._add_fault, "DELETE": self._clear_faults},
-            "clock": {"GET": lambda request: reply(self._clock_told()), "POST": self._move_clock},
+            "clock": {"GET": lambda request: reply(self._clock_as_json()), "POST": self._move_clock},
             "journal": {"GET": self._journal},
             "reset": {"POST": self._reset},
         }
         if len(steps) == 1:
             return fixed.get(steps[0], {})
         if len(steps) == 2 and steps[0] == "vms":
-            return {"GET": lambda request: reply(self._world.vm(steps[1]).told())}
+            return {"GET": lambda request: reply(self._world.vm(steps[1]).as_json())}
+        if len(steps) == 3 and steps[0] == "vms" and steps[2] in ("start", "stop"):
+            return {"POST": lambda request: self._run_vm(request, steps[1], steps[2] == "start")}
         if len(steps) == 2 and steps[0] == "events":
-            return {"GET": lambda request: reply(self._told(self._world.event(steps[1])))}
+            return {"GET": lambda request: reply(self._event(self._world.event(steps[1])))}
         if len(steps) == 2 and steps[0] == "faults":
             return {"DELETE": lambda request: self._remove_fault(steps[1])}
         if len(steps) == 3 and steps[0] == "events" and steps[2] in ("start", "approve", "cancel", "complete"):
@@ -93,10 +96,10 @@ class ControlService:
         policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
         return Answer(200, page, "text/html; charset=utf-8", (("Content-Security-Policy", policy),))
 
-    def _told(self, event: Event) -> Dict[str, Any]:
-        return event.told(self._world.settings.not_before_format)
+    def _event(self, event: Event) -> Dict[str, Any]:
+        return event.as_json(self._world.settings.not_before_format)
 
-    def _clock_told(self) -> Dict[str, Any]:
+    def _clock_as_json(self) -> Dict[str, Any]:
         clock = self._world.timeline.clock
         now = clock.now()
         return {
@@ -109,31 +112,31 @@ class ControlService:
     def _state(self, request: Request) -> Answer:
         world = self._world
         state = {
-            "clock": self._clock_told(),
-            "scopes": {name: scope.told() for name, scope in world.scopes.items()},
-            "events": [self._told(event) for event in world.events.values()],
-            "faults": [active.told() for active in world.faults.all()],
-            "requests": dict(world.requests.told(), total=world.requests.get + world.requests.post),
+            "clock": self._clock_as_json(),
+            "scopes": {name: scope.as_json() for name, scope in world.scopes.items()},
+            "events": [self._event(event) for event in world.events.values()],
+            "faults": [active.as_json() for active in world.faults.all()],
+            "requests": dict(world.requests.as_json(), total=world.requests.get + world.requests.post),
             "journal_seq": world.journal.seq,
         }
-        if _parameters(request, "vms").get("vms", "").lower() == "true":
-            state["vms"] = [vm.told() for vm in world.vms.values()]
+        if parameters(request, "vms").get("vms", "").lower() == "true":
+            state["vms"] = [vm.as_json() for vm in world.vms.values()]
         return reply(state)
 
     def _vms(self, request: Request) -> Answer:
-        return reply({"vms": [vm.told() for vm in self._world.vms.values()]})
+        return reply({"vms": [vm.as_json() for vm in self._world.vms.values()]})
 
     def _events(self, request: Request) -> Answer:
-        return reply({"events": [self._told(event) for event in self._world.events.values()]})
+        return reply({"events": [self._event(event) for event in self._world.events.values()]})
 
     def _faults(self, request: Request) -> Answer:
-        return reply({"faults": [active.told() for active in self._world.faults.all()]})
+        return reply({"faults": [active.as_json() for active in self._world.faults.all()]})
 
     def _journal(self, request: Request) -> Reply:
-        given = _parameters(request, "since", "kind", "vm", "event_id", "limit", "wait")
-        since = int(_number(given, "since", 0, 0, 1e15))
-        limit = int(_number(given, "limit", 1000, 1, 100000))
-        wait = _number(given, "wait", 0, 0, LONGEST_WAIT)
+        given = parameters(request, "since", "kind", "vm", "event_id", "limit", "wait")
+        since = int(number(given, "since", 0, 0, 1e15))
+        limit = int(number(given, "limit", 1000, 1, 100000))
+        wait = number(given, "wait", 0, 0, LONGEST_WAIT)
         kinds = [kind for kind in given.get("kind", "").split(",") if kind]
 
         def look() -> Tuple[bool, Answer]:
@@ -168,18 +171,24 @@ class ControlService:
     # -- changing --------------------------------------------------------------------------------------------------
 
     def _add_vm(self, request: Request) -> Answer:
-        vm = read_vm(_body(request), "")
+        vm = read_vm(body_of(request), "")
         self._world.load(Scenario(vms=(vm,)))
-        return reply(self._world.vm(vm.name).told(), 201)
+        return reply(self._world.vm(vm.name).as_json(), 201)
+
+    def _run_vm(self, request: Request, name: str, running: bool) -> Answer:
+        vm = self._world.vm(name)
+        Fields(body_of(request)).done()
+        self._world.set_running(vm, running)
+        return reply(vm.as_json())
 
     def _inject(self, request: Request) -> Answer:
-        spec = read_event(_body(request), "", "")
+        spec = read_event(body_of(request), "", "")
         if spec.after:
             raise InvalidInput("after", "only in a scenario")
-        return reply(self._told(self._world.load(Scenario(events=(spec,)))[0]), 201)
+        return reply(self._event(self._world.load(Scenario(events=(spec,)))[0]), 201)
 
     def _load(self, request: Request) -> Answer:
-        body = _body(request)
+        body = body_of(request)
         if "scenario" in body:
             fields = Fields(body)
             name = fields.text("scenario")
@@ -201,19 +210,20 @@ class ControlService:
 
     def _move_event(self, request: Request, id_or_name: str, move: str) -> Answer:
         event = self._world.event(id_or_name)
-        fields = Fields(_body(request))
+        fields = Fields(body_of(request))
         who = fields.text("as", ARM, (ARM, CO_TENANT)) if move == "approve" else ""
         fields.done()
+        lifecycle = self._world.lifecycle
         if move == "approve":
-            self._world.approve_from_outside(event, who)
+            lifecycle.approve_from_outside(event, who)
         else:
-            getattr(self._world, move)(event)
-        return reply(self._told(event))
+            {"start": lifecycle.start, "cancel": lifecycle.cancel, "complete": lifecycle.complete}[move](event)
+        return reply(self._event(event))
 
     def _add_fault(self, request: Request) -> Answer:
-        fault = read_fault(_body(request))
+        fault = read_fault(body_of(request))
         self._world.check_vm_names(fault.vms, "vm")
-        return reply(self._world.faults.add(fault).told(), 201)
+        return reply(self._world.faults.add(fault).as_json(), 201)
 
     def _remove_fault(self, fault_id: str) -> Answer:
         self._world.faults.remove(fault_id)
@@ -225,7 +235,7 @@ class ControlService:
 
     def _move_clock(self, request: Request) -> Answer:
         timeline = self._world.timeline
-        fields = Fields(_body(request))
+        fields = Fields(body_of(request))
         speed = fields.number("speed", None, 0, 1e6)
         seconds = fields.number("advance", 0, 0, 1e9)
         jump, pause = fields.flag("next"), fields.flag("pause")
@@ -240,53 +250,8 @@ class ControlService:
         if seconds:
             timeline.advance(seconds)
         self._world.journal.add("clock", speed=timeline.clock.speed, advanced=round(seconds, 3))
-        return reply(self._clock_told())
+        return reply(self._clock_as_json())
 
     def _reset(self, request: Request) -> Answer:
         self._world.reset()
         return reply({})
-
-
-def _refuse_strangers(request: Request) -> None:
-    """A web page somewhere else must not steer the emulator through its reader's browser."""
-    host = request.headers.get("host", "")
-    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    if name and name.lower() != "localhost":
-        try:
-            ipaddress.ip_address(name)
-        except ValueError:
-            raise InvalidInput("Host", f"{name!r} is neither an address nor localhost") from None
-    origin = request.headers.get("origin")
-    if origin is not None and origin != f"http://{host}":
-        raise InvalidInput("Origin", f"{origin!r} is not this page")
-
-
-def _body(request: Request) -> Dict[str, Any]:
-    if not request.body.strip():
-        return {}
-    try:
-        body = json.loads(request.body.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput("body", f"it is not JSON: {error}") from None
-    Fields(body, "body")
-    return body
-
-
-def _parameters(request: Request, *known: str) -> Dict[str, str]:
-    for name, _value in request.query:
-        if name not in known:
-            raise InvalidInput(name, f"unknown parameter; known here: {', '.join(known)}")
-    return dict(request.query)
-
-
-def _number(given: Dict[str, str], name: str, default: float, low: float, high: float) -> float:
-    text: Optional[str] = given.get(name)
-    if text is None:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = low - 1
-    if not low <= value <= high:
-        raise InvalidInput(name, f"{text!r} is no number between {low:g} and {high:g}")
-    return value

@@ -7,7 +7,7 @@ Notice and tail as seen and documented: the notice table's minimum is in practic
 stays Started far longer than its duration.
 """
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 MAINTENANCE = "Host server is undergoing maintenance."
 FAILURE = "Virtual machine has encountered a failure."
@@ -17,8 +17,8 @@ REQUESTED = {
 }
 
 
-class Manner(NamedTuple):
-    """The defaults of a type, in seconds."""
+class TypeDefaults(NamedTuple):
+    """What holds for an event of a type unless it says otherwise; times in seconds."""
 
     notice: float
     tail: float
@@ -26,30 +26,30 @@ class Manner(NamedTuple):
     description: str
 
 
-MANNERS = {
-    "Freeze": Manner(900, 600, 9, MAINTENANCE),
-    "Reboot": Manner(900, 600, -1, MAINTENANCE),
-    "Redeploy": Manner(600, 600, -1, MAINTENANCE),
-    "Preempt": Manner(30, 60, -1, ""),
-    "Terminate": Manner(300, 60, -1, ""),
-    "SpotRebalanceRecommendation": Manner(600, 600, -1, ""),
+DEFAULTS = {
+    "Freeze": TypeDefaults(900, 600, 9, MAINTENANCE),
+    "Reboot": TypeDefaults(900, 600, -1, MAINTENANCE),
+    "Redeploy": TypeDefaults(600, 600, -1, MAINTENANCE),
+    "Preempt": TypeDefaults(30, 60, -1, ""),
+    "Terminate": TypeDefaults(300, 60, -1, ""),
+    "SpotRebalanceRecommendation": TypeDefaults(600, 600, -1, ""),
 }
-OTHER = Manner(900, 600, -1, "")
+OTHER = TypeDefaults(900, 600, -1, "")
 
 TERMINATE = "Terminate"
 ADVICE = "SpotRebalanceRecommendation"
 AUTOMATIC = ("Reboot", "Redeploy")  # what `automatically_approve` can name
 
 
-def manner(event_type: str) -> Manner:
+def defaults_of(event_type: str) -> TypeDefaults:
     """The defaults of a type, known or not."""
-    return MANNERS.get(event_type, OTHER)
+    return DEFAULTS.get(event_type, OTHER)
 
 
-def describe(event_type: str, source: str, no_notice: bool) -> Optional[str]:
+def describe(event_type: str, source: str, no_notice: bool) -> str:
     """The text that Azure shows."""
     if source == "User":
         return REQUESTED.get(event_type, "")
     if no_notice:
         return FAILURE
-    return manner(event_type).description
+    return defaults_of(event_type).description

@@ -1,12 +1,12 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers broken on purpose: which request a fault hits, and what the client sees then."""
+"""Faults: which requests they break, and for how long."""
 
-import json
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from .answers import Answer, Delivery
+from .answers import Answer
+from .fault_kinds import KINDS
 from .fields import REQUIRED, Fields
 from .problems import NotThere
 from .timeline import Timeline
@@ -19,109 +19,12 @@ class Fault(NamedTuple):
     vms: Tuple[str, ...]
     method: str
     path: str
-    count: Optional[int]
+    times: Optional[int]  # how many requests
     skip: int
     seconds: Optional[float]
     options: Dict[str, Any]
 
 
-class Kind(NamedTuple):
-    """A way to break an answer."""
-
-    executes: bool  # is the request carried out before the answer breaks?
-    read: Callable[[Fields], Dict[str, Any]]  # its own keys
-    answer: Callable[[Answer, Dict[str, Any]], Answer]
-
-
-PAGE = (
-    b"<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Sign in to the network</h1></body></html>\n"
-)
-
-
-def _no_keys(fields: Fields) -> Dict[str, Any]:
-    return {}
-
-
-def _status_keys(fields: Fields) -> Dict[str, Any]:
-    return {"status": fields.whole("status", REQUIRED, 200, 599), "retry_after": fields.whole("retry_after", None)}
-
-
-def _status(answer: Answer, options: Dict[str, Any]) -> Answer:
-    status = options["status"]
-    headers = () if options["retry_after"] is None else (("Retry-After", str(options["retry_after"])),)
-    if status == 429:
-        return Answer(status, b"Throttle Result: Too Many Requests", "text/plain; charset=utf-8", headers)
-    body = json.dumps({"error": f"{status} by a fault of the emulator"}).encode()
-    return Answer(status, body, "application/json; charset=utf-8", headers)
-
-
-def _html_keys(fields: Fields) -> Dict[str, Any]:
-    return {"status": fields.whole("status", 200, 200, 599)}
-
-
-def _redirect_keys(fields: Fields) -> Dict[str, Any]:
-    return {
-        "status": fields.whole("status", 302, 300, 399),
-        "location": fields.text("location", "http://portal.example.invalid/"),
-    }
-
-
-def _body_keys(fields: Fields) -> Dict[str, Any]:
-    return {
-        "body": fields.text("body", "null"),
-        "status": fields.whole("status", 200, 200, 599),
-        "content_type": fields.text("content_type", "application/json; charset=utf-8"),
-    }
-
-
-def _with_control_characters(answer: Answer, options: Dict[str, Any]) -> Answer:
-    body = answer.body.replace(b'"Description":"', b'"Description":"\x01\t\n')
-    if body == answer.body and body.endswith(b"}"):  # no description in this version, or no event
-        body = body[:-1] + b',"Note":"\x01\t\n"}'
-    return answer._replace(body=body)
-
-
-def _truncated(answer: Answer, options: Dict[str, Any]) -> Answer:
-    size = options["bytes"]
-    return answer._replace(
-        delivery=Delivery(cut=len(answer.body) // 2 if size is None else min(size, max(0, len(answer.body) - 1)))
-    )
-
-
-KINDS = {
-    "status": Kind(False, _status_keys, _status),
-    "reset": Kind(False, _no_keys, lambda answer, options: answer._replace(delivery=Delivery(reset=True))),
-    "lost_answer": Kind(True, _no_keys, lambda answer, options: answer._replace(delivery=Delivery(reset=True))),
-    "hang": Kind(False, _no_keys, lambda answer, options: answer._replace(delivery=Delivery(hang=True))),
-    "delay": Kind(
-        True,
-        lambda fields: {"delay": fields.number("delay", REQUIRED, 0, 3600)},
-        lambda answer, options: answer._replace(delivery=Delivery(delay=options["delay"])),
-    ),
-    "empty": Kind(True, _no_keys, lambda answer, options: Answer(200, b"", "application/json; charset=utf-8")),
-    "truncated": Kind(True, lambda fields: {"bytes": fields.whole("bytes", None)}, _truncated),
-    "trickle": Kind(
-        True,
-        lambda fields: {"interval": fields.number("interval", 0.5, 0.001, 3600)},
-        lambda answer, options: answer._replace(delivery=Delivery(interval=options["interval"])),
-    ),
-    "control_characters": Kind(True, _no_keys, _with_control_characters),
-    "html": Kind(
-        False, _html_keys, lambda answer, options: Answer(options["status"], PAGE, "text/html; charset=utf-8")
-    ),
-    "redirect": Kind(
-        False,
-        _redirect_keys,
-        lambda answer, options: Answer(
-            options["status"], b"", "text/html; charset=utf-8", (("Location", options["location"]),)
-        ),
-    ),
-    "body": Kind(
-        False,
-        _body_keys,
-        lambda answer, options: Answer(options["status"], options["body"].encode("utf-8"), options["content_type"]),
-    ),
-}
 PATHS = ("scheduledevents", "instance", "any")
 
 
@@ -134,7 +37,7 @@ def read_fault(value: Any, place: str = "") -> Fault:
         vms=tuple(fields.texts("vm")),
         method=fields.text("method", "any", ("GET", "POST", "any")),
         path=fields.text("path", "scheduledevents", PATHS),
-        count=fields.whole("count", None, 1),
+        times=fields.whole("count", None, 1),
         skip=fields.whole("skip", 0),
         seconds=fields.number("seconds", None),
         options=KINDS[kind].read(fields),
@@ -144,7 +47,7 @@ def read_fault(value: Any, place: str = "") -> Fault:
 
 
 class ActiveFault:
-    """A fault in force, and what it has hit."""
+    """A fault in force, and how many requests it has broken."""
 
     def __init__(self, fault_id: str, fault: Fault, until: Optional[float]) -> None:
         self.id = fault_id
@@ -152,7 +55,7 @@ class ActiveFault:
         self.kind = KINDS[fault.kind]
         self.until = until
         self.passed = 0
-        self.hits = 0
+        self.broken_requests = 0
         self._vms = frozenset(name.lower() for name in fault.vms)
 
     def concerns(self, vm: str, method: str, path: str) -> bool:
@@ -165,38 +68,42 @@ class ActiveFault:
 
     def spent(self, now: float) -> bool:
         """Is it over?"""
-        return (self.fault.count is not None and self.hits >= self.fault.count) or (
+        return (self.fault.times is not None and self.broken_requests >= self.fault.times) or (
             self.until is not None and now >= self.until
         )
 
-    def hit(self) -> bool:
+    def breaks_this(self) -> bool:
         """Count a request that it concerns; is this one broken?"""
         if self.passed < self.fault.skip:
             self.passed += 1
             return False
-        self.hits += 1
+        self.broken_requests += 1
         return True
+
+    def take_back(self) -> None:
+        """The last request was not broken after all: it was throttled before."""
+        self.broken_requests -= 1
 
     def broken(self, answer: Answer) -> Answer:
         """What the client sees instead."""
         return self.kind.answer(answer, self.fault.options)
 
-    def told(self) -> Dict[str, Any]:
+    def as_json(self) -> Dict[str, Any]:
         """For people."""
         fault = self.fault
-        told = {
+        shown: Dict[str, Any] = {
             "id": self.id,
             "kind": fault.kind,
             "vm": list(fault.vms),
             "method": fault.method,
             "path": fault.path,
-            "count": fault.count,
+            "count": fault.times,
             "skip": fault.skip,
             "seconds": fault.seconds,
-            "hits": self.hits,
+            "hits": self.broken_requests,
         }
-        told.update(fault.options)
-        return told
+        shown.update(fault.options)
+        return shown
 
 
 class Faults:
@@ -220,7 +127,7 @@ class Faults:
         if not self._active:
             return None
         for active in self.all():
-            if active.concerns(vm, method, path) and active.hit():
+            if active.concerns(vm, method, path) and active.breaks_this():
                 return active
         return None
 

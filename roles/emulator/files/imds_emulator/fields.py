@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reading a mapping that a person wrote: each value checked, each error naming its place."""
 
+import difflib
 import math
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Set
 
 from .problems import InvalidInput
 
@@ -30,6 +31,13 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "a number" if isinstance(value, (int, float)) else "this")
 
 
+def did_you_mean(word: str, words: Iterable[str]) -> str:
+    """`` (did you mean 'rate_limit'?)``, to be put behind a word that is unknown; "" when no known one is like it."""
+    known = {candidate.lower(): candidate for candidate in words}
+    close = difflib.get_close_matches(word.lower(), sorted(known), 1)
+    return f" (did you mean {known[close[0]]!r}?)" if close else ""
+
+
 class Fields:
     """One mapping. Every `take` names a known key; `done` refuses the keys that nobody took."""
 
@@ -37,7 +45,7 @@ class Fields:
         if not isinstance(value, dict):
             raise InvalidInput(place, f"a mapping is needed, not {_kind(value)}")
         self._values: Dict[str, Any] = value
-        self._known: set = set()
+        self._known: Set[str] = set()
         self.place = place
 
     def at(self, key: str) -> str:
@@ -70,7 +78,7 @@ class Fields:
         for choice in choices:
             if value.lower() == choice.lower():
                 return choice
-        raise InvalidInput(self.at(key), f"{value!r} is none of {', '.join(choices)}")
+        raise InvalidInput(self.at(key), f"{value!r}{did_you_mean(value, choices)} is none of {', '.join(choices)}")
 
     def number(self, key: str, default: Any, low: float = 0, high: float = 1e9, words: Sequence[str] = ()) -> Any:
         """A number from low to high, or one of some words."""
@@ -109,7 +117,8 @@ class Fields:
         """Refuse what nobody asked for."""
         unknown = sorted(str(key) for key in set(self._values) - self._known)
         if unknown:
-            raise InvalidInput(self.at(unknown[0]), f"unknown key; known here: {', '.join(sorted(self._known))}")
+            meant = did_you_mean(unknown[0], self._known)
+            raise InvalidInput(self.at(unknown[0]), f"unknown key{meant}; known here: {', '.join(sorted(self._known))}")
 
 
 def checked_number(value: Any, place: str, low: float, high: float, words: Sequence[str] = ()) -> Any:

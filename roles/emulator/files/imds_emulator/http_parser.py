@@ -4,7 +4,7 @@
 """HTTP/1.1 requests out of a stream of bytes. No I/O here."""
 
 from functools import lru_cache
-from typing import Dict, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 from urllib.parse import parse_qsl, unquote
 
 MAX_HEAD = 16 * 1024
@@ -23,7 +23,7 @@ class Refused(Exception):
 class Request:
     """One request. Header names are in lower case; headers sent twice are joined by a comma."""
 
-    __slots__ = ("method", "path", "query", "headers", "body", "source", "keep_alive")
+    __slots__ = ("method", "path", "query", "headers", "body", "source", "vm", "keep_alive")
 
     def __init__(self, method: str, target: str, headers: Dict[str, str], keep_alive: bool) -> None:
         self.method = method
@@ -32,6 +32,7 @@ class Request:
         self.keep_alive = keep_alive
         self.body = b""
         self.source = ""
+        self.vm = ""  # whose own listener it came in by; "": one that is shared
 
 
 @lru_cache(maxsize=4096)
@@ -63,22 +64,24 @@ class RequestParser:
 
     def next(self) -> Optional[Request]:
         """The next whole request, None when there is none yet. Raises Refused."""
-        if self._request is None and not self._take_head():
+        request = self._request or self._take_head()
+        if request is None:
             return None
-        complete = self._take_chunks() if self._chunks is not None else self._take_body()
-        if not complete:
+        self._request = request
+        body = self._take_body() if self._chunks is None else self._take_chunks(self._chunks)
+        if body is None:
             return None
-        request, self._request = self._request, None
+        request.body, self._request = body, None
         return request
 
-    def _take_head(self) -> bool:
+    def _take_head(self) -> Optional[Request]:
         while self._buffer[:2] == b"\r\n":  # tolerated before a request
             del self._buffer[:2]
         end = self._buffer.find(b"\r\n\r\n")
         if end < 0 or end > MAX_HEAD:
             if len(self._buffer) > MAX_HEAD:
                 raise Refused(431, f"the head of the request is larger than {MAX_HEAD} bytes")
-            return False
+            return None
         head = bytes(self._buffer[:end]).decode("latin-1")
         del self._buffer[: end + 4]
         lines = head.split("\r\n")
@@ -88,9 +91,8 @@ class RequestParser:
         headers = _headers(lines[1:])
         connection = headers.get("connection", "").lower()
         keep_alive = "keep-alive" in connection if words[2] == "HTTP/1.0" else "close" not in connection
-        self._request = Request(words[0], words[1], headers, keep_alive)
         self._expect_body(headers)
-        return True
+        return Request(words[0], words[1], headers, keep_alive)
 
     def _expect_body(self, headers: Dict[str, str]) -> None:
         self._chunks = None
@@ -109,37 +111,35 @@ class RequestParser:
                 raise Refused(413, f"the body is larger than {MAX_BODY} bytes")
         self.asks_to_continue = headers.get("expect", "").lower() == "100-continue"
 
-    def _take_body(self) -> bool:
-        if self._length:
-            if len(self._buffer) < self._length:
-                return False
-            self._request.body = bytes(self._buffer[: self._length])
-            del self._buffer[: self._length]
-        return True
+    def _take_body(self) -> Optional[bytes]:
+        if len(self._buffer) < self._length:
+            return None
+        body = bytes(self._buffer[: self._length])
+        del self._buffer[: self._length]
+        return body
 
-    def _take_chunks(self) -> bool:
+    def _take_chunks(self, taken: bytearray) -> Optional[bytes]:
         while True:
             end = self._buffer.find(b"\r\n")
             if end < 0:
                 if len(self._buffer) > 1024:
                     raise Refused(400, "a chunk of the body has no size")
-                return False
+                return None
             try:
                 size = int(bytes(self._buffer[:end]).split(b";")[0], 16)
             except ValueError:
                 raise Refused(400, "a chunk's size is no number") from None
-            if size < 0 or len(self._chunks) + size > MAX_BODY:
+            if size < 0 or len(taken) + size > MAX_BODY:
                 raise Refused(413, f"the body is larger than {MAX_BODY} bytes")
             if len(self._buffer) < end + 2 + size + 2:
-                return False
-            self._chunks += self._buffer[end + 2 : end + 2 + size]
+                return None
+            taken += self._buffer[end + 2 : end + 2 + size]
             del self._buffer[: end + 2 + size + 2]
             if size == 0:  # trailers are not supported: the blank line must follow
-                self._request.body = bytes(self._chunks)
-                return True
+                return bytes(taken)
 
 
-def _headers(lines: list) -> Dict[str, str]:
+def _headers(lines: List[str]) -> Dict[str, str]:
     headers: Dict[str, str] = {}
     for line in lines:
         name, mark, value = line.partition(":")

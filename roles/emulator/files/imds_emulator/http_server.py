@@ -10,14 +10,15 @@ import sys
 import traceback
 from email.utils import formatdate
 from http import HTTPStatus
-from typing import Any, Callable, Optional, Set, Union
+from typing import Any, Callable, List, Optional, Set, Union
 
-from .answers import Answer, Delivery
+from .answers import Answer, Delivery, error
 from .http_parser import MAX_BODY, MAX_HEAD, Refused, Request, RequestParser
 
 IDLE = 120  # seconds without a request, then a connection is closed
 HELD = 3600  # ... and with one that is never answered
 SWEEP = 5
+BACKLOG = 1024
 
 Handler = Callable[[Request], Union[Answer, "asyncio.Future[Answer]"]]
 
@@ -39,17 +40,24 @@ class HttpServer:
         self.name = name
         self.idle = idle
         self.connections: Set[Connection] = set()
-        self._servers: list = []
+        self._servers: List[Any] = []
         self._sweeping: Optional[asyncio.TimerHandle] = None
         self._date = (0, "")
 
     async def listen(self, host: str, port: int) -> int:
         """Answer there too. Returns the port, which matters when 0 was asked for."""
-        server = await self.loop.create_server(lambda: Connection(self), host, port, backlog=1024)
+        server = await self.loop.create_server(lambda: Connection(self), host, port, backlog=BACKLOG)
+        self._add(server)
+        return int(server.sockets[0].getsockname()[1])
+
+    async def listen_on(self, listener: socket.socket, vm: str = "") -> None:
+        """Answer on a socket, too; with `vm`, everybody who asks there is that VM."""
+        self._add(await self.loop.create_server(lambda: Connection(self, vm), sock=listener, backlog=BACKLOG))
+
+    def _add(self, server: Any) -> None:
         self._servers.append(server)
         if self._sweeping is None:
             self._sweep()
-        return int(server.sockets[0].getsockname()[1])
 
     def close(self) -> None:
         """Stop listening, drop all connections."""
@@ -87,8 +95,9 @@ class HttpServer:
 class Connection(asyncio.Protocol):
     """One client. Requests are answered one after another, in order."""
 
-    def __init__(self, server: HttpServer) -> None:
+    def __init__(self, server: HttpServer, vm: str = "") -> None:
         self._server = server
+        self._vm = vm
         self._parser = RequestParser()
         self._transport: Any = None
         self._source = ""
@@ -149,9 +158,7 @@ class Connection(asyncio.Protocol):
             try:
                 request = self._parser.next()
             except Refused as refused:
-                self._finish(
-                    Answer(refused.status, refused.message.encode(), "text/plain; charset=utf-8"), keep_alive=False
-                )
+                self._finish(error(refused.status, refused.message), keep_alive=False)
                 return
             if request is None:
                 if self._parser.asks_to_continue:
@@ -159,7 +166,7 @@ class Connection(asyncio.Protocol):
                     self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
                 return
             self.active_at = self._server.loop.time()
-            request.source = self._source
+            request.source, request.vm = self._source, self._vm
             self._answer(request)
 
     def _answer(self, request: Request) -> None:
@@ -167,9 +174,7 @@ class Connection(asyncio.Protocol):
             answer = self._server.handler(request)
         except Exception:  # pylint: disable=broad-except  # a fault of ours must not end the service
             traceback.print_exc(file=sys.stderr)
-            answer = Answer(
-                500, b'{"error": "a fault of the emulator itself; its log has the details"}', "application/json"
-            )
+            answer = error(500, "a fault of the emulator itself; its log has the details")
         if isinstance(answer, Answer):
             self._deliver(request, answer)
             return
@@ -198,7 +203,7 @@ class Connection(asyncio.Protocol):
             self._later(delivery.delay, lambda: self._deliver(request, later))
         elif delivery.interval:
             self._transport.write(self._server.head(answer, request.keep_alive))
-            self._trickle(request, answer, 0)
+            self._trickle(request, answer.body, delivery.interval)
         else:
             self._transport.write(self._server.head(answer, request.keep_alive) + answer.body[: delivery.cut])
             self.drop()
@@ -206,10 +211,10 @@ class Connection(asyncio.Protocol):
     def _later(self, seconds: float, action: Callable[[], None]) -> None:
         self._timer = self._server.loop.call_later(seconds, action)
 
-    def _trickle(self, request: Request, answer: Answer, sent: int) -> None:
-        if sent < len(answer.body):
-            self._transport.write(answer.body[sent : sent + 1])
-            self._later(answer.delivery.interval, lambda: self._trickle(request, answer, sent + 1))
+    def _trickle(self, request: Request, rest: bytes, interval: float) -> None:
+        if rest:
+            self._transport.write(rest[:1])
+            self._later(interval, lambda: self._trickle(request, rest[1:], interval))
         else:
             self._ended(request.keep_alive)
 

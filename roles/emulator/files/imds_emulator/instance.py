@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""/metadata/versions and /metadata/instance/compute: enough of them to learn who one is.
+"""/metadata/versions and /metadata/instance: enough of them for a VM to learn who it is.
 
 Everything below /metadata/instance is a text, and "" when there is nothing to say (unlike scheduled events).
 """
@@ -10,7 +10,7 @@ import json
 import uuid
 from typing import Any, Dict, Optional, Sequence
 
-from .answers import Answer
+from .answers import JSON, TEXT, Answer, error
 from .scenario import VmSpec
 
 VERSIONS = (
@@ -51,8 +51,6 @@ VERSIONS = (
     "2025-04-07",
 )
 NEWEST = tuple(reversed(VERSIONS[-3:]))
-JSON = "application/json; charset=utf-8"
-TEXT = "text/plain; charset=utf-8"
 
 SINCE = {  # what the first version of /instance did not have yet
     "placementGroupId": "2017-08-01",
@@ -77,12 +75,12 @@ def guid(*words: str) -> str:
 
 
 def compute(spec: VmSpec) -> Dict[str, Any]:
-    """What a VM is told about itself, in the newest version."""
+    """What a VM learns about itself, in the newest version."""
     group = str(spec.compute.get("resourceGroupName", "rehearsal"))
-    kind = "Microsoft.Compute/virtualMachine" + (
-        f"ScaleSets/{spec.scale_set}/virtualMachines" if spec.scale_set else "s"
-    )
-    told: Dict[str, Any] = {
+    provider = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Microsoft.Compute"
+    scale_set = f"{provider}/virtualMachineScaleSets/{spec.scale_set}"
+    instance_id = _instance_id(spec)
+    members: Dict[str, Any] = {
         "azEnvironment": "AzurePublicCloud",
         "evictionPolicy": "",
         "location": spec.location,
@@ -100,28 +98,37 @@ def compute(spec: VmSpec) -> Dict[str, Any]:
         "priority": "Regular",
         "publisher": "",
         "resourceGroupName": group,
-        "resourceId": f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/{kind}/{spec.name}",
+        "resourceId": f"{scale_set}/virtualMachines/{instance_id}"
+        if instance_id
+        else f"{provider}/virtualMachines/{spec.name}",
         "sku": "",
         "subscriptionId": SUBSCRIPTION,
         "tags": "",
         "version": "",
-        "virtualMachineScaleSet": {"id": ""},
+        "virtualMachineScaleSet": {"id": scale_set if spec.scale_set and not instance_id else ""},
         "vmId": guid("vm", spec.name.lower()),
         "vmScaleSetName": spec.scale_set,
         "vmSize": "Standard_D2s_v5",
         "zone": "",
     }
-    told.update(spec.compute)
-    return told
+    members.update(spec.compute)
+    return members
+
+
+def _instance_id(spec: VmSpec) -> str:
+    """The number of an instance of a Uniform scale set, whose VMs are named SCALESET_NUMBER (S5); else ""."""
+    scale_set, _mark, number = spec.name.rpartition("_")
+    uniform = spec.scale_set and scale_set.lower() == spec.scale_set.lower() and number.isdigit()
+    return number if uniform else ""
 
 
 def instance(spec: VmSpec, version: str) -> Dict[str, Any]:
     """The whole tree that a version shows."""
-    told = {key: value for key, value in compute(spec).items() if SINCE.get(key, "") <= version}
+    shown = {key: value for key, value in compute(spec).items() if SINCE.get(key, "") <= version}
     addresses = [
         {"privateIpAddress": address, "publicIpAddress": ""} for address in spec.addresses if ":" not in address
     ]
-    return {"compute": told, "network": {"interface": [{"ipv4": {"ipAddress": addresses}}]}}
+    return {"compute": shown, "network": {"interface": [{"ipv4": {"ipAddress": addresses}}]}}
 
 
 def _below(tree: Any, steps: Sequence[str]) -> Any:
@@ -139,11 +146,6 @@ def _below(tree: Any, steps: Sequence[str]) -> Any:
 def _listing(node: Any) -> str:
     keys = list(node) if isinstance(node, dict) else range(len(node))
     return "\n".join(f"{key}/" if isinstance(node[key], (dict, list)) else str(key) for key in keys)
-
-
-def error(status: int, message: str, **members: Any) -> Answer:
-    """An error as IMDS words it."""
-    return Answer(status, json.dumps(dict({"error": message}, **members), separators=(",", ":")).encode("utf-8"), JSON)
 
 
 def answer_instance(spec: VmSpec, version: str, steps: Sequence[str], form: Optional[str]) -> Answer:

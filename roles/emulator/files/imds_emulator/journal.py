@@ -9,6 +9,7 @@ from collections import deque
 from datetime import datetime, timezone
 from typing import Any, Callable, Deque, Dict, List, Optional, Sequence, TextIO
 
+from .problems import InvalidInput
 from .timeline import Timeline
 
 KEPT = 10000
@@ -78,6 +79,23 @@ class Journal:
     def clear(self) -> None:
         """Forget the entries in memory."""
         self._entries.clear()
+
+
+def read_journal(path: str) -> List[Dict[str, Any]]:
+    """The entries of a file that a journal was appended to."""
+    entries = []
+    try:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                entry = json.loads(line)
+                if not isinstance(entry, dict) or "seq" not in entry or "kind" not in entry:
+                    raise InvalidInput(path, f"line {number} is no entry of a journal")
+                entries.append(entry)
+    except OSError as error:
+        raise InvalidInput(path, f"can't be read: {error.strerror}") from None
+    except ValueError as error:
+        raise InvalidInput(path, f"line {len(entries) + 1} is no entry of a journal: {error}") from None
+    return entries
 
 
 def _vms_of(entry: Dict[str, Any]) -> List[str]:

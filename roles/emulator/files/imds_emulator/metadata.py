@@ -3,15 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The metadata service: from a request to the answer that IMDS would give, or that a fault makes of it."""
 
-import json
+import asyncio
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
-from .answers import Answer, Delivery
+from . import start_requests
+from .answers import JSON, Answer, error, throttled
 from .documents import PREVIEW, VERSIONS, Version
 from .faults import ActiveFault
 from .http_parser import Request
-from .instance import JSON, NEWEST, TEXT, answer_instance, answer_versions, error
+from .instance import NEWEST, answer_instance, answer_versions
 from .instance import VERSIONS as INSTANCE_VERSIONS
 from .model import Vm
 from .world import World
@@ -38,16 +39,18 @@ class Executed(NamedTuple):
     answer: Answer
     approvals: Optional[List[Dict[str, Any]]] = None  # of a POST: what became of each id
     version: str = ""
+    wait: float = 0  # virtual seconds until it is given
 
 
 class MetadataService:
     """Answers requests on the metadata port."""
 
-    def __init__(self, world: World, log_requests: bool = False) -> None:
+    def __init__(self, world: World, loop: asyncio.AbstractEventLoop, log_requests: bool = False) -> None:
         self._world = world
+        self._loop = loop
         self._log_requests = log_requests
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: Request) -> "Union[Answer, asyncio.Future[Answer]]":
         """The one entry."""
         self._world.timeline.catch_up()
         asked, unknown = self._identify(request)
@@ -55,21 +58,43 @@ class MetadataService:
             return unknown
         self._count(asked)
         fault = self._world.faults.match(asked.vm.name, request.method, asked.what)
-        if fault is None:
+        arrives = fault is None or fault.kind.executes or fault.kind.by_service
+        if arrives and not self._may_ask(asked.vm):
+            executed = Executed(throttled())
+            if fault is not None and fault.kind.by_service:
+                fault.take_back()
+                fault = None
+        elif fault is None or fault.kind.executes:
             executed = self._execute(asked)
-            answer = executed.answer
         else:
-            executed = self._execute(asked) if fault.kind.executes else Executed(Answer(200))
-            answer = fault.broken(executed.answer)
+            executed = Executed(Answer(200))
+        answer = executed.answer if fault is None else fault.broken(executed.answer)
         if fault is not None or self._log_requests or request.method == "POST":
             self._note(asked, fault, executed, answer)
-        return answer
+        return self._later(executed.wait, answer) if executed.wait else answer
+
+    def _may_ask(self, vm: Vm) -> bool:
+        limit = self._world.settings.rate_limit
+        if not limit or vm.may_ask(limit, self._world.timeline.clock.real()):
+            return True
+        vm.requests.throttled += 1
+        self._world.requests.throttled += 1
+        return False
+
+    def _later(self, seconds: float, answer: Answer) -> "asyncio.Future[Answer]":
+        """The answer in so many virtual seconds: when the clock stands still, not before it is moved."""
+        future: asyncio.Future[Answer] = self._loop.create_future()
+        self._world.timeline.after(seconds, lambda: future.set_result(answer))
+        return future
 
     # -- who and what ----------------------------------------------------------------------------------------------
 
     def _identify(self, request: Request) -> Tuple[Optional[Asked], Answer]:
         path = request.path
-        if path[:4].lower() == PREFIX:
+        vm: Optional[Vm]
+        if request.vm:
+            vm, rest = self._world.vms[request.vm.lower()], path[1:]
+        elif path[:4].lower() == PREFIX:
             name, _slash, rest = path[4:].partition("/")
             vm = self._world.vms.get(name.lower())
             if vm is None:
@@ -111,7 +136,8 @@ class MetadataService:
             requests = executed.approvals
             if requests is None:
                 requests = [
-                    {"event_id": item, "result": "not_executed", "own": None} for item in _readable_ids(request.body)
+                    {"event_id": event_id, "result": "not_executed", "own": None}
+                    for event_id in start_requests.read(request.body)[0]
                 ]
             journal.add(
                 "post",
@@ -133,10 +159,6 @@ class MetadataService:
 
     def _execute(self, asked: Asked) -> Executed:
         request, vm, settings = asked.request, asked.vm, self._world.settings
-        if settings.rate_limit and not vm.may_ask(settings.rate_limit, self._world.timeline.clock.real()):
-            vm.requests.throttled += 1
-            self._world.requests.throttled += 1
-            return Executed(Answer(429, b"Throttle Result: Too Many Requests", TEXT))
         refusal = self._refusal(asked)
         if refusal is not None:
             return Executed(refusal)
@@ -152,7 +174,7 @@ class MetadataService:
             return Executed(self._unknown_version(version_name or ""))
         if request.method == "POST":
             return self._approve(asked, version)
-        return Executed(self._document(asked, version))
+        return self._document(asked, version)
 
     def _refusal(self, asked: Asked) -> Optional[Answer]:
         """What is refused whatever is asked for."""
@@ -183,41 +205,30 @@ class MetadataService:
             return error(404, "Not found")
         return _bad_version()
 
-    def _document(self, asked: Asked, version: Version) -> Answer:
+    def _document(self, asked: Asked, version: Version) -> Executed:
         scope = asked.vm.scope
-        wait = self._wait(asked)
-        etag = scope.etag
+        wait = self._world.enabling.asked(scope)
+        etag = scope.etag(version)
         known = asked.request.headers.get("if-none-match")
         if known is not None and _names(known, etag):
             asked.vm.requests.not_modified += 1
             self._world.requests.not_modified += 1
-            return Answer(304, headers=(("ETag", etag),), delivery=wait)
-        return Answer(
-            200,
-            scope.document(version, self._world.settings.not_before_format, asked.vm),
-            JSON,
-            (("ETag", etag),),
-            wait,
-        )
-
-    def _wait(self, asked: Asked) -> Optional[Delivery]:
-        """The answer that enables a scope may take its time."""
-        virtual = self._world.asked(asked.vm.scope)
-        seconds = self._world.timeline.clock.real_seconds(virtual) if virtual else 0
-        return Delivery(delay=seconds) if seconds else None
+            return Executed(Answer(304, headers=(("ETag", etag),)), wait=wait)
+        body = scope.document(version, self._world.settings.not_before_format, asked.vm)
+        return Executed(Answer(200, body, JSON, (("ETag", etag),)), wait=wait)
 
     def _approve(self, asked: Asked, version: Version) -> Executed:
-        event_ids, problem = _start_requests(asked.request.body)
+        event_ids, problem = start_requests.read(asked.request.body)
         if problem:
             return Executed(
                 error(400, f"Bad request. The header or payload is malformed: {problem}"), version=version.name
             )
-        wait = self._wait(asked)
+        wait = self._world.enabling.asked(asked.vm.scope)
         results = self._world.post(asked.vm, event_ids)
         unknown = [result["event_id"] for result in results if result["result"] == "unknown"]
         if unknown and self._world.settings.unknown_event_status == 400:
             return Executed(error(400, f"Bad request. There is no event {unknown[0]}"), results, version.name)
-        return Executed(Answer(200, delivery=wait), results, version.name)
+        return Executed(Answer(200), results, version.name, wait)
 
 
 def _parameter(request: Request, name: str) -> Optional[str]:
@@ -237,29 +248,3 @@ def _names(known: str, etag: str) -> bool:
     """Does an If-None-Match header name this content?"""
     tags = [tag.strip() for tag in known.split(",")]
     return "*" in tags or etag in [tag[2:] if tag.startswith("W/") else tag for tag in tags]
-
-
-def _start_requests(body: bytes) -> Tuple[List[str], str]:
-    """The ids of an approval, or what is wrong with it. Its content type doesn't matter."""
-    try:
-        payload = json.loads(body.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return [], "it is not JSON"
-    if not isinstance(payload, dict):
-        return [], "it is not an object"
-    if isinstance(payload.get("DocumentIncarnation", 0), (bool, dict, list)):
-        return [], "DocumentIncarnation is neither a text nor a number"
-    requests = payload.get("StartRequests")
-    if not isinstance(requests, list) or not requests:
-        return [], "StartRequests is not a list of requests"
-    event_ids = []
-    for request in requests:
-        event_id = request.get("EventId") if isinstance(request, dict) else None
-        if not isinstance(event_id, str) or not event_id:
-            return [], "a start request has no EventId"
-        event_ids.append(event_id)
-    return event_ids, ""
-
-
-def _readable_ids(body: bytes) -> List[str]:
-    return _start_requests(body)[0]

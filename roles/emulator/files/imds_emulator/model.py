@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What there is: VMs, scopes, events. How they change is the world's business (world.py)."""
+"""What there is: VMs, scopes, events. How they change is the business of lifecycle.py and enabling.py."""
 
 import uuid
 from collections import deque
@@ -10,7 +10,7 @@ from typing import Any, Deque, Dict, List, Optional, Tuple
 from . import event_types
 from .documents import Version, not_before_text, render
 from .journal import iso
-from .scenario import EventSpec, ScopeSpec, VmSpec
+from .scenario import NEVER, EventSpec, ScopeSpec, VmSpec
 from .timeline import Due
 
 PENDING, SCHEDULED, STARTED, ADVISORY, GONE = "Pending", "Scheduled", "Started", "Advisory", "Gone"
@@ -28,7 +28,7 @@ class Requests:
         self.get = self.post = self.throttled = self.not_modified = 0
         self.last: Optional[float] = None
 
-    def told(self) -> Dict[str, Any]:
+    def as_json(self) -> Dict[str, Any]:
         """For people."""
         return {
             "get": self.get,
@@ -42,12 +42,13 @@ class Requests:
 class Vm:
     """One virtual machine and its requests."""
 
-    __slots__ = ("spec", "name", "scope", "requests", "_recent")
+    __slots__ = ("spec", "name", "scope", "running", "requests", "_recent")
 
     def __init__(self, spec: VmSpec, scope: "Scope") -> None:
         self.spec = spec
         self.name = spec.name
         self.scope = scope
+        self.running = spec.running
         self.requests = Requests()
         self._recent: Optional[Deque[float]] = None
 
@@ -60,13 +61,14 @@ class Vm:
         self._recent.append(now)
         return True
 
-    def told(self) -> Dict[str, Any]:
+    def as_json(self) -> Dict[str, Any]:
         """For people."""
         return {
             "name": self.name,
             "scope": self.scope.name,
             "addresses": list(self.spec.addresses),
-            "requests": self.requests.told(),
+            "running": self.running,
+            "requests": self.requests.as_json(),
         }
 
 
@@ -103,9 +105,11 @@ class Event:
         self.resources = resources
         self.source = spec.source
         self.duration = spec.duration
-        self.description = spec.description
-        if self.description is None:
-            self.description = event_types.describe(spec.type, spec.source, spec.no_notice)
+        self.description = (
+            event_types.describe(spec.type, spec.source, spec.no_notice)
+            if spec.description is None
+            else spec.description
+        )
         self.status = PENDING
         self.outcome = ""
         self.not_before: Optional[float] = None
@@ -124,7 +128,7 @@ class Event:
         return self.spec.name
 
     @property
-    def co_tenant_delay(self) -> Any:
+    def co_tenant_delay(self) -> float:
         """Its own, else its scope's."""
         return self.scope.spec.co_tenant_delay if self.spec.co_tenant_delay is None else self.spec.co_tenant_delay
 
@@ -137,7 +141,7 @@ class Event:
         """Is that VM among its resources?"""
         return vm.lower() in [name.lower() for name in self.resources]
 
-    def told(self, form: str) -> Dict[str, Any]:
+    def as_json(self, form: str) -> Dict[str, Any]:
         """For people, and for the command that runs on a change."""
         return {
             "id": self.id,
@@ -151,17 +155,17 @@ class Event:
             "description": self.description,
             "duration": self.duration,
             "notice": self.spec.notice,
-            "tail": self.spec.tail,
+            "tail": "never" if self.spec.tail == NEVER else self.spec.tail,
             "not_before": iso(self.not_before),
             "not_before_shown": not_before_text(self.not_before_shown, form),
             "approved": self.approved,
             "co_tenants_approved": self.co_tenants_approved,
-            "approvals": [dict(by=by, **_told(moment)) for by, moment in self.approvals],
-            "times": {name: None if moment is None else _told(moment) for name, moment in self.times.items()},
+            "approvals": [dict(by=by, **_moment_as_json(moment)) for by, moment in self.approvals],
+            "times": {name: None if moment is None else _moment_as_json(moment) for name, moment in self.times.items()},
         }
 
 
-def _told(moment: Moment) -> Dict[str, Any]:
+def _moment_as_json(moment: Moment) -> Dict[str, Any]:
     return {"virtual": iso(moment[0]), "wall": round(moment[1], 3)}
 
 
@@ -191,14 +195,21 @@ class Scope:
         self.listening = False  # enabled, and events do appear
         self.opened = 0  # how often it was enabled
         self.incarnation = spec.initial_incarnation
-        self.last_request: Optional[float] = None
+        self.last_request = 0.0
         self.ready_at = 0.0  # when the enabling answer is given
-        self._shown: Dict[Any, bytes] = {}
+        self._shown: Dict[Tuple[str, str], bytes] = {}
 
     @property
-    def etag(self) -> str:
-        """Names one content; the incarnation alone doesn't, it begins anew when the scope is enabled again."""
-        return f'"{self.opened}-{self.incarnation}"'
+    def is_down(self) -> bool:
+        """Does none of its VMs run?"""
+        return not any(vm.running for vm in self.vms)
+
+    def etag(self, version: Version) -> str:
+        """Names one content.
+
+        The incarnation alone doesn't: it begins anew when the scope is enabled again, and each version shows other members.
+        """
+        return f'"{self.opened}-{self.incarnation}-{version.name}"'
 
     def changed(self) -> None:
         """What the document shows has changed."""
@@ -212,7 +223,7 @@ class Scope:
 
     def document(self, version: Version, form: str, vm: Vm) -> bytes:
         """What that VM is shown."""
-        key = (version.name, vm.name) if self.spec.single_fault_domain_gpu else version.name
+        key = (version.name, vm.name if self.spec.single_fault_domain_gpu else "")
         body = self._shown.get(key)
         if body is None:
             body = self._shown[key] = render(self.incarnation, self.events_for(vm), version, form)
@@ -226,7 +237,7 @@ class Scope:
             return [event for event in self.events if event.lists(vm.name)]
         return self.events
 
-    def told(self) -> Dict[str, Any]:
+    def as_json(self) -> Dict[str, Any]:
         """For people."""
         return {"enabled": self.enabled, "incarnation": self.incarnation, "vms": [vm.name for vm in self.vms]}
 

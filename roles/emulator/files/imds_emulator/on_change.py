@@ -10,12 +10,12 @@ import shlex
 import subprocess
 import threading
 import time
-from typing import Any, Callable, Dict, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from .problems import InvalidInput
 
 TIME_LIMIT = 60  # seconds for one run
-WAITING = 1000  # runs that may wait; further ones are dropped and said to be
+WAITING = 1000  # runs that may wait; further ones are dropped, and reported
 
 
 class Change(NamedTuple):
@@ -34,7 +34,7 @@ class Ran(NamedTuple):
     error: str
 
 
-def split(command: str) -> list:
+def split(command: str) -> List[str]:
     """The command's words."""
     try:
         words = shlex.split(command)
@@ -67,7 +67,7 @@ class OnChange:
         self._words = split(command)
         self._report = report
         self._time_limit = time_limit
-        self._queue: queue.Queue = queue.Queue(WAITING)
+        self._queue: queue.Queue[Change] = queue.Queue(WAITING)
         threading.Thread(target=self._work, daemon=True).start()
 
     def changed(self, change: str, event: Dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Dict, List
 from .problems import InvalidInput, NotThere
 
 try:
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 except ImportError:
     yaml = None
 
@@ -67,7 +67,7 @@ def _files() -> Dict[str, str]:
     }
 
 
-def ships() -> List[str]:
+def names() -> List[str]:
     """The names of those that come with the emulator."""
     return sorted(_packed() or _files())
 
@@ -79,7 +79,7 @@ def shipped(name: str) -> Any:
         return packed[name]
     path = _files().get(name)
     if path is None:
-        raise NotThere(f"there is no scenario {name!r}; there are {', '.join(ships()) or 'none'}")
+        raise NotThere(f"there is no scenario {name!r}; there are {', '.join(names()) or 'none'}")
     return read_file(path)
 
 

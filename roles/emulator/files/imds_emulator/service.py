@@ -4,12 +4,14 @@
 """The running emulator: a world, its two HTTP servers, its clock's alarm, and its end."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
 import socket
-from typing import Any, Callable, Dict, NamedTuple, Optional, TextIO, Tuple
+from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Sequence, TextIO, Tuple
 
+from . import open_files
 from .control import ControlService
 from .http_server import HttpServer
 from .journal import Journal
@@ -49,24 +51,24 @@ class Service:
     """Everything that runs on the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, scenario: Scenario, options: Options) -> None:
-        self._loop = loop
+        self.loop = loop
         self._options = options
         self._alarm: Optional[asyncio.TimerHandle] = None
         self.world = new_world(scenario.settings, options.speed, options.journal)
         if options.on_change:
             self._run_on_change(options.on_change)
         self.world.load(scenario)
-        self._metadata = HttpServer(loop, MetadataService(self.world, options.log_requests).answer, SERVER)
+        self._metadata = HttpServer(loop, MetadataService(self.world, loop, options.log_requests).answer, SERVER)
         self._control = HttpServer(loop, ControlService(self.world, loop).answer, "imds_emulator")
         self.urls: Dict[str, Any] = {"pid": os.getpid(), "metadata": [], "control": None}
 
     def _run_on_change(self, command: str) -> None:
         def report(ran: Ran) -> None:  # from the other thread
-            self._loop.call_soon_threadsafe(self._note_run, ran)
+            self.loop.call_soon_threadsafe(self._note_run, ran)
 
         runner = OnChange(command, report)
         form = self.world.settings.not_before_format
-        self.world.listeners.append(lambda change, event: runner.changed(change, event.told(form)))
+        self.world.lifecycle.listeners.append(lambda change, event: runner.changed(change, event.as_json(form)))
 
     def _note_run(self, ran: Ran) -> None:
         self.world.journal.add(
@@ -87,6 +89,12 @@ class Service:
         self.world.timeline.moved = self._set_alarm
         self._set_alarm()
 
+    async def start_inside(self, vm: str, metadata: Sequence[socket.socket], control: socket.socket) -> None:
+        """Answer a VM on sockets of its own network namespace, too."""
+        for listener in metadata:
+            await self._metadata.listen_on(listener, vm)
+        await self._control.listen_on(control)
+
     def _set_alarm(self) -> None:
         """Wake up when the next thing is due."""
         if self._alarm is not None:
@@ -95,7 +103,7 @@ class Service:
         due = self.world.timeline.next_due()
         delay = None if due is None else self.world.timeline.until(due)
         if delay is not None:
-            self._alarm = self._loop.call_later(min(delay, LONGEST_SLEEP), self._wake)
+            self._alarm = self.loop.call_later(min(delay, LONGEST_SLEEP), self._wake)
 
     def _wake(self) -> None:
         self.world.timeline.catch_up()
@@ -121,7 +129,7 @@ async def _listen(server: HttpServer, host: str, port: int) -> str:
 
 
 def write_addresses(path: str, urls: Dict[str, Any]) -> None:
-    """Tell others where to ask, in one step."""
+    """Write where to ask, in one step, so that a reader finds all of it or nothing."""
     beside = f"{path}.new"
     with open(beside, "w", encoding="utf-8") as file:
         json.dump(urls, file)
@@ -129,7 +137,7 @@ def write_addresses(path: str, urls: Dict[str, Any]) -> None:
     os.replace(beside, path)
 
 
-def tell_systemd(state: str) -> None:
+def notify_systemd(state: str) -> None:
     """The readiness protocol of Type=notify; nothing without it."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
@@ -139,32 +147,49 @@ def tell_systemd(state: str) -> None:
         notify.sendall(state.encode())
 
 
-def check(scenario: Scenario, options: Options) -> None:
-    """Raise what `serve` would, short of listening."""
+def check(scenario: Scenario, options: Options) -> World:
+    """Raise what `serve` would, short of listening. Returns the world as it would begin."""
     if options.on_change:
         split(options.on_change)
-    new_world(scenario.settings, 0).load(scenario)
+    world = new_world(scenario.settings, 0)
+    world.load(scenario)
+    return world
+
+
+@contextlib.contextmanager
+def running(scenario: Scenario, options: Options) -> Iterator[Service]:
+    """A service that answers once its loop runs, and is stopped at the end."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    open_files.raise_limit()
+    loop.set_exception_handler(open_files.Exhaustion())
+    try:
+        service = Service(loop, scenario, options)
+        loop.run_until_complete(service.start())
+        yield service
+        service.stop()
+        loop.run_until_complete(asyncio.sleep(0))
+    finally:
+        loop.close()
 
 
 def serve(scenario: Scenario, options: Options, say: Callable[[str], None]) -> None:
     """Run until SIGTERM or SIGINT."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    try:
-        service = Service(loop, scenario, options)
-        loop.run_until_complete(service.start())
+    with running(scenario, options) as service:
+        ending = service.loop.create_future()
+
+        def end() -> None:
+            if not ending.done():
+                ending.set_result(None)
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, loop.stop)
+            service.loop.add_signal_handler(number, end)
         if options.addresses:
             write_addresses(options.addresses, service.urls)
         for url in service.urls["metadata"]:
             say(f"metadata on {url}")
         if service.urls["control"]:
             say(f"control on {service.urls['control']}")
-        tell_systemd("READY=1")
-        loop.run_forever()
-        tell_systemd("STOPPING=1")
-        service.stop()
-        loop.run_until_complete(asyncio.sleep(0))
-    finally:
-        loop.close()
+        notify_systemd("READY=1")
+        service.loop.run_until_complete(ending)
+        notify_systemd("STOPPING=1")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Virtual time, and what is due when.
 
-The world never asks a watch: it asks the timeline, which says the time at which a thing was due while it is done. A
+Nothing else asks a watch: it asks the timeline, which says the time at which a thing was due while it is done. A
 jump of an hour therefore plays everything in between in order, each at its own moment.
 """
 

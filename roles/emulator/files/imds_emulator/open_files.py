@@ -1,0 +1,43 @@
+"""The system's limit of open files: every connection is one."""
+
+import asyncio
+import errno
+import resource
+import sys
+from typing import Any, Dict
+
+EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+def raise_limit() -> None:
+    """Take as many as this process may."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (ValueError, OSError):  # some systems call the hard limit endless and allow less
+        pass
+
+
+class Exhaustion:
+    """The event loop's handler of exceptions: says once that connections can't be accepted.
+
+    asyncio itself writes a traceback for every connection that waits, every second.
+    """
+
+    def __init__(self) -> None:
+        self._reported = False
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: Dict[str, Any]) -> None:
+        problem = context.get("exception")
+        if not isinstance(problem, OSError) or problem.errno not in EXHAUSTED:
+            loop.default_exception_handler(context)
+        elif not self._reported:
+            self._reported = True
+            limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+            print(
+                f"imds_emulator: a connection could not be accepted: {problem.strerror}. This process may have {limit} files "
+                "open (ulimit -Hn; of a service LimitNOFILE), each connection is one. Clients wait until others end. "
+                "This is said once.",
+                file=sys.stderr,
+                flush=True,
+            )
