@@ -131,7 +131,8 @@ _value:
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._events.policy import DEFAULT_POLICY, parse_policy
 from ..plugin_utils._filter import call
-from ..plugin_utils._maintain.plan import disagreements, identify, plan_events, plan_to_dict
+from ..plugin_utils._maintain.machines import disagreements, identify
+from ..plugin_utils._maintain.plan import plan_events, plan_to_dict
 
 
 def _plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3600.0):

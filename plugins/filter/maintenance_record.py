@@ -61,7 +61,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ..module_utils._errors import ScheduledEventsError
 from ..plugin_utils._filter import call
 from ..plugin_utils._maintain import record as run_record
-from ..plugin_utils._maintain.plan import disagreements, identify, scopes
+from ..plugin_utils._maintain.machines import disagreements, identify, scopes
 
 # Before ansible-core 2.19 a template makes strings of numbers and truth values.
 _OPTION_TYPES = {

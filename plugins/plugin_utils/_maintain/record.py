@@ -32,7 +32,8 @@ from .entry import (
     title,
     waits_for_approval,
 )
-from .plan import ACTIONABLE, Machine, plan_events, plan_to_dict, scopes, sentinels
+from .machines import Machine, scopes, sentinels
+from .plan import ACTIONABLE, plan_events, plan_to_dict
 from .todo import Record, machines_of, next_approver, scope_by_host, todo_of, wait_until, watchers_of
 
 NESTED = 10

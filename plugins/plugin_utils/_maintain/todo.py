@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from .entry import PREPARING, is_open, is_unwatchable, latest_end, took_away, waits_for_approval
-from .plan import ACTIONABLE, Machine, sentinels
+from .machines import Machine, sentinels
+from .plan import ACTIONABLE
 
 Record = dict[str, Any]
 

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import ScheduledEventsError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain import record as run_record
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.plan import Machine
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.machines import Machine
 
 NOT_BEFORE = "Thu, 01 Jan 1970 00:15:00 GMT"  # 900 s after the runs of these tests begin
 
