@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from .._windows.connection_errors import connection_problem
-from .record import wall_time
+from .facts import wall_time
 
 VERDICT_WORDS = {
     "approve": "approve at once",

@@ -12,10 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from .entry import PREPARING, is_open, is_unwatchable, latest_end, took_away, waits_for_approval
-from .machines import Machine, sentinels
+from .facts import Record, machines_of, scope_by_host
+from .machines import sentinels
 from .plan import ACTIONABLE
-
-Record = dict[str, Any]
 
 LONGEST_LOOK = 180.0
 """Seconds that one look may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
@@ -192,13 +191,3 @@ def _to_recover(record: Record, threatened: Collection[str]) -> list[str]:
         if gone and not any(took_away(entry) and entry["gone"] >= newest for entry in gone):
             ready.append(host)
     return sorted(ready)
-
-
-def machines_of(record: Record) -> list[Machine]:
-    """The machines as the plan knows them."""
-    return [Machine(**machine) for machine in record["machines"]]
-
-
-def scope_by_host(record: Record) -> dict[str, str]:
-    """The scope of each machine."""
-    return {machine["host"]: machine["scope"] for machine in record["machines"]}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain import record as run_record
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.nesting import NESTED
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._maintain.runs import (
     begin,
     timed_out,
@@ -20,5 +21,5 @@ def test_a_long_watch_does_not_nest_without_end():
         again.append(record["todo"]["look_again"])
         if not again[-1]:
             step_again.append(record["todo"]["step_again"])
-    assert again.count(False) == len(step_again) == 1999 // run_record.NESTED
-    assert step_again.count(False) == len(step_again) // run_record.NESTED
+    assert again.count(False) == len(step_again) == 1999 // NESTED
+    assert step_again.count(False) == len(step_again) // NESTED

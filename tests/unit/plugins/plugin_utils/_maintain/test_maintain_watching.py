@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain import record as run_record
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.documents import FAILURES_IN_A_ROW
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._maintain.runs import (
     DENIED,
     UNREACHABLE,
@@ -111,7 +112,7 @@ class TestWatching:
         for at in range(1, 40):
             record = run_record.looked(record, {"lone1": UNREACHABLE}, at=at)
         assert record["todo"]["look"] == ["lone1"] and record["todo"]["look_seconds"] == 30
-        for at in range(run_record.FAILURES_IN_A_ROW):
+        for at in range(FAILURES_IN_A_ROW):
             record = run_record.looked(record, {"lone1": DENIED}, at=at)
         assert record["finished"]
         assert "no machine is left" in record["problems"][0]
@@ -120,7 +121,7 @@ class TestWatching:
         record = run_record.looked(
             begin(machine("lone1", scope="lone1")), {"lone1": look(event(resources=["solo1"]))}, at=0
         )
-        for at in range(3 * run_record.FAILURES_IN_A_ROW):
+        for at in range(3 * FAILURES_IN_A_ROW):
             record = run_record.looked(record, {"lone1": DENIED if at % 3 else look(event(resources=["solo1"]))}, at=at)
         assert record["lost"] == []
 
@@ -177,7 +178,7 @@ class TestWatching:
 
     def test_a_service_that_answers_with_nothing_is_not_asked_for_ever(self):
         record = begin(machine("lone1", scope="lone1"))
-        for at in range(run_record.FAILURES_IN_A_ROW):
+        for at in range(FAILURES_IN_A_ROW):
             assert not record["finished"]
             record = run_record.looked(record, {"lone1": {"events": [], "incarnation": None}}, at=at)
         assert record["finished"] and record["problems"]
