@@ -9,17 +9,17 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import datetime, timezone
 from typing import Any
 
-from ...module_utils._events.event import event_from_dict
+from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._events.lifecycle import outcome
 from ...module_utils._events.policy import parse_policy
-from .entry import PREPARING, is_open, is_unwatchable, latest_end, title
-from .facts import Record, is_under_way, machines_of, scope_by_host, wall_time
-from .look import has_failed, is_document, may_hold
-from .plan import ACTIONABLE, plan_events, plan_to_dict
-from .problems import hold_problem, left_prepared, report_hold, report_nameless
+from .entry import event_of, is_handled, is_open, is_unwatchable, latest_end
+from .facts import is_under_way, machines_of, scope_by_host, wall_time
+from .look import events_of, has_document, has_failed, looked_at, may_hold
+from .plan import ACTIONABLE, PREPARING, PlannedEvent, plan_events, plan_to_dict
+from .problems import report_end_of_watch, report_hold, report_nameless
+from .schema import AFFECTED, IN_SERVICE, PREPARED, Entry, PlannedDict, Record
 from .todo import watchers_of
 
 FAILURES_IN_A_ROW = 10
@@ -31,12 +31,12 @@ def count_failure(record: Record, host: str, look: Mapping[str, Any]) -> None:
 
     So may one whose service answers with nothing at all: only when that goes on it is no use.
     """
-    if is_document(look):
+    own_event = host in record["todo"]["self_watch"]
+    if has_document(look):
         record["failures"].pop(host, None)
-    elif not (look.get("unreachable") and host in record["todo"]["self_watch"]):
+    elif not (look.get("unreachable") and own_event):
         record["failures"][host] = record["failures"].get(host, 0) + 1
-        patient = host in record["todo"]["self_watch"] or not has_failed(look)
-        limit = FAILURES_IN_A_ROW if patient else 1
+        limit = FAILURES_IN_A_ROW if own_event or not has_failed(look) else 1
         if record["failures"][host] >= limit and host not in record["lost"]:
             record["lost"].append(host)
 
@@ -46,10 +46,9 @@ def aged(record: Record, look: Mapping[str, Any], at: float) -> Mapping[str, Any
 
     The machine's clock says when it looked. It may be wrong, but no look began before the record was last moved on.
     """
-    looked_at = look.get("looked_at")
-    if not looked_at:
+    seen = looked_at(look)
+    if seen is None:
         return look
-    seen = datetime.strptime(looked_at, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc).timestamp()
     age = min(max(wall_time(record, at) - seen, 0.0), max(at - record["at"], 0.0))
     events = [
         event if event.get("notice") is None else dict(event, notice=event["notice"] - age) for event in look["events"]
@@ -57,73 +56,75 @@ def aged(record: Record, look: Mapping[str, Any], at: float) -> Mapping[str, Any
     return dict(look, events=events)
 
 
+# ---- events that are known ----
+
+
 def advance(record: Record, asked: Collection[str], looks: Mapping[str, Mapping[str, Any]], at: float) -> None:
+    """Move the known events on by what was seen of them.
+
+    :arg asked: hosts that were to look
+    :arg looks: of those the ones that have a document, by host
+    """
     scope_of = scope_by_host(record)
     for key, entry in record["events"].items():
         if entry["gone"] is not None:
             continue
         scopes_of_event = {scope_of[host] for host in entry["seen_by"]}
         shown_to = [look for host, look in looks.items() if scope_of.get(host) in scopes_of_event]
-        now = [event for look in shown_to for event in look["events"] if event["id"].upper() == key]
-        if any(event["status"] == "Started" for event in now) and entry["started"] is None:
-            entry["started"], entry["status"] = at, "Started"
-            _note_start(record, entry)
+        now = [event for look in shown_to for event in events_of(look) if event.key == key]
+        _take_start(record, entry, now, at)
         # Where a look failed, it may have been approved by somebody else and have started meanwhile.
-        entry["unseen"] = not now and (
-            entry["unseen"] or not shown_to and any(scope_of.get(host) in scopes_of_event for host in asked)
-        )
+        missed = not shown_to and any(scope_of.get(host) in scopes_of_event for host in asked)
+        entry["unseen"] = not now and (entry["unseen"] or missed)
         if shown_to and not now and not any(may_hold(look, key) for look in shown_to):
             could_have_started = [key] if entry["approval"]["tried"] or entry["unseen"] else []
             entry["gone"] = at
             entry["approval"]["confirmed"] = entry["approval"]["sent"]
-            entry["outcome"] = outcome(event_from_dict(entry), could_have_started, wall_time(record, at))
-        elif (
-            is_open(entry)
-            and entry["verdict"] in ACTIONABLE
-            and at >= latest_end(entry, record["options"]["event_timeout"])
-        ):
-            _give_up(record, entry)
+            entry["outcome"] = outcome(event_of(entry), could_have_started, wall_time(record, at))
+        elif is_handled(entry) and at >= latest_end(entry, record["options"]["event_timeout"]):
+            _stop_watching(record, entry)
 
 
-def _note_start(record: Record, entry: Record) -> None:
+def _take_start(record: Record, entry: Entry, now: Collection[Event], at: float) -> None:
+    started = [event for event in now if event.has_started]
+    if not started or entry["started"] is not None:
+        return
+    entry["started"], entry["status"] = at, started[0].event_status
     entry["approval"]["confirmed"] = entry["approval"]["sent"]
-    if entry["undo"] and any(record["hosts"][host]["state"] == "prepared" for host in entry["affected"]):
+    if entry["undo"] and any(record["hosts"][host]["state"] == PREPARED for host in entry["affected"]):
         # It came before its machines were brought back: that has to wait now until it is over.
         entry["closed"] = entry["undo"] = False
     if is_open(entry) and (entry["verdict"] == "watch" or entry["verdict"] in PREPARING):
-        _hit(record, entry)
+        _mark_affected(record, entry)
 
 
-def _hit(record: Record, entry: Mapping[str, Any]) -> None:
-    """Machines that an event hits unprepared are brought back like the others when it is over."""
+def _mark_affected(record: Record, entry: Entry) -> None:
+    """Machines that an event affects unprepared are brought back like the others when it is over."""
     for host in entry["affected"]:
-        if record["hosts"][host]["state"] == "in_service":
-            record["hosts"][host]["state"] = "hit"
+        if record["hosts"][host]["state"] == IN_SERVICE:
+            record["hosts"][host]["state"] = AFFECTED
 
 
-def _give_up(record: Record, entry: Record) -> None:
-    """End the watch of an event that stays longer than the user allowed. Its machines stay as they are: it may still hit them."""
+def _stop_watching(record: Record, entry: Entry) -> None:
+    """An event stays longer than the user allowed. Its machines stay as they are: it may still affect them."""
     entry["closed"], entry["failed"] = True, "it stayed longer than this run watched"
-    record["problems"].append(
-        f"{title(entry)} was still {entry['status']} {record['options']['event_timeout']:.0f} s after its not-before.{left_prepared(record, entry)}"
-    )
+    limit = record["options"]["event_timeout"]
+    report_end_of_watch(record, entry, f" was still {entry['status']} {limit:.0f} s after its not-before.")
 
 
-def end_blind_watches(record: Record) -> None:
+def stop_unwatched(record: Record) -> None:
+    """Close the events that no machine is left to watch."""
     for key, entry in record["events"].items():
-        if (
-            is_open(entry)
-            and entry["verdict"] in ACTIONABLE
-            and not is_unwatchable(entry)
-            and not watchers_of(record, {key: entry})
-        ):
+        if is_handled(entry) and not is_unwatchable(entry) and not watchers_of(record, {key: entry}):
             entry["closed"], entry["failed"] = True, "no machine is left that can see it"
-            record["problems"].append(
-                f"{title(entry)}: no machine is left that can see it.{left_prepared(record, entry)}"
-            )
+            report_end_of_watch(record, entry, f": {entry['failed']}.")
+
+
+# ---- events that are new, or to be judged anew ----
 
 
 def plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) -> None:
+    """Plan for the events that are not known yet, and again for those that were left alone."""
     options = record["options"]
     planned_events = plan_events(
         machines_of(record),
@@ -139,68 +140,76 @@ def plan_new(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) 
         if known and (known["verdict"] in ACTIONABLE or known["gone"] is not None):
             _widen(record, known, plan_to_dict(planned))
             continue
-        entry = plan_to_dict(planned)
-        entry.update(
-            shown=known["shown"] if known else at,
-            planned=known["planned"] if known and known["verdict"] == planned.verdict != "later" else at,
-            started=at if planned.event.event_status == "Started" else None,
-            gone=None,
-            outcome="",
-            unseen=False,
-            closed=False,
-            undo=False,
-            failed="",
-            prepared={},
-            recovered={},
-            approval={"sent": False, "by": "", "at": None, "confirmed": False, "tried": [], "problem": ""},
-        )
+        entry = _new_entry(planned, known, at)
         record["events"][planned.event.key] = entry
         report_hold(record, entry)
-        report_nameless(record, entry, known)
+        report_nameless(record, entry)
         if entry["verdict"] == "watch" and entry["started"] is not None:
-            _hit(record, entry)
+            _mark_affected(record, entry)
         if entry["verdict"] in PREPARING:
-            for host in entry["affected"]:
-                if record["hosts"][host]["state"] == "prepared" and not is_under_way(record, host):
-                    # Preparing it again could fail, and a failure would put it into service under the other event.
-                    entry["prepared"][host] = {
-                        "ok": True,
-                        "at": at,
-                        "seconds": 0.0,
-                        "message": "it was prepared already",
-                    }
+            _take_what_is_prepared(record, entry, at)
+
+
+def _new_entry(planned: PlannedEvent, known: Entry | None, at: float) -> Entry:
+    same_plan = known and known["verdict"] == planned.verdict != "later"
+    return {
+        **plan_to_dict(planned),
+        "shown": known["shown"] if known else at,
+        "planned": known["planned"] if known and same_plan else at,
+        "started": at if planned.event.has_started else None,
+        "gone": None,
+        "outcome": "",
+        "unseen": False,
+        "closed": False,
+        "undo": False,
+        "failed": "",
+        "prepared": {},
+        "recovered": {},
+        "approval": {
+            "sent": False,
+            "by": "",
+            "at": None,
+            "confirmed": False,
+            "tried": [],
+            "problem": "",
+            "note": "",
+        },
+    }
+
+
+def _take_what_is_prepared(record: Record, entry: Entry, at: float) -> None:
+    for host in entry["affected"]:
+        if record["hosts"][host]["state"] == PREPARED and not is_under_way(record, host):
+            # Preparing it again could fail, and a failure would put it into service under the other event.
+            entry["prepared"][host] = {"ok": True, "at": at, "seconds": 0.0, "message": "it was prepared already"}
 
 
 def _with_earlier_sightings(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """The looks, in which those who saw an event before still see it: a machine of an undeclared set may see it later than others."""
     seen = dict(looks)
     for look in looks.values():
-        for event in look["events"]:
-            known = record["events"].get(event["id"].upper(), {"seen_by": []})
-            for host in set(known["seen_by"]).difference(looks):
-                seen[host] = {"events": [*seen.get(host, {"events": []})["events"], event]}
+        for data in look["events"]:
+            known = record["events"].get(event_from_dict(data).key)
+            for host in set(known["seen_by"]).difference(looks) if known else ():
+                seen[host] = {"events": [*seen.get(host, {"events": []})["events"], data]}
     return seen
 
 
-def _widen(record: Record, known: Record, wider: Mapping[str, Any]) -> None:
-    """Plan anew for an event that turns out to hit more of our machines, as long as nothing has been decided by the smaller number."""
+def _widen(record: Record, known: Entry, wider: PlannedDict) -> None:
+    """Plan anew for an event that turns out to affect more of our machines, as long as nothing has been decided by the smaller number."""
     undecided = is_open(known) and known["started"] is None and not known["approval"]["tried"]
     if undecided and wider["verdict"] in ACTIONABLE and set(wider["affected"]) > set(known["affected"]):
-        record["problems"] = [problem for problem in record["problems"] if problem != hold_problem(known)]
         known.update(
             {
-                name: wider[name]
-                for name in (
-                    "verdict",
-                    "why",
-                    "hold",
-                    "affected",
-                    "unknown",
-                    "unreachable",
-                    "seen_by",
-                    "watchers",
-                    "approvers",
-                )
+                "verdict": wider["verdict"],
+                "why": wider["why"],
+                "hold": wider["hold"],
+                "affected": wider["affected"],
+                "unknown": wider["unknown"],
+                "unreachable": wider["unreachable"],
+                "seen_by": wider["seen_by"],
+                "watchers": wider["watchers"],
+                "approvers": wider["approvers"],
             }
         )
         report_hold(record, known)

@@ -8,13 +8,10 @@ Private to this collection.
 
 from __future__ import annotations
 
-from typing import Any
-
-from .entry import LEAVES_NOTHING_BEHIND
+from .entry import event_of
 from .machines import Machine
 from .plan import ACTIONABLE
-
-Record = dict[str, Any]
+from .schema import Record
 
 
 def wall_time(record: Record, at: float) -> float:
@@ -33,17 +30,17 @@ def scope_by_host(record: Record) -> dict[str, str]:
 
 
 def may_be_gone(record: Record, host: str) -> bool:
-    """Whether an event that deletes machines hits this one, and was approved, has started or is over."""
+    """Whether an event that takes machines away affects this one, and was approved, has started or is over."""
     return any(
         host in entry["affected"]
-        and entry["type"].lower() in LEAVES_NOTHING_BEHIND
+        and event_of(entry).takes_machines_away
         and (entry["approval"]["tried"] or entry["started"] is not None or entry["gone"] is not None)
         for entry in record["events"].values()
     )
 
 
 def is_under_way(record: Record, host: str) -> bool:
-    """Whether an event that has started still hits the machine."""
+    """Whether an event that has started still affects the machine."""
     return any(
         host in entry["affected"]
         and entry["started"] is not None

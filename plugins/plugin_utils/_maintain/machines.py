@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._errors import ScheduledEventsError
-from ...module_utils._text import first_line
+from ...module_utils._text import first_line, listed
+from .look import events_of, has_document, has_failed
 
 
 class PlanError(ScheduledEventsError):
@@ -62,14 +63,9 @@ def _machine(item: Mapping[str, Any]) -> Machine:
     look = item.get("look") or {}
     declared_scope = item.get("scope") or ""
     placement_group = look.get("placement_group") or ""
-    # Azure itself calls a placement group a scope, but in scale sets with a single fault domain only the machine that is hit
-    # sees its event (S4.17), and nobody but the user knows that: what the inventory declares wins.
+    # Azure itself calls a placement group a scope, but in scale sets with a single fault domain a machine only sees the events
+    # that affect it (S4.17), and nobody but the user knows that: what the inventory declares wins.
     scope = declared_scope or (f"placement group {placement_group}" if placement_group else item["host"])
-    problem = ""
-    if look.get("unreachable"):
-        problem = f"Ansible does not reach it: {first_line(look.get('msg'))}"
-    elif look.get("failed") or look.get("failure") or "events" not in look:
-        problem = first_line(look.get("msg")) or ("it could not be asked" if look else "it was not asked")
     return Machine(
         host=item["host"],
         # From ansible-core 2.19 on a template keeps the number that somebody wrote for a name.
@@ -77,8 +73,17 @@ def _machine(item: Mapping[str, Any]) -> Machine:
         scope=str(scope),
         # Before ansible-core 2.19 a template makes "False" of false.
         is_linux=str(item.get("is_linux", True)).lower() == "true",
-        problem=problem,
+        problem=_problem(look),
     )
+
+
+def _problem(look: Mapping[str, Any]) -> str:
+    """Why a machine could not be asked; "" when it could."""
+    if look.get("unreachable"):
+        return f"Ansible does not reach it: {first_line(look.get('msg'))}"
+    if has_failed(look):
+        return first_line(look.get("msg")) or ("it could not be asked" if look else "it was not asked")
+    return ""
 
 
 def scopes(machines: Iterable[Machine]) -> dict[str, tuple[Machine, ...]]:
@@ -116,24 +121,19 @@ def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, 
     sentences = []
     for name, members in scopes(machines).items():
         seen = [
-            (machine.host, _ids(looks[machine.host]))
+            (machine.host, _keys(looks[machine.host]))
             for machine in members
-            if machine.reachable and machine.host in looks and _tells(looks[machine.host])
+            if machine.reachable and machine.host in looks and has_document(looks[machine.host])
         ]
-        different = [host for host, ids in seen if ids != seen[0][1]]
+        different = [host for host, keys in seen if keys != seen[0][1]]
         if different:
-            listed = "; ".join(f"{host} sees {', '.join(sorted(ids)) or 'no event'}" for host, ids in seen)
+            documents = "; ".join(f"{host} sees {listed(sorted(keys)) or 'no event'}" for host, keys in seen)
             sentences.append(
-                f"The machines of scope {name!r} are shown different documents, so they are not one scope: {listed}. "
-                f"Correct azure_maintenance_scope of {', '.join([seen[0][0]] + different)} (a machine without it is a scope of its own)."
+                f"The machines of scope {name!r} are shown different documents, so they are not one scope: {documents}. "
+                f"Correct azure_maintenance_scope of {listed([seen[0][0], *different])} (a machine without it is a scope of its own)."
             )
     return sentences
 
 
-def _tells(look: Mapping[str, Any]) -> bool:
-    """Whether a look tells which events there are: an empty body (no incarnation) tells nothing (S2, S13.9)."""
-    return "events" in look and look.get("incarnation", 0) is not None
-
-
-def _ids(look: Mapping[str, Any]) -> frozenset:
-    return frozenset(event["id"].upper() for event in look["events"])
+def _keys(look: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(event.key for event in events_of(look))

@@ -5,57 +5,64 @@
 
 Private to this collection.
 
-A playbook holds the record as a plain dictionary. After every step it hands the step's results to the function of the
-same name here, which returns a new record; its ``todo`` says who does what next. So every decision of a run is made in
-Python that tests can reach, and the task files only carry it out.
-
-Times (``at``) are the controller's monotonic seconds; ``clock`` ties them to the time of day for the reader.
+A playbook holds the record as a plain dictionary (schema.py). After everything that happens it hands the results to the
+function of that name here, which returns a new record; its ``todo`` says who does what next. So every decision of a run
+is made in Python that tests can reach, and the task files only carry it out.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ...module_utils._events.policy import parse_policy
-from .documents import advance, aged, count_failure, end_blind_watches, plan_new
-from .entry import title
-from .facts import Record, is_under_way
-from .look import is_document
+from .documents import advance, aged, count_failure, plan_new, stop_unwatched
+from .facts import is_under_way
+from .look import has_document
 from .machines import Machine
-from .nesting import go_on
-from .problems import report_blind_scopes, report_left, report_unapproved, report_unreadable
+from .nesting import not_nested
+from .problems import (
+    report_approved,
+    report_failed_preparation,
+    report_left_machines,
+    report_recovery,
+    report_unapproved,
+    report_unreadable,
+    report_unwatched_scopes,
+)
+from .schema import AFFECTED, HALF_PREPARED, IN_SERVICE, NOT_RECOVERED, PREPARED, Entry, MachineData, Options, Record
 from .todo import todo_of, wait_until
 
 
-def begin(machines: Sequence[Machine], options: Mapping[str, Any], at: float, wall: float) -> Record:
+def begun(
+    machines: Sequence[Machine], options: Options, at: float, wall: float, disagreements: Sequence[str] = ()
+) -> Record:
     """A record in which nothing has happened yet.
 
-    :arg options: policy (list of rules); margin, prepare_within, event_timeout (seconds); allow_unknown (bool); slice (seconds of
-        a look when there are several);
-        on_failure (``revert`` or ``hold``); rounds (0: as many as come); wait_timeout (seconds for which new events are awaited)
+    :arg wall: the Unix time of this moment
+    :arg disagreements: sentences about machines of one scope that were shown different events
     """
     parse_policy(options["policy"])
-    record: Record = {
-        "machines": [machine._asdict() for machine in machines],
-        "names": {machine.host: machine.resource_name for machine in machines},
-        "options": dict(options),
-        "clock": {"mono": at, "wall": wall},
-        "at": at,
-        "lost": [],
-        "blind": [],
-        "unreadable": [],
-        "told": [],
-        "failures": {},
-        "events": {},
-        "hosts": {machine.host: {"state": "in_service"} for machine in machines},
-        "problems": [],
-        "busy": False,
-        "rounds_done": 0,
-        "looks": 0,
-        "steps": 0,
-    }
+    record = cast(
+        "Record",  # but for what _with_todo writes
+        {
+            "machines": [cast("MachineData", machine._asdict()) for machine in machines],
+            "names": {machine.host: machine.resource_name for machine in machines},
+            "options": options,
+            "clock": {"mono": at, "wall": wall},
+            "at": at,
+            "disagreements": list(disagreements),
+            "events": {},
+            "hosts": {machine.host: {"state": IN_SERVICE} for machine in machines},
+            "lost": [],
+            "failures": {},
+            "problems": {},
+            "busy": False,
+            "rounds_done": 0,
+            "nesting": not_nested(),
+        },
+    )
     return _with_todo(record, at)
 
 
@@ -66,79 +73,80 @@ def looked(record: Record, looks: Mapping[str, Mapping[str, Any]], at: float) ->
         any reason but a wait that gave up is not asked again in this run, if there is another.
     """
     record = copy.deepcopy(record)
-    usable = {host: look for host, look in looks.items() if is_document(look)}
+    usable = {host: look for host, look in looks.items() if has_document(look)}
     for host, look in looks.items():
         count_failure(record, host, look)
     advance(record, looks, usable, at)
     plan_new(record, {host: aged(record, look, at) for host, look in usable.items()}, at)
     report_unreadable(record, usable)
-    end_blind_watches(record)
-    report_blind_scopes(record, looks)
+    stop_unwatched(record)
+    report_unwatched_scopes(record, looks)
     report_unapproved(record)
-    lookers = record["todo"]["look"]
-    record = _with_todo(record, at)
-    go_on(record, lookers)
-    return record
+    return _with_todo(record, at)
 
 
 def prepared(record: Record, results: Mapping[str, Mapping[str, Any]], at: float) -> Record:
     """Take in how preparation went, host by host (``ok``, ``seconds``, ``message``, ``reverted`` of role drain)."""
     record = copy.deepcopy(record)
     for host, result in results.items():
-        state = record["hosts"][host]
-        # Only what was undone wholly counts as being in service again.
-        undone = result.get("reverted") and not result.get("revert_errors")
-        in_service = "hit" if is_under_way(record, host) else "in_service"
-        state["state"] = "prepared" if result["ok"] else in_service if undone else "half_prepared"
-        asked_for = _upper(record["todo"]["prepare"].get(host, {}).get("ids"))
-        for key, entry in record["events"].items():
-            if key in asked_for:
-                entry["prepared"][host] = {
-                    "ok": result["ok"],
-                    "at": at,
-                    "seconds": float(result["seconds"]),
-                    "message": result.get("message", ""),
-                }
+        record["hosts"][host]["state"] = _state_after_preparation(record, host, result)
+        work = record["todo"]["prepare"].get(host)
+        for key in _keys(work["ids"] if work else ()):
+            record["events"][key]["prepared"][host] = {
+                "ok": result["ok"],
+                "at": at,
+                "seconds": float(result["seconds"]),
+                "message": result.get("message", ""),
+            }
     for entry in record["events"].values():
         bad = [f"{host}: {result['message']}" for host, result in entry["prepared"].items() if not result["ok"]]
         if bad and not entry["failed"]:
             entry["failed"] = "preparation failed on " + "; ".join(bad)
             entry["closed"] = entry["undo"] = record["options"]["on_failure"] == "revert"
-            record["problems"].append(f"{title(entry)} was not approved: {entry['failed']}")
+            report_failed_preparation(record, entry)
     report_unapproved(record)
     return _with_todo(record, at)
+
+
+def _state_after_preparation(record: Record, host: str, result: Mapping[str, Any]) -> str:
+    if result["ok"]:
+        return PREPARED
+    # Only what was undone wholly counts as being in service again.
+    if not result.get("reverted") or result.get("revert_errors"):
+        return HALF_PREPARED
+    return AFFECTED if is_under_way(record, host) else IN_SERVICE
 
 
 def approved(record: Record, results: Mapping[str, Mapping[str, Any]], at: float) -> Record:
     """Take in what the approvers' tasks returned."""
     record = copy.deepcopy(record)
     for host, result in results.items():
-        for key in [event_id.upper() for event_id in record["todo"]["approve"].get(host, {}).get("ids", ())]:
-            entry = record["events"][key]
-            approval = entry["approval"]
-            approval["tried"].append(host)
-            if key in _upper(result.get("approved")):
-                approval.update(sent=True, by=host, at=at, problem="", confirmed=key in _upper(result.get("confirmed")))
-            elif key in _upper(result.get("already")):
-                approval.update(sent=False, problem="", note="it had started already")
-            else:
-                approval["problem"] = f"{host}: {_why_not_approved(key, result)}"
+        work = record["todo"]["approve"].get(host)
+        for key in _keys(work["ids"] if work else ()):
+            _take_approval(record, key, host, result, at)
     # Who was not reached, or hung, is not asked to watch next either.
-    return looked(
-        record,
-        {host: result for host, result in results.items() if is_document(result) or "approved" not in result},
-        at,
-    )
+    looks = {host: result for host, result in results.items() if has_document(result) or "approved" not in result}
+    return looked(record, looks, at)
 
 
-def _upper(ids: Iterable[str] | None) -> list[str]:
-    return [event_id.upper() for event_id in ids or ()]
+def _take_approval(record: Record, key: str, host: str, result: Mapping[str, Any], at: float) -> None:
+    entry = record["events"][key]
+    approval = entry["approval"]
+    approval["tried"].append(host)
+    if key in _keys(result.get("approved")):
+        confirmed = key in _keys(result.get("confirmed"))
+        approval.update({"sent": True, "by": host, "at": at, "problem": "", "confirmed": confirmed})
+        report_approved(record, entry)
+    elif key in _keys(result.get("already")):
+        approval.update({"sent": False, "problem": "", "note": "it had started already"})
+    else:
+        approval["problem"] = f"{host}: {_why_not_approved(key, result)}"
 
 
 def _why_not_approved(key: str, result: Mapping[str, Any]) -> str:
-    for entry in result.get("not_approved") or ():
-        if entry["id"].upper() == key:
-            return entry["message"]
+    for refused in result.get("not_approved") or ():
+        if _keys([refused["id"]]) == [key]:
+            return str(refused["message"])
     if result.get("unreachable"):
         return "the connection was lost while it approved"
     return str(result.get("msg") or "it returned nothing").strip()
@@ -149,10 +157,9 @@ def recovered(record: Record, results: Mapping[str, Mapping[str, Any]], at: floa
     record = copy.deepcopy(record)
     for host, result in results.items():
         reverting = host in record["todo"]["revert"] and host not in record["todo"]["recover"]
-        record["hosts"][host]["state"] = "in_service" if result["ok"] else "not_recovered"
+        record["hosts"][host]["state"] = IN_SERVICE if result["ok"] else NOT_RECOVERED
         for entry in record["events"].values():
-            touched = host in entry["affected"] and (entry["prepared"] or entry["verdict"] == "watch")
-            if touched and host not in entry["recovered"] and (entry["gone"] is not None or entry["failed"]):
+            if _was_out_for(entry, host) and host not in entry["recovered"]:
                 entry["recovered"][host] = {
                     "ok": result["ok"],
                     "at": at,
@@ -161,16 +168,24 @@ def recovered(record: Record, results: Mapping[str, Mapping[str, Any]], at: floa
                     "rebooted": result.get("rebooted"),
                     "message": result.get("message", ""),
                 }
-        if not result["ok"]:
-            record["problems"].append(
-                f"{host} is not back in service: {result.get('message') or 'no reason was given'}"
-            )
+        report_recovery(record, host, result)
     return _with_todo(record, at)
+
+
+def _was_out_for(entry: Entry, host: str) -> bool:
+    """Whether the event, which is over or was given up, is one that the machine was taken out of service for."""
+    was_out = host in entry["affected"] and (bool(entry["prepared"]) or entry["verdict"] == "watch")
+    return was_out and (entry["gone"] is not None or bool(entry["failed"]))
+
+
+def _keys(event_ids: Iterable[str] | None) -> list[str]:
+    """Ids as events are known by: see Event.key."""
+    return [event_id.upper() for event_id in event_ids or ()]
 
 
 def _with_todo(record: Record, at: float) -> Record:
     """Write who does what next, and whether the run is at its end."""
-    todo = dict(todo_of(record, at), look_again=False, step_again=True)
+    todo = todo_of(record, at)
     busy = bool(todo["outstanding"]) or todo["act"]
     if record["busy"] and not busy:
         record["rounds_done"] += 1
@@ -181,5 +196,5 @@ def _with_todo(record: Record, at: float) -> Record:
         at >= wait_until(record) or not todo["look"] or 0 < rounds <= record["rounds_done"]
     )
     if record["finished"]:
-        report_left(record)
+        report_left_machines(record)
     return record

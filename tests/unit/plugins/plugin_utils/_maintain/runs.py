@@ -71,7 +71,7 @@ def begin(*machines, **options):
         "slice": 30.0,
     }
     defaults.update(options)
-    return run_record.begin(machines or (machine("web1"), machine("web2"), machine("web3")), defaults, at=0.0, wall=0.0)
+    return run_record.begun(machines or (machine("web1"), machine("web2"), machine("web3")), defaults, at=0.0, wall=0.0)
 
 
 def done(ok=True, **more):
@@ -98,6 +98,11 @@ def approval(*ids, confirmed=True, **more):
         },
         **more,
     )
+
+
+def problems(record):
+    """The sentences that the run leaves for a person."""
+    return list(record["problems"].values())
 
 
 def todo(record, *names):

@@ -18,6 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     event,
     look,
     machine,
+    problems,
     todo,
 )
 
@@ -35,21 +36,21 @@ class TestApproval:
     def test_the_second_takes_over_once(self, result, text):
         record = run_record.approved(all_prepared(), {"web2": result}, at=6)
         assert list(record["todo"]["approve"]) == ["web3"]
-        assert record["problems"] == []
+        assert problems(record) == []
         record = run_record.approved(record, {"web3": result}, at=7)
         assert record["todo"]["approve"] == {}
-        assert len(record["problems"]) == 1 and text in record["problems"][0]
+        assert len(problems(record)) == 1 and text in problems(record)[0]
         assert record["todo"]["outstanding"] == ["A"]  # it starts by itself, and its machines are brought back then
 
     def test_what_was_sent_is_not_sent_again_though_unconfirmed(self):
         record = run_record.approved(all_prepared(), {"web2": approval("a", confirmed=False, failed=True)}, at=6)
         assert record["todo"]["approve"] == {}
         assert record["events"]["A"]["approval"]["by"] == "web2"
-        assert record["problems"] == []
+        assert problems(record) == []
 
     def test_what_had_started_needs_none(self):
         record = run_record.approved(all_prepared(), {"web2": approval(already=["A"])}, at=6)
-        assert record["todo"]["approve"] == {} and record["problems"] == []
+        assert record["todo"]["approve"] == {} and problems(record) == []
 
     def test_a_lone_machine_approves_and_does_not_stay_to_confirm(self):
         record = all_prepared(machine("lone1", scope="lone1"), resources=["solo1"])
@@ -73,7 +74,7 @@ class TestApproval:
         record = run_record.approved(record, {"web1": approval("A")}, at=6)
         record = run_record.looked(record, {"web2": look(event(type="Terminate", status="Started"))}, at=7)
         record = run_record.looked(record, {"web2": look()}, at=8)
-        assert record["finished"] and record["todo"]["recover"] == [] and record["problems"] == []
+        assert record["finished"] and record["todo"]["recover"] == [] and problems(record) == []
 
     def test_a_cancelled_terminate_is_recovered(self):
         record = all_prepared(type="Terminate")

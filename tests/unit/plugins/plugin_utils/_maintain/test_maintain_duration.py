@@ -11,7 +11,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain import record as run_record
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._maintain.runs import (
     DENIED,
-    UNREACHABLE,
     begin,
     done,
     event,
@@ -52,15 +51,8 @@ class TestHowLong:
         record = begin(machine("web1"), machine("lone1", scope="lone1"))
         assert todo(record, "look", "look_seconds") == {"look": ["lone1", "web1"], "look_seconds": 30}
 
-    def test_the_same_machines_look_again_only_while_there_is_nothing_to_do(self):
-        record = run_record.looked(begin(), {"web1": timed_out()}, at=1)
-        assert record["todo"]["look_again"]
-        assert not run_record.looked(record, {"web1": UNREACHABLE}, at=2)["todo"]["look_again"]  # another one looks now
-        assert not run_record.looked(record, {"web1": look(event())}, at=2)["todo"]["look_again"]
-        assert not run_record.looked(record, {"web1": timed_out()}, at=1000)["todo"]["look_again"]
-
-    def test_an_event_that_is_only_told_does_not_end_the_wait(self):
-        record = run_record.looked(begin(), {"web1": look(event(resources=["stranger"]))}, at=1)
+    def test_an_event_that_is_only_shown_does_not_end_the_wait(self):
+        record = run_record.looked(begin(), {"web1": look(event(resources=["other"]))}, at=1)
         assert todo(record, "act", "outstanding") == {"act": False, "outstanding": []} and not record["finished"]
 
     def test_an_event_for_later_is_planned_anew_when_its_time_comes(self):

@@ -81,7 +81,7 @@ class TestPlan:
         planned = plan_events(WEB, {"web1": look(event(status="Started", not_before="")), "web2": look(event())}, RULES)
         assert [one.verdict for one in planned] == ["watch"]
 
-    def test_strangers(self):
+    def test_machines_that_are_none_of_ours(self):
         planned = plan_one(WEB, event(resources=["somebody"]))
         assert (planned.verdict, planned.unknown) == ("not_ours", ("somebody",))
 
@@ -149,7 +149,7 @@ class TestPlan:
     def test_terminate_is_approved_by_the_machine_it_deletes_alone(self):
         assert plan_one(WEB, event(type="Terminate", resources=["vm2"])).approvers == ("web2",)
 
-    def test_approvers_when_all_machines_are_hit(self):
+    def test_approvers_when_all_machines_are_affected(self):
         assert plan_one(WEB, event(resources=["vm2", "vm1", "vm10"])).approvers == ("web2", "web1")
 
     def test_plan_to_dict_and_back(self):
@@ -168,7 +168,7 @@ def test_budget(notice, margin, budget):
 
 
 class TestWhatMayBeOurs:
-    """Strangers may be allowed; a machine of the run is none, even where it could not be asked."""
+    """Unknown machines may be allowed; a machine of the run is none, even where it could not be asked."""
 
     @pytest.mark.parametrize(
         "silent",
@@ -179,7 +179,7 @@ class TestWhatMayBeOurs:
             machine("web2", name=""),
         ],
     )
-    def test_it_holds_the_approval_though_strangers_are_allowed(self, silent):
+    def test_it_holds_the_approval_though_unknown_machines_are_allowed(self, silent):
         planned = plan_one(
             (machine("web1"), silent, machine("web3")), event(resources=["vm1", "vm2"]), allow_unknown=True
         )

@@ -14,6 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     look,
     machine,
     one_fails,
+    problems,
     todo,
 )
 
@@ -27,7 +28,7 @@ class TestBarrier:
             "recover": [],
             "outstanding": [],
         }
-        assert "web2: nginx did not stop" in record["problems"][0] and "was not approved" in record["problems"][0]
+        assert "web2: nginx did not stop" in problems(record)[0] and "was not approved" in problems(record)[0]
         record = run_record.recovered(record, {"web1": done()}, at=8)
         assert record["finished"]
         assert record["events"]["A"]["recovered"]["web1"]["reverted"]
@@ -50,7 +51,7 @@ class TestBarrier:
         assert list(record["todo"]["prepare"]) == ["web1"]
         record = run_record.prepared(record, {"web1": done()}, at=5)
         assert record["todo"]["approve"] == {}
-        assert "web2" in record["problems"][0] and "not approved" in record["problems"][0]
+        assert "web2" in problems(record)[0] and "not approved" in problems(record)[0]
         record = run_record.looked(record, {"web3": look()}, at=2000)
         assert record["todo"]["recover"] == ["web1"]
 
@@ -102,10 +103,10 @@ class TestTime:
         record = run_record.looked(record, {"web1": look(event(notice=500))}, at=400)
         assert list(record["todo"]["prepare"]) == ["web1"]
 
-    def test_everybody_who_prepares_is_in_the_crew(self):
+    def test_everybody_who_prepares_is_a_participant(self):
         machines = (machine("web1"), machine("web2"))
         record = run_record.looked(
             begin(*machines), {"web1": look(event(resources=["vm1", "vm2"], type="Preempt"))}, at=0
         )
         record = run_record.prepared(record, {"web1": done()}, at=1)
-        assert set(record["todo"]["prepare"]) <= set(record["todo"]["crew"])
+        assert set(record["todo"]["prepare"]) <= set(record["todo"]["participants"])

@@ -14,6 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     done,
     event,
     look,
+    problems,
     todo,
 )
 
@@ -23,7 +24,7 @@ class TestAWholeReboot:
 
     def test_step_by_step(self):
         record = begin()
-        assert todo(record, "look", "crew", "act") == {"look": ["web1"], "crew": ["web1"], "act": False}
+        assert todo(record, "look", "participants", "act") == {"look": ["web1"], "participants": ["web1"], "act": False}
         assert record["todo"]["look_seconds"] == 180
 
         record = run_record.looked(record, {"web1": look(event(resources=["vm1", "vm2"]))}, at=10)
@@ -31,10 +32,10 @@ class TestAWholeReboot:
             "web1": {"deadline": 850, "ids": ["A"]},
             "web2": {"deadline": 850, "ids": ["A"]},
         }
-        assert todo(record, "approve", "look", "crew") == {
+        assert todo(record, "approve", "look", "participants") == {
             "approve": {},
             "look": ["web3"],
-            "crew": ["web1", "web2", "web3"],
+            "participants": ["web1", "web2", "web3"],
         }
 
         record = run_record.prepared(record, {"web1": done(), "web2": done()}, at=20)
@@ -59,7 +60,7 @@ class TestAWholeReboot:
         assert not record["finished"]
 
         record = run_record.recovered(record, {"web1": done(rebooted=True), "web2": done(rebooted=True)}, at=310)
-        assert record["finished"] and record["rounds_done"] == 1 and record["problems"] == []
+        assert record["finished"] and record["rounds_done"] == 1 and problems(record) == []
         entry = record["events"]["A"]
         assert (entry["shown"], entry["started"], entry["gone"], entry["outcome"]) == (10, 22, 300, "completed")
         assert {host: result["ok"] for host, result in entry["recovered"].items()} == {"web1": True, "web2": True}

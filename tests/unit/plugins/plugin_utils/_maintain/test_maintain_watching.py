@@ -18,6 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     event,
     look,
     machine,
+    problems,
     timed_out,
     todo,
 )
@@ -73,7 +74,7 @@ class TestWatching:
         assert record["events"]["A"]["outcome"] == "unknown"
 
     @pytest.mark.parametrize(
-        "nothing_said",
+        "answer",
         [
             {"events": [], "incarnation": None},
             DENIED,
@@ -83,9 +84,9 @@ class TestWatching:
             look(unusable_events=[{"position": 1, "id": "A", "reason": "it has no Resources"}]),
         ],
     )
-    def test_an_answer_that_tells_nothing_is_not_the_end_of_an_event(self, nothing_said):
+    def test_an_answer_that_says_nothing_is_not_the_end_of_an_event(self, answer):
         record = run_record.looked(begin(), {"web1": look(event())}, at=0)
-        record = run_record.looked(record, {"web2": nothing_said}, at=10)
+        record = run_record.looked(record, {"web2": answer}, at=10)
         assert record["events"]["A"]["gone"] is None
 
     def test_a_wait_that_gave_up_is_a_good_look(self):
@@ -115,7 +116,7 @@ class TestWatching:
         for at in range(FAILURES_IN_A_ROW):
             record = run_record.looked(record, {"lone1": DENIED}, at=at)
         assert record["finished"]
-        assert "no machine is left" in record["problems"][0]
+        assert "no machine is left" in problems(record)[0]
 
     def test_a_success_forgets_earlier_failures(self):
         record = run_record.looked(
@@ -134,13 +135,14 @@ class TestWatching:
         assert not record["finished"] and record["todo"]["look_seconds"] == 1
         record = run_record.looked(record, {"web2": timed_out(event(status="Started"))}, at=1000)
         assert record["finished"] and record["todo"]["revert"] == [] and record["todo"]["recover"] == []
-        assert "web1 stayed prepared" in record["problems"][0]
+        still, left = problems(record)
+        assert "was still Started 100 s after its not-before" in still and "web1 stayed prepared" in left
 
     def test_a_machine_that_does_not_come_back_is_a_problem(self):
         record = run_record.looked(begin(), {"web1": look(event(status="Started"))}, at=0)
         record = run_record.looked(record, {"web2": look()}, at=60)
         record = run_record.recovered(record, {"web1": done(ok=False)}, at=70)
-        assert record["finished"] and "web1 is not back" in record["problems"][0]
+        assert record["finished"] and "web1 is not back" in problems(record)[0]
 
     @pytest.mark.parametrize("unusable, gone", [("A", None), ("", None), ("X", 10)])
     def test_only_an_entry_that_may_be_the_event_keeps_it(self, unusable, gone):
@@ -181,11 +183,11 @@ class TestWatching:
         for at in range(FAILURES_IN_A_ROW):
             assert not record["finished"]
             record = run_record.looked(record, {"lone1": {"events": [], "incarnation": None}}, at=at)
-        assert record["finished"] and record["problems"]
+        assert record["finished"] and problems(record)
 
 
 class TestRecovery:
-    def test_hit_before_it_could_be_prepared_is_brought_back_all_the_same(self):
+    def test_affected_before_it_could_be_prepared_is_brought_back_all_the_same(self):
         record = run_record.looked(begin(), {"web1": look(event())}, at=0)
         record = run_record.looked(record, {"web2": look(event(status="Started"))}, at=1)
         assert record["todo"]["prepare"] == {}
@@ -209,7 +211,7 @@ class TestRecovery:
         assert record["events"]["A"]["closed"]
         record = run_record.looked(record, {"web2": look(event("A", status="Started"))}, at=201)
         assert record["todo"]["recover"] == [] and record["finished"]
-        assert "web1 stayed prepared" in " ".join(record["problems"])
+        assert "web1 stayed prepared" in " ".join(problems(record))
 
     def test_a_machine_that_survived_a_preempt_is_brought_back_after_its_next_event(self):
         record = run_record.looked(begin(rounds=0), {"web3": look(event("A", type="Preempt"))}, at=0)
@@ -243,12 +245,12 @@ class TestUndeclaredSets:
         record = run_record.looked(record, {"web1": look(shown), "web2": timed_out(), "web3": timed_out()}, at=10)
         assert (
             list(record["todo"]["prepare"]) == ["web1"]
-            and "vm2, which this run knows nothing about" in record["problems"][0]
+            and "vm2, which this run knows nothing about" in problems(record)[0]
         )
         record = run_record.prepared(record, {"web1": done()}, at=15)
         assert record["todo"]["approve"] == {}
         record = run_record.looked(record, {"web2": look(shown), "web3": look(shown)}, at=20)
-        assert list(record["todo"]["prepare"]) == ["web2"] and record["problems"] == []
+        assert list(record["todo"]["prepare"]) == ["web2"] and problems(record) == []
         record = run_record.prepared(record, {"web2": done()}, at=25)
         assert record["todo"]["approve"]["web3"]["prepared_resources"] == ["vm1", "vm2"]
 
