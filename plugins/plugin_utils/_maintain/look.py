@@ -15,6 +15,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ...module_utils._events.event import Event, event_from_dict
+from ...module_utils._text import first_line
 
 
 def has_failed(look: Mapping[str, Any]) -> bool:
@@ -31,6 +32,11 @@ def has_failed(look: Mapping[str, Any]) -> bool:
 def has_document(look: Mapping[str, Any]) -> bool:
     """Whether a look tells which events there are: an empty body (no incarnation) tells nothing (S2, S13.9)."""
     return not has_failed(look) and look.get("incarnation") is not None
+
+
+def message_of(look: Mapping[str, Any]) -> str:
+    """What the task said, in a line that has room for what happened and what to do; "" when it said nothing."""
+    return first_line(look.get("msg"), 1000)
 
 
 def events_of(look: Mapping[str, Any]) -> list[Event]:

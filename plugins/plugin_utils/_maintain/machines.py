@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._errors import ScheduledEventsError
-from ...module_utils._text import first_line, listed
-from .look import events_of, has_document, has_failed
+from ...module_utils._text import listed
+from .look import events_of, has_document, has_failed, message_of
 
 
 class PlanError(ScheduledEventsError):
@@ -80,9 +80,9 @@ def _machine(item: Mapping[str, Any]) -> Machine:
 def _problem(look: Mapping[str, Any]) -> str:
     """Why a machine could not be asked; "" when it could."""
     if look.get("unreachable"):
-        return f"Ansible does not reach it: {first_line(look.get('msg'))}"
+        return f"Ansible does not reach it: {message_of(look)}"
     if has_failed(look):
-        return first_line(look.get("msg")) or ("it could not be asked" if look else "it was not asked")
+        return message_of(look) or ("it could not be asked" if look else "it was not asked")
     return ""
 
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils._text import first_line, listed
+from ...module_utils._text import listed
 from .entry import event_of, is_open, title, waits_for_approval
 from .facts import machines_of, may_be_gone, scope_by_host
+from .look import message_of
 from .machines import Machine, scopes, sentinels
 from .plan import APPROVING
 from .schema import AFFECTED, HALF_PREPARED, PREPARED, Entry, Record
@@ -153,7 +154,7 @@ def report_unwatched_scopes(record: Record, looks: Mapping[str, Mapping[str, Any
 
 
 def _why_lost(machine: Machine, look: Mapping[str, Any]) -> str:
-    return machine.problem or first_line(look.get("msg")) or "it failed earlier, or its service gave no document"
+    return machine.problem or message_of(look) or "it failed earlier, or its service gave no document"
 
 
 def report_unreadable(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> None:

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._clock import iso_utc
-from ...module_utils._text import first_line, listed
+from ...module_utils._text import listed
 from .._windows.connection_errors import connection_problem
 from .facts import wall_time
-from .look import has_failed
+from .look import has_failed, message_of
 from .plan import APPROVING, PREPARING
 from .schema import Entry, Preparation, Record, Recovery
 
@@ -62,7 +62,7 @@ def status_lines(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
             lines.append(f"{lead}  NOT REACHED: {connection_problem(str(look.get('msg') or ''))}")
             continue
         if has_failed(look):
-            lines.append(f"{lead}  CANNOT LOOK: {first_line(look.get('msg')) or 'no reason was given'}")
+            lines.append(f"{lead}  CANNOT LOOK: {message_of(look) or 'no reason was given'}")
             continue
         name = look.get("resource_name") or "(VM's name not known)"
         events = look.get("events") or []
