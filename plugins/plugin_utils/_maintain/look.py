@@ -1,11 +1,12 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one look of a machine says: whether it failed, and whether it tells which events there are. Pure.
+"""What a machine saw when it looked: whether it could, and whether that says which events there are. Pure.
 
 Private to this collection.
 
-A *look* is the result of a ``scheduled_events_info`` or ``scheduled_events_approve`` task.
+A ``look`` here is the result of a ``scheduled_events_info`` or ``scheduled_events_approve`` task, which ends with the last of
+its looks.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def has_failed(look: Mapping[str, Any]) -> bool:
 
 
 def has_document(look: Mapping[str, Any]) -> bool:
-    """Whether a look tells which events there are: an empty body (no incarnation) tells nothing (S2, S13.9)."""
+    """Whether it says which events there are: an empty body (no incarnation) says nothing (S2, S13.9)."""
     return not has_failed(look) and look.get("incarnation") is not None
 
 

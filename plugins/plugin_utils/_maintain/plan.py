@@ -127,7 +127,7 @@ def _plan_event(
     hold = _hold(affected, unknown, nameless, allow_unknown)
     verdict, why = _verdict(event, decision.action, affected, hold, notice, prepare_within)
     if verdict == "not_ours" and nameless:
-        why += f", as far as can be told: of {listed(nameless)} the VM's name is not known"
+        why += f", as far as is known: of {listed(nameless)} the VM's name is not known"
     able = [machine for machine in in_scope if machine.reachable]
     unaffected = linux_first([machine for machine in able if machine not in affected])
     return PlannedEvent(

@@ -24,7 +24,7 @@ class Options(TypedDict):
     on_failure: str  # revert or hold
     rounds: int  # 0: as many as come
     wait_timeout: float  # seconds for which new events are awaited
-    slice: float  # seconds of one look where there are several
+    slice: float  # seconds for which a task looks where there are several scopes
 
 
 class Clock(TypedDict):

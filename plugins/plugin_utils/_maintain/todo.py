@@ -17,7 +17,7 @@ from .plan import PREPARING
 from .schema import AFFECTED, HALF_PREPARED, PREPARED, ApproveWork, Entry, PrepareWork, Record, Todo
 
 LONGEST_LOOK = 180.0
-"""Seconds that one look may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
+"""Seconds for which a task may look: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
 
 
 def todo_of(record: Record, at: float) -> Todo:
@@ -53,10 +53,10 @@ def wait_until(record: Record) -> float:
 
 
 def _look_seconds(record: Record, at: float, look: Sequence[str], self_watch: bool, outstanding: bool) -> float:
-    """How long a look may wait at most, in seconds.
+    """For how many seconds a task looks at most.
 
     The linear strategy ends a task when its slowest host ends. So a machine that looks alone waits until it sees something, and
-    several wait in slices; so does one that may be rebooted under its own look.
+    several wait in slices; so does one that may be rebooted meanwhile.
     """
     alone = len(look) == 1 and not self_watch
     longest = LONGEST_LOOK if alone else record["options"]["slice"]
