@@ -10,7 +10,7 @@ name: maintenance_plan
 short_description: Plan what to do about the events that many machines see
 description:
   - Takes what M(cloudops.azure_maintenance.scheduled_events_info) returned on many machines, and says for every event
-    which inventory hosts it hits, what the policy decides, whether it may be approved, by which machine, and how many
+    which inventory hosts it affects, what the policy decides, whether it may be approved, by which machine, and how many
     seconds there are to prepare.
   - Nothing is looked up and nothing is changed. The role P(cloudops.azure_maintenance.maintain#role) works by the same plan;
     use this filter for runbooks of your own.
@@ -47,7 +47,7 @@ options:
   policy:
     description:
       - The ordered list of rules; the first that matches decides. The last one must match everything.
-      - By default what a user started and freezes shorter than 9 seconds are approved at once, advice is only told, and
+      - By default what a user started and freezes shorter than 9 seconds are approved at once, advice is only shown, and
         everything else is approved after preparation.
     type: list
     elements: dict
@@ -56,7 +56,7 @@ options:
     type: float
     default: 60
   allow_unknown:
-    description: Whether an event may be approved that also hits machines which are not in the list.
+    description: Whether an event may be approved that also affects machines which are not in the list.
     type: bool
     default: false
   prepare_within:
@@ -108,7 +108,7 @@ _value:
       description: What stands against an approval; empty when nothing does.
       type: str
     affected:
-      description: The inventory hosts that the event hits.
+      description: The inventory hosts that the event affects.
       type: list
       elements: str
     unknown:
@@ -116,7 +116,7 @@ _value:
       type: list
       elements: str
     unreachable:
-      description: Hosts that the event hits and that could not be asked.
+      description: Hosts that the event affects and that could not be asked.
       type: list
       elements: str
     approvers:
@@ -131,7 +131,8 @@ _value:
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._events.policy import DEFAULT_POLICY, parse_policy
 from ..plugin_utils._filter import call
-from ..plugin_utils._maintain.plan import disagreements, identify, plan_events, plan_to_dict
+from ..plugin_utils._maintain.machines import disagreements, identify
+from ..plugin_utils._maintain.plan import plan_events, plan_to_dict
 
 
 def _plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3600.0):

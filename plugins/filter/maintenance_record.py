@@ -1,13 +1,13 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The record of a maintenance run, moved on by one step."""
+"""The record of a maintenance run, moved on by what happened."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: maintenance_record
-short_description: Move the record of a maintenance run on by one step
+short_description: Move the record of a maintenance run on by what happened
 description:
   - Used by the role P(cloudops.azure_maintenance.maintain#role), whose task files carry out what RV(_value) says under C(todo).
   - The record is a plain dictionary; its content may change between releases. Read a run's result from the role's documented
@@ -16,27 +16,28 @@ author:
   - cloudops.azure_maintenance contributors
 options:
   _input:
-    description: The record so far, or for O(step=begin) the list of machines.
+    description: The record so far, or for O(happened=begun) the list of machines.
     type: raw
     required: true
-  step:
+  happened:
     description: What happened.
     type: str
     required: true
     choices:
-      begin: The run starts; the input is what every host answered about itself.
+      begun: The run starts; the input is what every host answered about itself.
       looked: Some machines looked; O(results) are results of M(cloudops.azure_maintenance.scheduled_events_info) by host.
       prepared: Some machines were prepared; O(results) are results of the role P(cloudops.azure_maintenance.drain#role) by host.
       approved: Some machines approved; O(results) are results of M(cloudops.azure_maintenance.scheduled_events_approve) by host.
-      recovered: Some machines were brought back, or their preparation was undone.
+      recovered: Some machines were brought back, or their preparation was undone; O(results) are results of the role
+        P(cloudops.azure_maintenance.drain#role) by host.
   results:
-    description: What the step brought, by host.
+    description: What came of it, by host.
     type: raw
   at:
     description: The controller's monotonic clock in seconds, as P(cloudops.azure_maintenance.monotonic#lookup) gives it.
     type: float
   options:
-    description: For O(step=begin) the options of the run.
+    description: For O(happened=begun) the options of the run.
     type: dict
 """
 
@@ -59,9 +60,11 @@ import time
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..module_utils._errors import ScheduledEventsError
+from ..module_utils._text import did_you_mean, listed
 from ..plugin_utils._filter import call
 from ..plugin_utils._maintain import record as run_record
-from ..plugin_utils._maintain.plan import disagreements, identify, scopes
+from ..plugin_utils._maintain.machines import disagreements, identify
+from ..plugin_utils._maintain.nesting import count_look
 
 # Before ansible-core 2.19 a template makes strings of numbers and truth values.
 _OPTION_TYPES = {
@@ -76,34 +79,36 @@ _OPTION_TYPES = {
     "slice": float,
 }
 
+_HAPPENED = {
+    "looked": run_record.looked,
+    "prepared": run_record.prepared,
+    "approved": run_record.approved,
+    "recovered": run_record.recovered,
+}
 
-def _begin(found, options, at):
+
+def _begun(found, options, at):
     machines = identify(found)
     typed = {name: convert(options[name]) for name, convert in _OPTION_TYPES.items()}
-    record = run_record.begin(machines, typed, at, wall=time.time())
     looks = {item["host"]: item["look"] for item in found if item.get("look")}
-    record["disagreements"] = disagreements(machines, looks)
-    record["scopes"] = {name: [machine.host for machine in members] for name, members in scopes(machines).items()}
-    return record
+    return run_record.begun(machines, typed, at, wall=time.time(), disagreements=disagreements(machines, looks))
 
 
-def _step(value, step, results=None, at=0.0, options=None):
-    if step == "begin":
-        return _begin(value, options, float(at))
-    steps = {
-        "looked": run_record.looked,
-        "prepared": run_record.prepared,
-        "approved": run_record.approved,
-        "recovered": run_record.recovered,
-    }
-    if step not in steps:
-        raise ScheduledEventsError(f"maintenance_record knows no step {step!r}; it knows begin, {', '.join(steps)}.")
-    return steps[step](value, results or {}, float(at))
+def _after(value, happened, results=None, at=0.0, options=None):
+    if happened == "begun":
+        return _begun(value, options, float(at))
+    if happened not in _HAPPENED:
+        known = ["begun", *_HAPPENED]
+        raise ScheduledEventsError(
+            f"maintenance_record knows nothing that is called {happened!r}{did_you_mean(happened, known)}; it knows {listed(known)}."
+        )
+    record = _HAPPENED[happened](value, results or {}, float(at))
+    return count_look(record, value["todo"]["look"]) if happened == "looked" else record
 
 
-def maintenance_record(value, step, results=None, at=0.0, options=None):
+def maintenance_record(value, happened, results=None, at=0.0, options=None):
     """See the documentation above."""
-    return call(_step, value, step, results=results, at=at, options=options)
+    return call(_after, value, happened, results=results, at=at, options=options)
 
 
 class FilterModule:

@@ -41,6 +41,7 @@ _value:
 """
 
 from ..module_utils._errors import ScheduledEventsError
+from ..module_utils._text import did_you_mean, listed
 from ..plugin_utils._filter import call
 from ..plugin_utils._maintain.timeline import plan_lines, status_lines, timeline
 
@@ -49,7 +50,9 @@ _PARTS = {"timeline": timeline, "plan": plan_lines, "status": status_lines}
 
 def _lines(value, part="timeline"):
     if part not in _PARTS:
-        raise ScheduledEventsError(f"maintenance_timeline knows no part {part!r}; it knows {', '.join(_PARTS)}.")
+        raise ScheduledEventsError(
+            f"maintenance_timeline knows no part {part!r}{did_you_mean(part, _PARTS)}; it knows {listed(_PARTS)}."
+        )
     return _PARTS[part](value)
 
 

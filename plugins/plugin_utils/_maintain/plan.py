@@ -5,18 +5,20 @@
 
 Private to this collection.
 
-A *machine* is a host that the run answers for. Machines of one *scope* are shown the same document, so one of them,
-the *sentinel*, is looked at on behalf of all. The plan is made per event: whom it hits, whether it may be approved,
-by which machine, and how many seconds there are to prepare.
+The plan is made per event: which machines it affects, whether it may be approved, by which machine, and how many
+seconds there are to prepare.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._events.policy import Rule, decide
-from ...module_utils._text import first_line
+from ...module_utils._text import listed
+from .machines import Machine, PlanError, linux_first
+from .schema import PlannedDict
 
 SECONDS_WITHOUT_NOT_BEFORE = 600.0
 """The notice taken for a Scheduled event that names no time: the shortest of the usual ones (S4.8, Redeploy)."""
@@ -24,23 +26,19 @@ SECONDS_WITHOUT_NOT_BEFORE = 600.0
 SHARE_OF_NOTICE_FOR_MARGIN = 0.25
 """A margin never eats more than this share of the notice, or nothing would be left of a Preempt's 30 s (S4.13)."""
 
-
-class PlanError(ScheduledEventsError):
-    """The machines contradict each other: nothing is planned, and a person has to say what is meant."""
-
-
-class Machine(NamedTuple):
-    """One host that the run answers for, as it was found at the beginning."""
-
-    host: str
-    resource_name: str
-    scope: str
-    is_linux: bool
-    problem: str  # why it could not be asked; "" when it could
-
-    @property
-    def reachable(self) -> bool:
-        return not self.problem
+VERDICTS = (
+    "approve",  # at once
+    "prepare_and_approve",  # after every affected machine is prepared
+    "prepare",  # prepare, leave the start to Azure
+    "watch",  # it is under way: wait until it leaves, then recover
+    "later",  # would be prepared for, but is too far away to begin
+    "notify",  # show it, and do nothing
+    "ignore",
+    "not_ours",  # none of its machines is one of ours
+)
+APPROVING = ("approve", "prepare_and_approve")
+PREPARING = ("prepare", "prepare_and_approve")
+ACTIONABLE = ("approve", "prepare_and_approve", "prepare", "watch")
 
 
 class PlannedEvent(NamedTuple):
@@ -59,123 +57,7 @@ class PlannedEvent(NamedTuple):
     watchers: tuple[str, ...]
     approvers: tuple[str, ...]
     notice: float | None
-    budget: float | None
-
-
-VERDICTS = (
-    "approve",  # at once
-    "prepare_and_approve",  # after every affected machine is prepared
-    "prepare",  # prepare, leave the start to Azure
-    "watch",  # it is under way: wait until it leaves, then recover
-    "later",  # would be prepared for, but is too far away to begin
-    "notify",  # tell, and do nothing
-    "ignore",
-    "not_ours",  # none of its machines is one of ours
-)
-ACTIONABLE = ("approve", "prepare_and_approve", "prepare", "watch")
-
-
-def identify(found: Iterable[Mapping[str, Any]]) -> tuple[Machine, ...]:
-    """Turn what every host answered about itself into machines.
-
-    :arg found: mappings with ``host``, ``is_linux``, ``scope`` and ``resource_name`` (what the inventory says, or ""),
-        and ``look``, the result of a ``scheduled_events_info`` task, failed or not
-    :raises PlanError: two hosts of one scope are the same VM
-    """
-    machines = tuple(_machine(item) for item in found)
-    names: dict[tuple[str, str], str] = {}
-    for machine in machines:
-        if not machine.resource_name:
-            continue
-        key = (machine.scope, machine.resource_name.lower())
-        if key in names:
-            raise PlanError(
-                f"The inventory hosts {names[key]} and {machine.host} (scope {machine.scope!r}) are both the VM "
-                f"{machine.resource_name!r}. Remove one of them, or correct azure_maintenance_resource_name."
-            )
-        names[key] = machine.host
-    return machines
-
-
-def _machine(item: Mapping[str, Any]) -> Machine:
-    look = item.get("look") or {}
-    declared_scope = item.get("scope") or ""
-    placement_group = look.get("placement_group") or ""
-    # Azure itself calls a placement group a scope, but in scale sets with a single fault domain only the machine that is hit
-    # sees its event (S4.17), and nobody but the user knows that: what the inventory declares wins.
-    scope = declared_scope or (f"placement group {placement_group}" if placement_group else item["host"])
-    problem = ""
-    if look.get("unreachable"):
-        problem = f"Ansible does not reach it: {first_line(look.get('msg'))}"
-    elif look.get("failed") or look.get("failure") or "events" not in look:
-        problem = first_line(look.get("msg")) or ("it could not be asked" if look else "it was not asked")
-    return Machine(
-        host=item["host"],
-        # From ansible-core 2.19 on a template keeps the number that somebody wrote for a name.
-        resource_name=str(look.get("resource_name") or item.get("resource_name") or ""),
-        scope=str(scope),
-        # Before ansible-core 2.19 a template makes "False" of false.
-        is_linux=str(item.get("is_linux", True)).lower() == "true",
-        problem=problem,
-    )
-
-
-def scopes(machines: Iterable[Machine]) -> dict[str, tuple[Machine, ...]]:
-    """The machines of every scope, in inventory order."""
-    grouped: dict[str, list[Machine]] = {}
-    for machine in machines:
-        grouped.setdefault(machine.scope, []).append(machine)
-    return {name: tuple(members) for name, members in grouped.items()}
-
-
-def sentinels(machines: Iterable[Machine], lost: Sequence[str] = ()) -> dict[str, str]:
-    """The machine that looks on behalf of each scope; a scope in which nobody can is absent.
-
-    Linux machines are preferred: a look costs them less than a PowerShell start.
-
-    :arg lost: hosts that failed as sentinels in this run
-    """
-    chosen: dict[str, str] = {}
-    for name, members in scopes(machines).items():
-        able = [machine for machine in members if machine.reachable and machine.host not in lost]
-        if able:
-            chosen[name] = _linux_first(able)[0].host
-    return chosen
-
-
-def _linux_first(machines: Sequence[Machine]) -> list[Machine]:
-    return sorted(machines, key=lambda machine: not machine.is_linux)
-
-
-def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Sentences about scopes whose machines were shown different events.
-
-    A change between two looks can cause one, so the caller looks again before it believes it.
-    """
-    sentences = []
-    for name, members in scopes(machines).items():
-        seen = [
-            (machine.host, _ids(looks[machine.host]))
-            for machine in members
-            if machine.reachable and machine.host in looks and _tells(looks[machine.host])
-        ]
-        different = [host for host, ids in seen if ids != seen[0][1]]
-        if different:
-            listed = "; ".join(f"{host} sees {', '.join(sorted(ids)) or 'no event'}" for host, ids in seen)
-            sentences.append(
-                f"The machines of scope {name!r} are shown different documents, so they are not one scope: {listed}. "
-                f"Correct azure_maintenance_scope of {', '.join([seen[0][0]] + different)} (a machine without it is a scope of its own)."
-            )
-    return sentences
-
-
-def _tells(look: Mapping[str, Any]) -> bool:
-    """Whether a look tells which events there are: an empty body (no incarnation) tells nothing (S2, S13.9)."""
-    return "events" in look and look.get("incarnation", 0) is not None
-
-
-def _ids(look: Mapping[str, Any]) -> frozenset:
-    return frozenset(event["id"].upper() for event in look["events"])
+    budget: float
 
 
 class _Sighting(NamedTuple):
@@ -199,7 +81,7 @@ def plan_events(
     :arg looks: results of ``scheduled_events_info`` by host, of sentinels or of all
     :arg rules: the policy
     :arg margin: seconds kept between the end of the preparation and the start of the event
-    :arg allow_unknown: whether an event may be approved that also hits machines outside the run
+    :arg allow_unknown: whether an event may be approved that also affects machines outside the run
     :arg prepare_within: seconds; what is not to be approved and further away than that is left for later
     :raises PlanError: a resource of an event is two inventory hosts
     """
@@ -234,20 +116,20 @@ def _plan_event(
     event = sighting.event
     seen_in = {machine.scope for machine in machines if machine.host in sighting.hosts}
     in_scope = [machine for machine in machines if machine.scope in seen_in]
-    hit, unknown = _match(event, in_scope, [machine for machine in machines if _may_be_elsewhere(machine, seen_in)])
+    affected, unknown = _match(event, in_scope, [machine for machine in machines if _may_share_scope(machine, seen_in)])
     nameless = [
         machine.host
         for machine in machines
-        if not machine.resource_name and (machine.scope in seen_in or _may_be_elsewhere(machine, seen_in))
+        if not machine.resource_name and (machine.scope in seen_in or _may_share_scope(machine, seen_in))
     ]
     notice = None if sighting.notice is None else float(sighting.notice)
     decision = decide(event, rules, notice)
-    hold = _hold(hit, unknown, nameless, allow_unknown)
-    verdict, why = _verdict(event, decision.action, hit, hold, notice, prepare_within)
+    hold = _hold(affected, unknown, nameless, allow_unknown)
+    verdict, why = _verdict(event, decision.action, affected, hold, notice, prepare_within)
     if verdict == "not_ours" and nameless:
-        why += f", as far as can be told: of {', '.join(nameless)} the VM's name is not known"
+        why += f", as far as is known: of {listed(nameless)} the VM's name is not known"
     able = [machine for machine in in_scope if machine.reachable]
-    bystanders = _linux_first([machine for machine in able if machine not in hit])
+    unaffected = linux_first([machine for machine in able if machine not in affected])
     return PlannedEvent(
         event=event,
         verdict=verdict,
@@ -255,63 +137,72 @@ def _plan_event(
         rule=decision.rule,
         why=why or decision.reason,
         hold=hold,
-        affected=tuple(machine.host for machine in hit),
+        affected=tuple(machine.host for machine in affected),
         unknown=tuple(unknown),
-        unreachable=tuple(machine.host for machine in hit if not machine.reachable),
+        unreachable=tuple(machine.host for machine in affected if not machine.reachable),
         seen_by=tuple(sighting.hosts),
-        watchers=tuple(machine.host for machine in bystanders),
-        approvers=_approvers(event, [machine for machine in hit if machine.reachable], bystanders),
+        watchers=tuple(machine.host for machine in unaffected),
+        approvers=_approvers(event, [machine for machine in affected if machine.reachable], unaffected),
         notice=notice,
         budget=budget_of(notice, margin),
     )
 
 
-def _may_be_elsewhere(machine: Machine, seen_in: Collection[str]) -> bool:
+def _may_share_scope(machine: Machine, seen_in: Collection[str]) -> bool:
     """Whether a machine may well be in a scope where the event was seen, but could not be asked which scope it is in."""
     return not machine.reachable and machine.scope == machine.host and machine.scope not in seen_in
 
 
-def _match(event: Event, machines: Sequence[Machine], strays: Sequence[Machine]) -> tuple[list[Machine], list[str]]:
-    hit: list[Machine] = []
+def _match(event: Event, machines: Sequence[Machine], others: Sequence[Machine]) -> tuple[list[Machine], list[str]]:
+    """The machines of the run that the event affects, and the resources that are none of them.
+
+    :arg machines: those of the scopes in which the event was seen
+    :arg others: those that may be in these scopes
+    """
+    affected: list[Machine] = []
     unknown: list[str] = []
     for resource in event.resources:
-        same = [machine for machine in machines if machine.resource_name.lower() == resource.lower()]
+        same = _named(resource, machines)
         if len(same) > 1:
             raise PlanError(
                 f"Event {event.event_id} ({event.event_type}) names the VM {resource!r}, and the inventory has it as "
                 f"{' and as '.join(machine.host for machine in same)}. Nothing was prepared or approved: "
                 "remove one of them, or correct azure_maintenance_resource_name."
             )
-        same = same or [machine for machine in strays if machine.resource_name.lower() == resource.lower()]
-        hit.extend(machine for machine in same if machine not in hit)
+        same = same or _named(resource, others)
+        affected.extend(machine for machine in same if machine not in affected)
         if not same:
             unknown.append(resource)
-    return hit, unknown
+    return affected, unknown
 
 
-def _hold(hit: Sequence[Machine], unknown: Sequence[str], nameless: Sequence[str], allow_unknown: bool) -> str:
-    """Why the event must stay unapproved, whatever the policy says (design, rule 1)."""
-    unreachable = [machine for machine in hit if not machine.reachable]
+def _named(resource: str, machines: Sequence[Machine]) -> list[Machine]:
+    return [machine for machine in machines if machine.resource_name.lower() == resource.lower()]
+
+
+def _hold(affected: Sequence[Machine], unknown: Sequence[str], nameless: Sequence[str], allow_unknown: bool) -> str:
+    """Why the event must stay unapproved, whatever the policy says."""
+    unreachable = [machine for machine in affected if not machine.reachable]
     if unreachable:
         return "; ".join(
-            f"{machine.host} is hit by it, and can't be prepared: {machine.problem}" for machine in unreachable
+            f"it affects {machine.host}, which can't be prepared: {machine.problem}" for machine in unreachable
         )
     # What nobody knows may be allowed, but not what may be a machine of this run.
     if unknown and (nameless or not allow_unknown):
-        hint = f" (of {', '.join(nameless)} the VM's name is not known)" if nameless else ""
-        return f"it also hits {', '.join(unknown)}, which this run knows nothing about{hint}"
+        hint = f" (of {listed(nameless)} the VM's name is not known)" if nameless else ""
+        return f"it also affects {listed(unknown)}, which this run knows nothing about{hint}"
     return ""
 
 
 def _verdict(
     event: Event,
     action: str,
-    hit: Sequence[Machine],
+    affected: Sequence[Machine],
     hold: str,
     notice: float | None,
     prepare_within: float,
 ) -> tuple[str, str]:
-    if not hit:
+    if not affected:
         return "not_ours", "none of its machines is in this run"
     if action in ("ignore", "notify"):
         return action, ""
@@ -335,24 +226,24 @@ def _verdict(
     return "prepare", f"not approved: {hold}" if hold else ""
 
 
-def _approvers(event: Event, hit: Sequence[Machine], bystanders: Sequence[Machine]) -> tuple[str, ...]:
+def _approvers(event: Event, affected: Sequence[Machine], unaffected: Sequence[Machine]) -> tuple[str, ...]:
     if event.is_terminate:
-        # Only the machine that is deleted approves its deletion (S4.12; design, rule 3).
-        return tuple(machine.host for machine in hit)
-    # Who is not hit can still confirm, when the event starts at once; any machine that sees it may approve (S4.1).
-    return tuple(machine.host for machine in list(bystanders) + list(hit))[:2]
+        # Only the machine that is deleted approves its deletion (S4.12).
+        return tuple(machine.host for machine in affected)
+    # A machine that is not affected can still confirm, when the event starts at once; any that sees it may approve (S4.1).
+    return tuple(machine.host for machine in [*unaffected, *affected])[:2]
 
 
 def budget_of(notice: float | None, margin: float) -> float:
-    """Seconds that the preparation may take: the notice less a margin (design, rule 8)."""
+    """Seconds that the preparation may take: the notice less a margin."""
     known = SECONDS_WITHOUT_NOT_BEFORE if notice is None else max(notice, 0.0)
     return max(known - min(margin, known * SHARE_OF_NOTICE_FOR_MARGIN), 1.0)
 
 
-def plan_to_dict(planned: PlannedEvent) -> dict[str, Any]:
+def plan_to_dict(planned: PlannedEvent) -> PlannedDict:
     """The plan of one event as a playbook sees it: the event's own keys, and what is to be done."""
     event = planned.event
-    data: dict[str, Any] = {
+    return {
         "id": event.event_id,
         "type": event.event_type,
         "status": event.event_status,
@@ -363,8 +254,17 @@ def plan_to_dict(planned: PlannedEvent) -> dict[str, Any]:
         "not_before": event.not_before,
         "description": event.description,
         "duration": event.duration,
+        "verdict": planned.verdict,
+        "action": planned.action,
+        "rule": planned.rule,
+        "why": planned.why,
+        "hold": planned.hold,
+        "affected": list(planned.affected),
+        "unknown": list(planned.unknown),
+        "unreachable": list(planned.unreachable),
+        "seen_by": list(planned.seen_by),
+        "watchers": list(planned.watchers),
+        "approvers": list(planned.approvers),
+        "notice": planned.notice,
+        "budget": planned.budget,
     }
-    for field, value in planned._asdict().items():
-        if field != "event":
-            data[field] = list(value) if isinstance(value, tuple) else value
-    return data

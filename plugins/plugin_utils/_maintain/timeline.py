@@ -9,11 +9,15 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Any
 
+from ...module_utils._clock import iso_utc
+from ...module_utils._text import listed
 from .._windows.connection_errors import connection_problem
-from .record import wall_time
+from .facts import wall_time
+from .look import has_failed, message_of
+from .plan import APPROVING, PREPARING
+from .schema import Entry, Preparation, Record, Recovery
 
 VERDICT_WORDS = {
     "approve": "approve at once",
@@ -21,13 +25,13 @@ VERDICT_WORDS = {
     "prepare": "prepare, do not approve",
     "watch": "watch, then recover",
     "later": "nothing yet",
-    "notify": "only tell",
+    "notify": "only show",
     "ignore": "ignore",
     "not_ours": "leave alone",
 }
 
 
-def timeline(record: Mapping[str, Any]) -> list[str]:
+def timeline(record: Record) -> list[str]:
     """Every event of the run, oldest first: what happened when, to which machine."""
     lines: list[str] = []
     for entry in sorted(record["events"].values(), key=lambda entry: entry["shown"]):
@@ -36,7 +40,7 @@ def timeline(record: Mapping[str, Any]) -> list[str]:
     return lines or ["No event was shown."]
 
 
-def plan_lines(record: Mapping[str, Any]) -> list[str]:
+def plan_lines(record: Record) -> list[str]:
     """What the run is about to do, before it does it."""
     lines: list[str] = []
     for entry in record["events"].values():
@@ -57,10 +61,8 @@ def status_lines(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if look.get("unreachable"):
             lines.append(f"{lead}  NOT REACHED: {connection_problem(str(look.get('msg') or ''))}")
             continue
-        # A playbook that goes on with `failed_when: false` has no `failed` in the result, and a failure may come with the last events.
-        if look.get("failed") or look.get("failure") or "events" not in look:
-            said = str(look.get("msg") or "").strip().splitlines() or ["no reason was given"]
-            lines.append(f"{lead}  CANNOT LOOK: {said[0]}")
+        if has_failed(look):
+            lines.append(f"{lead}  CANNOT LOOK: {message_of(look) or 'no reason was given'}")
             continue
         name = look.get("resource_name") or "(VM's name not known)"
         events = look.get("events") or []
@@ -75,34 +77,35 @@ def status_lines(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 def _seen(event: Mapping[str, Any]) -> str:
     when = f"in {event['notice']} s ({event['not_before']})" if event["notice"] is not None else "no time given"
-    mine = "hits this machine" if event["affects_self"] else "hits " + ", ".join(event["resources"])
-    return f"{event['type']} {event['status']}, {when}, {event['source'] or 'source unknown'}, {mine}, id {event['id']}"
+    whom = "this machine" if event["affects_self"] else listed(event["resources"])
+    return f"{event['type']} {event['status']}, {when}, {event['source'] or 'source unknown'}, affects {whom}, id {event['id']}"
 
 
-def _title(entry: Mapping[str, Any]) -> str:
-    machines = ", ".join(entry["affected"]) or "none of ours"
-    return f"{entry['type']} {entry['id']} ({entry['source'] or 'source unknown'}) hits {', '.join(entry['resources'])} ({machines})"
+def _title(entry: Entry) -> str:
+    machines = listed(entry["affected"]) or "none of ours"
+    source = entry["source"] or "source unknown"
+    return f"{entry['type']} {entry['id']} ({source}) affects {listed(entry['resources'])} ({machines})"
 
 
-def _decision(entry: Mapping[str, Any]) -> str:
+def _decision(entry: Entry) -> str:
     parts = [VERDICT_WORDS[entry["verdict"]]]
-    if entry["verdict"] in ("prepare", "prepare_and_approve"):
+    if entry["verdict"] in PREPARING:
         parts.append(f"within {entry['budget']:.0f} s")
-    if entry["verdict"] in ("approve", "prepare_and_approve"):
+    if entry["verdict"] in APPROVING:
         parts.append("approver " + ", then ".join(entry["approvers"]))
-    return ", ".join(parts) + f" [policy: {entry['rule']}; {entry['why']}]"
+    return f"{listed(parts)} [policy: {entry['rule']}; {entry['why']}]"
 
 
-def _happenings(entry: Mapping[str, Any]) -> list[tuple[float, str, str]]:
+def _happenings(entry: Entry) -> list[tuple[float, str, str]]:
     notice = "no notice" if entry["notice"] is None else f"{entry['notice']:.0f} s notice"
-    found: list[tuple[float, str, str]] = [
+    found = [
         (entry["shown"], "shown", f"not before {entry['not_before'] or '(no time)'}, {notice}"),
         (entry["planned"], "planned", _decision(entry)),
     ]
     for host, result in entry["prepared"].items():
         found.append((result["at"], "prepared" if result["ok"] else "FAILED", _host_result(host, result)))
     approval = entry["approval"]
-    if approval["sent"]:
+    if approval["sent"] and approval["at"] is not None:
         found.append(
             (approval["at"], "approved", f"by {approval['by']}{', confirmed' if approval['confirmed'] else ''}")
         )
@@ -113,17 +116,17 @@ def _happenings(entry: Mapping[str, Any]) -> list[tuple[float, str, str]]:
         )
     if entry["gone"] is not None:
         found.append((entry["gone"], "gone", entry["outcome"]))
-    for host, result in entry["recovered"].items():
-        what = "NOT BACK" if not result["ok"] else "reverted" if result["reverted"] else "recovered"
-        rebooted = {True: ", it had rebooted", False: ", without a reboot"}.get(result["rebooted"], "")
-        found.append((result["at"], what, _host_result(host, result) + rebooted))
+    for host, back in entry["recovered"].items():
+        what = "NOT BACK" if not back["ok"] else "reverted" if back["reverted"] else "recovered"
+        rebooted = {True: ", it had rebooted", False: ", without a reboot", None: ""}[back["rebooted"]]
+        found.append((back["at"], what, _host_result(host, back) + rebooted))
     return sorted(found, key=lambda item: item[0])
 
 
-def _host_result(host: str, result: Mapping[str, Any]) -> str:
+def _host_result(host: str, result: Preparation | Recovery) -> str:
     said = f": {result['message']}" if result["message"] and not result["ok"] else ""
     return f"{host} in {result['seconds']:.1f} s{said}"
 
 
-def _clock(record: Mapping[str, Any], at: float) -> str:
-    return datetime.fromtimestamp(wall_time(record, at), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _clock(record: Record, at: float) -> str:
+    return iso_utc(wall_time(record, at))

@@ -10,16 +10,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events
     DEFAULT_POLICY,
     parse_policy,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.machines import Machine, PlanError
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.plan import (
-    Machine,
-    PlanError,
     budget_of,
-    disagreements,
-    identify,
     plan_events,
     plan_to_dict,
-    scopes,
-    sentinels,
 )
 
 RULES = parse_policy(DEFAULT_POLICY)
@@ -47,14 +42,6 @@ def look(*events, **more):
     return dict({"events": list(events), "incarnation": 1}, **more)
 
 
-def found(host, scope="", name=None, is_linux=True, **look_keys):
-    result = dict(
-        {"events": [], "incarnation": 1, "resource_name": host.replace("web", "vm") if name is None else name},
-        **look_keys,
-    )
-    return {"host": host, "scope": scope, "resource_name": "", "is_linux": is_linux, "look": result}
-
-
 def machine(host, name=None, scope="web", is_linux=True, problem=""):
     return Machine(host, host.replace("web", "vm") if name is None else name, scope, is_linux, problem)
 
@@ -66,75 +53,6 @@ def plan_one(machines, data, seen_by=None, **options):
     planned = plan_events(machines, {host: look(data) for host in seen_by or [machines[-1].host]}, RULES, **options)
     assert len(planned) == 1
     return planned[0]
-
-
-class TestIdentify:
-    def test_scope_is_what_the_inventory_says_then_the_placement_group_then_the_machine(self):
-        machines = identify(
-            [
-                found("web1", scope="declared", placement_group="pg-7"),
-                found("web2", placement_group="pg-7"),
-                found("web3"),
-            ]
-        )
-        assert [one.scope for one in machines] == ["declared", "placement group pg-7", "web3"]
-
-    def test_two_hosts_of_one_scope_that_are_one_vm(self):
-        with pytest.raises(PlanError) as caught:
-            identify([found("web1", scope="s", name="VM-A"), found("alias", scope="s", name="vm-a")])
-        assert "web1 and alias" in str(caught.value) and "azure_maintenance_resource_name" in str(caught.value)
-
-    def test_one_name_in_two_scopes_is_two_vms(self):
-        assert len(identify([found("web1", name="vm"), found("web2", name="vm")])) == 2
-
-    @pytest.mark.parametrize(
-        "result, problem",
-        [
-            ({"unreachable": True, "msg": "ssh: no route\nmore"}, "Ansible does not reach it: ssh: no route"),
-            ({"failed": True, "msg": "403"}, "403"),
-            ({"failed": True}, "it could not be asked"),
-            ({"failed": False, "failure": {"kind": "denied"}, "msg": "not allowed"}, "not allowed"),
-            ({}, "it was not asked"),
-        ],
-    )
-    def test_why_a_machine_could_not_be_asked(self, result, problem):
-        one = identify([{"host": "web1", "scope": "", "resource_name": "declared-name", "look": result}])[0]
-        assert (one.problem, one.reachable, one.resource_name) == (problem, False, "declared-name")
-
-    @pytest.mark.parametrize("said, is_linux", [(True, True), (False, False), ("True", True), ("False", False)])
-    def test_the_system_may_be_said_by_an_old_template(self, said, is_linux):
-        assert identify([found("web1", is_linux=said)])[0].is_linux is is_linux
-
-
-class TestSentinels:
-    def test_one_of_every_scope_linux_first(self):
-        machines = (machine("win1", is_linux=False), machine("web1"), machine("lone", scope="lone", is_linux=False))
-        assert sentinels(machines) == {"web": "web1", "lone": "lone"}
-
-    def test_lost_and_unreachable_ones_are_passed_over(self):
-        machines = (machine("web1", problem="down"), machine("web2"), machine("web3"))
-        assert sentinels(machines) == {"web": "web2"}
-        assert sentinels(machines, lost=["web2"]) == {"web": "web3"}
-        assert sentinels(machines, lost=["web2", "web3"]) == {}
-
-    def test_scopes_keep_inventory_order(self):
-        assert {name: [one.host for one in members] for name, members in scopes(WEB).items()} == {
-            "web": ["web1", "web2", "web10"]
-        }
-
-
-class TestDisagreements:
-    def test_two_documents_in_one_scope(self):
-        sentences = disagreements(WEB, {"web1": look(event("A")), "web2": look(), "web10": look(event("a"))})
-        assert len(sentences) == 1
-        assert "'web'" in sentences[0] and "web1 sees A" in sentences[0] and "web2 sees no event" in sentences[0]
-
-    def test_a_machine_that_could_not_look_disagrees_with_nobody(self):
-        assert not disagreements(WEB, {"web1": look(event("A")), "web2": {"failed": True, "msg": "x"}})
-        assert not disagreements(WEB, {"web1": look(event("A")), "web2": look(incarnation=None)})
-
-    def test_status_alone_is_no_disagreement(self):
-        assert not disagreements(WEB, {"web1": look(event(status="Started")), "web2": look(event())})
 
 
 class TestPlan:
@@ -163,7 +81,7 @@ class TestPlan:
         planned = plan_events(WEB, {"web1": look(event(status="Started", not_before="")), "web2": look(event())}, RULES)
         assert [one.verdict for one in planned] == ["watch"]
 
-    def test_strangers(self):
+    def test_machines_that_are_none_of_ours(self):
         planned = plan_one(WEB, event(resources=["somebody"]))
         assert (planned.verdict, planned.unknown) == ("not_ours", ("somebody",))
 
@@ -231,7 +149,7 @@ class TestPlan:
     def test_terminate_is_approved_by_the_machine_it_deletes_alone(self):
         assert plan_one(WEB, event(type="Terminate", resources=["vm2"])).approvers == ("web2",)
 
-    def test_approvers_when_all_machines_are_hit(self):
+    def test_approvers_when_all_machines_are_affected(self):
         assert plan_one(WEB, event(resources=["vm2", "vm1", "vm10"])).approvers == ("web2", "web1")
 
     def test_plan_to_dict_and_back(self):
@@ -250,7 +168,7 @@ def test_budget(notice, margin, budget):
 
 
 class TestWhatMayBeOurs:
-    """Strangers may be allowed; a machine of the run is none, even where it could not be asked."""
+    """Unknown machines may be allowed; a machine of the run is none, even where it could not be asked."""
 
     @pytest.mark.parametrize(
         "silent",
@@ -261,7 +179,7 @@ class TestWhatMayBeOurs:
             machine("web2", name=""),
         ],
     )
-    def test_it_holds_the_approval_though_strangers_are_allowed(self, silent):
+    def test_it_holds_the_approval_though_unknown_machines_are_allowed(self, silent):
         planned = plan_one(
             (machine("web1"), silent, machine("web3")), event(resources=["vm1", "vm2"]), allow_unknown=True
         )
@@ -276,7 +194,3 @@ class TestWhatMayBeOurs:
             allow_unknown=True,
         )
         assert (planned.hold, planned.unknown) == ("", ("vm2",))
-
-    def test_names_and_scopes_that_were_written_as_numbers(self):
-        item = dict(found("web1", scope=7), resource_name=12, look={"unreachable": True, "msg": "down"})
-        assert identify([item])[0][1:3] == ("12", "7")

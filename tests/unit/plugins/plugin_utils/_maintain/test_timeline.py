@@ -56,7 +56,7 @@ def test_a_whole_timeline_in_order_of_time():
         },
     )
     assert timeline(record(whole)) == [
-        "Reboot A1 (Platform) hits vm1, other (web1)",
+        "Reboot A1 (Platform) affects vm1, other (web1)",
         "  1970-01-02T00:00:00Z  shown      not before Mon, 19 Sep 2022 18:29:47 GMT, 900 s notice",
         "  1970-01-02T00:00:00Z  planned    prepare, then approve, within 840 s, approver web3, then web1 "
         "[policy: Anything else; rule 4 matches every event]",
@@ -89,7 +89,7 @@ def test_what_was_undone_is_not_called_recovered():
     assert timeline(record(undone))[-1] == "  1970-01-02T00:00:20Z  reverted   web1 in 1.0 s, without a reboot"
 
 
-def test_events_are_told_in_the_order_they_were_shown():
+def test_events_are_in_the_order_they_were_shown():
     lines = timeline(record(entry(id="LATE", shown=5.0, planned=5.0), entry(id="EARLY")))
     assert [line.split()[1] for line in lines if not line.startswith(" ")] == ["EARLY", "LATE"]
 
@@ -100,7 +100,7 @@ def test_a_run_without_events():
 
 
 def test_the_plan_says_what_and_why():
-    strangers = entry(
+    others = entry(
         id="B2",
         affected=[],
         verdict="not_ours",
@@ -109,12 +109,12 @@ def test_the_plan_says_what_and_why():
         notice=None,
         not_before="",
     )
-    assert plan_lines(record(entry(), strangers)) == [
-        "Reboot A1 (Platform) hits vm1, other (web1): prepare, then approve, within 840 s, approver web3, then web1 "
+    assert plan_lines(record(entry(), others)) == [
+        "Reboot A1 (Platform) affects vm1, other (web1): prepare, then approve, within 840 s, approver web3, then web1 "
         "[policy: Anything else; rule 4 matches every event]",
-        "Reboot B2 (source unknown) hits vm1, other (none of ours): leave alone [policy: Anything else; none of its machines is in this run]",
+        "Reboot B2 (source unknown) affects vm1, other (none of ours): leave alone [policy: Anything else; none of its machines is in this run]",
     ]
-    assert "  1970-01-02T00:00:00Z  shown      not before (no time), no notice" in timeline(record(strangers))
+    assert "  1970-01-02T00:00:00Z  shown      not before (no time), no notice" in timeline(record(others))
 
 
 def test_status_of_every_machine():
@@ -141,8 +141,8 @@ def test_status_of_every_machine():
         }
     )[:3] == [
         "web1  vm1: 2 events",
-        "        Reboot Scheduled, in 12 s (soon), User, hits this machine, id A1",
-        "        Reboot Scheduled, no time given, source unknown, hits vm1, vm2, id B2",
+        "        Reboot Scheduled, in 12 s (soon), User, affects this machine, id A1",
+        "        Reboot Scheduled, no time given, source unknown, affects vm1, vm2, id B2",
     ]
 
 

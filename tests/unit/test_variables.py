@@ -1,0 +1,164 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every variable that a playbook or role maintain reads is one that ansible-doc shows, with the default that it has."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import jinja2
+import pytest
+import yaml
+from jinja2 import nodes
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MAINTAIN = ROOT / "roles" / "maintain"
+PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
+FILES = (
+    sorted(MAINTAIN.glob("tasks/**/*.yml"))
+    + sorted(MAINTAIN.glob("defaults/*.yml"))
+    + sorted(MAINTAIN.glob("vars/*.yml"))
+)
+PLAYBOOK_ENTRY = "playbook_"
+
+EXPRESSIONS = ("when", "that", "until", "changed_when", "failed_when", "var")
+"""Keywords whose values are expressions without braces."""
+
+ANSIBLE = {"ansible_play_batch", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_check_mode", "ansible_limit"}
+ANSIBLE |= {"ansible_connection", "ansible_shell_type", "hostvars", "inventory_hostname", "item", "omit"}
+FUNCTIONS = {"dict", "lookup"}
+OTHER_ROLES = {"drain_result", "drain_recover_result"}  # what role drain sets
+
+ENVIRONMENT = jinja2.Environment()
+
+
+def load(path: pathlib.Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def specs(role: pathlib.Path = MAINTAIN) -> dict[str, dict[str, Any]]:
+    entries = load(role / "meta" / "argument_specs.yml")["argument_specs"]
+    return {name: entry["options"] for name, entry in entries.items()}
+
+
+def templates(value: Any, is_expression: bool = False) -> Iterator[str]:
+    """Every text in a piece of YAML that Ansible would template; expressions get their braces."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from templates(key)
+            yield from templates(item, key in EXPRESSIONS)
+    elif isinstance(value, list):
+        for item in value:
+            yield from templates(item, is_expression)
+    elif isinstance(value, str):
+        yield "{{ " + value + " }}" if is_expression else value
+
+
+def names_read(value: Any) -> set[str]:
+    found: set[str] = set()
+    for text in templates(value):
+        named = list(ENVIRONMENT.parse(text).find_all(nodes.Name))
+        found |= {name.name for name in named} - {name.name for name in named if name.ctx == "store"}
+    return found - FUNCTIONS
+
+
+def names_set(value: Any) -> set[str]:
+    """What tasks set for one another: vars of a task or block, facts, registered results."""
+    found: set[str] = set()
+    if isinstance(value, dict):
+        found |= set(value.get("vars") or ()) if "hosts" not in value else set()
+        found |= set(value.get("ansible.builtin.set_fact") or ())
+        found |= {value["register"]} if "register" in value else set()
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        found |= names_set(item)
+    return found
+
+
+def undocumented(path: pathlib.Path, documented: set[str], private: set[str]) -> set[str]:
+    content = load(path)
+    return names_read(content) - names_set(content) - ANSIBLE - private - documented
+
+
+def private_names() -> set[str]:
+    """What role maintain sets for itself, in whichever file."""
+    found = set(load(MAINTAIN / "vars" / "main.yml"))
+    for path in FILES:
+        found |= names_set(load(path))
+    return found
+
+
+@pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
+def test_a_playbook_reads_what_its_entry_documents_and_nothing_else(path):
+    documented = set(specs()[PLAYBOOK_ENTRY + path.stem])
+    assert undocumented(path, documented, set()) == set()
+    play_vars = {name for play in load(path) for name in play.get("vars") or ()}
+    assert play_vars <= documented
+    assert documented - names_read(load(path)) - play_vars == set()
+
+
+def test_every_playbook_has_an_entry_and_every_entry_a_playbook_or_a_task_file():
+    entries = {name for name in specs() if name.startswith(PLAYBOOK_ENTRY)}
+    assert entries == {PLAYBOOK_ENTRY + path.stem for path in PLAYBOOKS}
+    assert all((MAINTAIN / "tasks" / (name + ".yml")).exists() for name in set(specs()) - entries)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_file_of_role_maintain_reads_what_is_documented(path):
+    assert undocumented(path, set(specs()["main"]), private_names() | OTHER_ROLES) == set()
+
+
+def test_the_documented_defaults_of_role_maintain_are_its_defaults():
+    options = specs()["main"]
+    documented = {name: option["default"] for name, option in options.items() if "default" in option}
+    assert documented == load(MAINTAIN / "defaults" / "main.yml")
+
+
+def test_the_documented_defaults_of_a_playbook_are_its_defaults():
+    for path in PLAYBOOKS:
+        for play in load(path):
+            given = play.get("vars") or {}
+            options = specs()[PLAYBOOK_ENTRY + path.stem]
+            assert {name: options[name]["default"] for name in given} == given
+
+
+@pytest.mark.parametrize("entry", sorted(specs()))
+def test_an_option_says_what_it_means_and_of_which_type_it_is(entry):
+    for name, option in specs()[entry].items():
+        assert option["type"] and option["description"], name
+        assert option["type"] != "list" or option["elements"], name
+        said = " ".join([option["description"]] if isinstance(option["description"], str) else option["description"])
+        assert said.endswith("."), name
+        if option["type"] in ("int", "float") and name.endswith(
+            ("timeout", "margin", "slice", "sleep", "takeover", "within")
+        ):
+            assert "Seconds" in said, name
+
+
+def test_the_readme_has_every_variable_and_every_entry_point():
+    readme = (MAINTAIN / "README.md").read_text(encoding="utf-8")
+    documented = specs()
+    assert [name for name in documented["main"] if f"`{name}`" not in readme] == []
+    assert [name for name in documented if f"`{name}`" not in readme] == []
+
+
+# ---- the test of these tests ----
+
+
+def test_a_variable_that_nobody_documents_is_found(tmp_path):
+    path = tmp_path / "play.yml"
+    path.write_text(
+        """
+- hosts: "{{ where | default('all') }}"
+  vars: {of_the_play: 1}
+  tasks:
+    - ansible.builtin.debug: {msg: "{{ of_the_task }} {% for one in listed %}{{ one }}{% endfor %}"}
+      vars: {of_the_task: "{{ deep.inside[key] }}"}
+      when: [of_the_play, registered.failed or inventory_hostname in asked]
+      register: registered
+""",
+        encoding="utf-8",
+    )
+    assert undocumented(path, {"of_the_play"}, set()) == {"where", "listed", "deep", "key", "asked"}
