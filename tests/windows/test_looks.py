@@ -9,10 +9,8 @@ import pathlib
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
-    WindowsMachine,
-    WindowsTransport,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import WindowsMachine
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import playbook
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.test_windows_contract import (
     outcome_of,

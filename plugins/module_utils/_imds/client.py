@@ -5,29 +5,28 @@
 
 How Azure behaves is guesswork in places; what was guessed stands here, each guess once:
 
-* Versions (:meth:`Imds._look`): 400 and 404 both may mean "this api-version is not served here", so the next older
+* Versions (:meth:`Client._look`): 400 and 404 both may mean "this api-version is not served here", so the next older
   one is asked. 404 may also mean "the service is being updated": when all versions give it, all are asked again later,
   and before an older version is kept because of a 404, the one that was asked for gets a second chance.
-* Retries (:meth:`Imds._persist`): what may pass by itself is tried again: 404, 408, 410, 429, 5xx, cut connections,
+* Retries (:meth:`Client._persist`): what may pass by itself is tried again: 404, 408, 410, 429, 5xx, cut connections,
   late and broken answers. 400, 401, 403 and answers of somebody else are final.
-* An empty 200 (:meth:`Imds._adopt`) means "no events", but only when the next answer is empty as well.
+* An empty 200 (:meth:`Client._adopt`) means "no events", but only when the next answer is empty as well.
 
 Private to this collection.
 """
 
-import email.utils
 import json
 import re
 from typing import Callable, List, NoReturn, Optional, Sequence, TypeVar
-from urllib.parse import urlsplit
 
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError, TransportError
 from .._events.document import Document, MalformedDocument, parse_document
-from .._text import one_line
-from .requests_transport import Answer, Transport
+from .endpoint import DEFAULT_ENDPOINT, check_endpoint
+from .other_services import excerpt, not_azure, other_json, refuse_other_services
+from .retries import ADVICE, BACK_OFF, EMPTY_PAUSE, RETRY_FOR, HttpError, explained, retry_after
+from .transport import Answer, Transport
 
-DEFAULT_ENDPOINT = "http://169.254.169.254"
 DEFAULT_VERSION = "2020-07-01"
 # Newest first. The first one is a preview: it is never asked unless the user says so.
 VERSIONS = (
@@ -42,81 +41,12 @@ VERSIONS = (
 )
 INSTANCE_VERSION = "2021-02-01"  # of /metadata/instance, which counts its versions apart
 
-# For how many seconds a single look (not a wait, that has its own end) tries again, by kind of failure.
-RETRY_FOR = {
-    "unreachable": 5.0,
-    "malformed": 5.0,
-    "timeout": 30.0,
-    "unavailable": 30.0,
-    "throttled": 30.0,
-    "updating": 75.0,
-}  # Azure: an update of the service takes 70 s at most
-BACK_OFF = {"throttled": (2.0, 4.0, 8.0, 16.0), "updating": (1.0, 2.0, 4.0, 8.0), "unavailable": (1.0, 2.0, 4.0, 8.0)}
-EMPTY_PAUSE = 1.0
-
-_ADVICE = {
-    "unreachable": "Is this an Azure virtual machine, does it have a route to the endpoint, and does no firewall "
-    "keep this process from it? For another address, set the option endpoint.",
-    "timeout": "The first answer after a day without requests may take two minutes (option first_timeout), any "
-    "later one ten seconds (option timeout).",
-    "throttled": "Azure allows a machine five requests a second, all its programs together: see what else asks.",
-    "updating": "The metadata service said that it is being updated, which takes 70 seconds at most. Try again later.",
-    "unavailable": "Try again later. If it stays so, see whether other programs on the machine can reach the metadata "
-    "service, and ask Azure's support.",
-    "denied": "Azure's Metadata Security Protocol (GuestProxyAgent) may allow only some users and programs to ask: "
-    "see the machine's access rules for the metadata service.",
-    "version_refused": "If the option api_version is right, see whether a proxy sits on the way: Azure refuses "
-    "requests that carry X-Forwarded-For in the same way.",
-    "malformed": "The events are unknown, which does not mean that there are none.",
-}
-
 _T = TypeVar("_T")
 
 _NAME = re.compile(r"[^\s{}\[\]<>\"]{1,256}\Z")
 
 
-class HttpError(ScheduledEventsError):
-    """An answer other than the one we asked for.
-
-    :arg retry_after: the seconds of its Retry-After header
-    """
-
-    def __init__(self, message: str, kind: str, status: int, url: str, retry_after: Optional[float] = None) -> None:
-        super().__init__(message, kind, status, url)
-        self.retry_after = retry_after
-
-
-def check_endpoint(endpoint: str) -> str:
-    """The base address without a slash at its end, or an error that says what is wrong with it."""
-
-    def refuse(reason: str) -> NoReturn:
-        raise ScheduledEventsError(
-            f"The endpoint {endpoint!r} can't be used: {reason}. It must look like {DEFAULT_ENDPOINT}.",
-            kind="invalid",
-            url=endpoint,
-        )
-
-    if any(char.isspace() or not char.isprintable() for char in endpoint):
-        refuse("it has blanks or control characters in it")
-    try:
-        parts = urlsplit(endpoint)
-        port = parts.port
-    except ValueError:
-        refuse("its host or port can't be read")
-    if parts.scheme not in ("http", "https"):
-        refuse("it does not begin with http:// or https://")
-    if not parts.hostname or port == 0:
-        refuse("it names no host" if not parts.hostname else "0 is no port")
-    if "@" in parts.netloc:
-        refuse("it has a user name in it")
-    if "?" in endpoint or "#" in endpoint:
-        refuse("it has a query or a fragment")
-    if "metadata" in parts.path.lower().split("/"):
-        refuse("the part from /metadata on is added by the client")
-    return endpoint.rstrip("/")
-
-
-class Imds:
+class Client:
     """One conversation with one endpoint.
 
     :arg timeout: seconds for one exchange; `first_timeout` is for those before the endpoint's first answer
@@ -276,7 +206,7 @@ class Imds:
             answer = self._get(url, deadline)
         if answer.status != 200:
             self._refuse(answer, url)
-        _refuse_strangers(answer, url)
+        refuse_other_services(answer, url)
         if answer.body.strip():
             document = self._parsed(answer, url)
         else:
@@ -291,9 +221,9 @@ class Imds:
         try:
             return parse_document(answer.body, version)
         except MalformedDocument as error:
-            other = _other_json(answer.body)
+            other = other_json(answer.body)
             if other:
-                _not_azure(answer, url, other)
+                not_azure(answer, url, other)
             raise ScheduledEventsError(f"{url}: {error.message}", kind=error.kind, status=200, url=url) from error
 
     def _get(self, url: str, deadline: Optional[Deadline]) -> Answer:
@@ -304,7 +234,7 @@ class Imds:
         finally:
             self._asked_at = self._clock.now()
         self._answered = True
-        _refuse_strangers(answer, url)
+        refuse_other_services(answer, url)
         return answer
 
     def _instance_text(self, leaf: str, persist: bool) -> str:
@@ -315,7 +245,7 @@ class Imds:
             self.last_url = url
             answer = self._transport.get(url, {"Metadata": "true"}, self._seconds(None))
             self._answered = True
-            _refuse_strangers(answer, url)
+            refuse_other_services(answer, url)
             if answer.status != 200:
                 self._refuse(answer, url)
             text = answer.body.decode("utf-8", "replace").strip()
@@ -382,21 +312,21 @@ class Imds:
             parts.append("Asked %d times in %.0f s." % (self._failed_in_a_row, self._clock.now() - self._row_began))
         if retry_after:
             parts.append(f"It asks to be left alone for {retry_after:g} s.")
-        parts.append(_ADVICE.get(failure.kind, ""))
+        parts.append(ADVICE.get(failure.kind, ""))
         return explained(failure, " ".join(part for part in parts if part))
 
     def _refuse_versions(self, refusals: Sequence[int], answer: Answer) -> NoReturn:
         url = self._events_url(self._versions[0])
         if 404 in refusals:
             raise HttpError(
-                f"{url} does not exist (HTTP 404), nor with an older api-version{_excerpt(answer)}.",
+                f"{url} does not exist (HTTP 404), nor with an older api-version{excerpt(answer)}.",
                 "unavailable",
                 404,
                 url,
-                _retry_after(answer, self._clock),
+                retry_after(answer, self._clock),
             )
         raise HttpError(
-            f"{self.endpoint} refuses api-version {self._versions[0]} and every older one (HTTP 400){_excerpt(answer)}.",
+            f"{self.endpoint} refuses api-version {self._versions[0]} and every older one (HTTP 400){excerpt(answer)}.",
             "version_refused",
             400,
             url,
@@ -404,7 +334,7 @@ class Imds:
 
     def _refuse(self, answer: Answer, url: str, posted: bool = False) -> NoReturn:
         """Raise what the status means."""
-        _refuse_strangers(answer, url)
+        refuse_other_services(answer, url)
         status = answer.status
         if status == 400:
             kind = "rejected" if posted else "version_refused"
@@ -417,98 +347,15 @@ class Imds:
         elif status in (404, 408) or status >= 500:
             kind = "unavailable"
         else:
-            _not_azure(answer, url, "HTTP %d, which the metadata service does not use here" % status)
+            not_azure(answer, url, "HTTP %d, which the metadata service does not use here" % status)
         raise HttpError(
-            "%s answered HTTP %d%s." % (url, status, _excerpt(answer)),
+            "%s answered HTTP %d%s." % (url, status, excerpt(answer)),
             kind,
             status,
             url,
-            _retry_after(answer, self._clock),
+            retry_after(answer, self._clock),
         )
 
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
-
-
-def explained(failure: ScheduledEventsError, message: str) -> ScheduledEventsError:
-    """The same failure in other words."""
-    result = ScheduledEventsError(message, failure.kind, failure.status, failure.url)
-    result.__cause__ = failure
-    return result
-
-
-def may_pass(failure: ScheduledEventsError) -> bool:
-    """Whether asking again may help."""
-    return failure.kind in RETRY_FOR
-
-
-# --- who answered? ---
-
-
-def _refuse_strangers(answer: Answer, url: str) -> None:
-    """Raise when it was not Azure's metadata service that answered."""
-    headers = answer.headers
-    server = headers.get("server", "")
-    if 300 <= answer.status < 400 and answer.status != 304:
-        _not_azure(answer, url, f"a redirect to {one_line(headers.get('location', 'nowhere'), 160)}")
-    if headers.get("metadata-flavor", "").lower() == "google" or "metadata server for vm" in server.lower():
-        _not_azure(answer, url, "the metadata service of Google Cloud")
-    if server.lower().startswith("ec2ws"):
-        _not_azure(answer, url, "the metadata service of Amazon EC2")
-    proxied = {"via", "x-squid-error", "proxy-authenticate", "proxy-connection", "x-cache"}.intersection(headers)
-    if answer.status == 407 or (proxied and answer.status >= 400):
-        _not_azure(answer, url, "a proxy")
-    page = "html" in headers.get("content-type", "").lower() or answer.body.lstrip()[:1] == b"<"
-    # Windows' own HTTP layer, under Azure's service, writes its errors as HTML, too.
-    windows = server.lower().startswith(("microsoft-", "imds"))
-    if page and (answer.status == 200 or (answer.status < 500 and not windows)):
-        _not_azure(answer, url, "a web page")
-
-
-def _not_azure(answer: Answer, url: str, what: str) -> NoReturn:
-    server = answer.headers.get("server", "")
-    raise HttpError(
-        "At %s it was not Azure's metadata service that answered, but %s (HTTP %d%s)%s. See whether this is an Azure "
-        "virtual machine, whether the option endpoint is right, and whether a proxy or a redirected route sits on the "
-        "way." % (url, what, answer.status, ", server " + one_line(server, 160) if server else "", _excerpt(answer)),
-        "not_azure",
-        answer.status,
-        url,
-    )
-
-
-def _other_json(body: bytes) -> str:
-    """What this JSON is, when it can't be even a broken document; "" when it might."""
-    try:
-        value = json.loads(body.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return ""
-    if not value or (isinstance(value, dict) and {"documentincarnation", "events"}.intersection(map(str.lower, value))):
-        return ""
-    if isinstance(value, dict):
-        return f"something whose JSON has the keys {', '.join(one_line(key, 160) for key in sorted(value)[:5])}"
-    return "something that sends JSON which is no document"
-
-
-def _excerpt(answer: Answer) -> str:
-    """: and the beginning of what the answer says; "" when it says nothing."""
-    text = answer.body[:2000].decode("utf-8", "replace")
-    try:
-        text = json.loads(text)["error"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    text = one_line(text, 160) if isinstance(text, str) else ""
-    return f': "{text}"' if text else ""
-
-
-def _retry_after(answer: Answer, clock: Clock) -> Optional[float]:
-    """Seconds, from a number or a date; None without one that can be read."""
-    text = answer.headers.get("retry-after", "").strip()
-    if text.isdigit() and len(text) < 10:
-        return float(text)
-    try:
-        date = email.utils.parsedate_to_datetime(text)
-        return max(0.0, date.timestamp() - clock.wall())
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return None

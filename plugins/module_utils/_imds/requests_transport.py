@@ -1,9 +1,7 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bytes get to the metadata service and back: the Transport, and the one over ``requests``.
-
-A Transport knows HTTP and time limits. It knows neither versions nor events nor what to try again.
+"""The Transport over ``requests``.
 
 Private to this collection.
 """
@@ -12,10 +10,11 @@ import collections
 import http.client
 import socket
 import traceback
-from typing import Deque, Dict, Iterator, NamedTuple, Optional, Tuple
+from typing import Deque, Dict, Iterator, Optional
 
-from .._clock import Clock, Deadline, ticks
+from .._clock import Clock, Deadline
 from .._errors import AnswerTimeout, AnswerTooLarge, BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
+from .transport import LIMIT, REQUESTS_PER_SECOND, Answer, Transport
 
 try:
     import requests
@@ -33,53 +32,8 @@ except ImportError:
     HTTPAdapter = HTTPConnection = HTTPConnectionPool = Session = object
     HTTPError = ReadTimeoutError = OSError
 
-LIMIT = 1024 * 1024  # bytes of an answer's body; a large document has 200 kB
 CONNECT_TIMEOUT = 10.0  # the service is on the same host: it is the answer that may take minutes, not the connection
-REQUESTS_PER_SECOND = 5  # what Azure allows one machine, S3
 PIECE = 16 * 1024
-
-
-class Answer(NamedTuple):
-    """One HTTP answer; header names in lower case."""
-
-    status: int
-    headers: Dict[str, str]
-    body: bytes
-
-
-class Transport:
-    """What the client needs of HTTP. A Transport raises subclasses of TransportError, and nothing else.
-
-    `timeout` is for one whole exchange, from the connection to the last byte. Redirects are answers
-    like others, no proxy is used, and no body above :data:`LIMIT` is taken.
-    """
-
-    def __init__(self, clock: Optional[Clock] = None) -> None:
-        self.clock = clock or Clock()
-
-    def get(self, url: str, headers: Dict[str, str], timeout: float) -> Answer:
-        raise NotImplementedError
-
-    def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
-        raise NotImplementedError
-
-    def get_until_changed(
-        self, url: str, headers: Dict[str, str], timeout: float, known: bytes, interval: float, limit: float
-    ) -> Tuple[Answer, int]:
-        """Look every `interval` seconds until the answer is another one than `known`, or `limit` seconds are over.
-
-        Any status besides 200 and 304 is another answer. Returns the last answer and the number of looks;
-        a TransportError carries that number as ``looks``. There is always one look, and one at the limit.
-        """
-        for looks in ticks(self.clock, interval, Deadline(self.clock, limit)):
-            try:
-                answer = self.get(url, headers, timeout)
-            except TransportError as error:
-                error.looks = looks
-                raise
-            if answer.status != 304 and not (answer.status == 200 and answer.body == known):
-                break
-        return answer, looks
 
 
 class RequestsTransport(Transport):

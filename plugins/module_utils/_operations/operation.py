@@ -16,9 +16,10 @@ from .._errors import ScheduledEventsError
 from .._events.document import Document
 from .._events.event import Event, event_to_dict
 from .._events.lifecycle import Transition, transitions
-from .._imds.client import BACK_OFF, Imds, explained, may_pass
+from .._imds.client import Client
 from .._imds.discovery import Found
-from .._imds.requests_transport import Transport
+from .._imds.retries import BACK_OFF, explained, may_pass
+from .._imds.transport import Transport
 from .._text import listed, sentence
 from .options import approve_options, info_options
 
@@ -145,9 +146,9 @@ class _Operation:
         self.document = self.imds.changed_document(before, interval, deadline)
         return self.document != before
 
-    def _conversation(self, endpoint: str) -> Imds:
+    def _conversation(self, endpoint: str) -> Client:
         options = self.options
-        return Imds(
+        return Client(
             self._transport, endpoint, options["api_version"], options["timeout"], options["first_timeout"], self.clock
         )
 

@@ -7,7 +7,7 @@ import io
 import json
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import (
     Answer,
     Transport,
 )

@@ -11,10 +11,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
     RequestsTransport,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
-    WindowsMachine,
-    WindowsTransport,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import WindowsMachine
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import (
     DOCUMENT,
     FAULTS,

@@ -7,13 +7,10 @@ import re
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import transport as windows_transport
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
-    SCRIPT,
-    WindowsMachine,
-    WindowsTransport,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SCRIPT, WindowsMachine
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
 
 TEXT = SCRIPT.read_bytes().decode("utf-8")
 CODE = "\n".join(re.sub(r"(^|\s)#.*", "", line) for line in TEXT.splitlines())

@@ -12,17 +12,17 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import base_urls
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
     INTERFACES,
     POWERSHELL,
     REGISTRY,
     SCRIPT,
     WindowsMachine,
     WindowsProblem,
-    WindowsTransport,
     find_endpoints,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import answered, failed
 
 URL = "http://imds.test/metadata/scheduledevents?api-version=2020-07-01"
