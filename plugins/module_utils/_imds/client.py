@@ -1,30 +1,33 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The metadata service as this collection speaks it: versions, fall-back, retries, names. On any Transport.
+"""The metadata service as this collection speaks it: versions, fall-back, names. On any Transport.
 
 How Azure behaves is guesswork in places; what was guessed stands here, each guess once:
 
-* Versions (:meth:`Client._look`): 400 and 404 both may mean "this api-version is not served here", so the next older
-  one is asked. 404 may also mean "the service is being updated": when all versions give it, all are asked again later,
-  and before an older version is kept because of a 404, the one that was asked for gets a second chance.
-* Retries (:meth:`Client._persist`): what may pass by itself is tried again: 404, 408, 410, 429, 5xx, cut connections,
+* Versions (:meth:`Client._poll`): 400 and 404 both may mean "this api-version is not served here", so the next older
+  one is asked. 404 may also mean "the service is being updated": when all versions give it, the first is asked again
+  later, and all of them now and then; and before an older version is kept because of a 404, the one that was asked for
+  gets a second chance.
+* Failures (:mod:`.retries`): what may pass by itself is tried again: 404, 408, 410, 429, 5xx, cut connections,
   late and broken answers. 400, 401, 403 and answers of somebody else are final.
-* An empty 200 (:meth:`Client._adopt`) means "no events", but only when the next answer is empty as well.
+* An empty 200 (:meth:`Client._adopt`) is a failure that may pass. It means "no events" only to a client that has seen
+  no document yet, and only when the next answer is empty as well.
 
 Private to this collection.
 """
 
 import json
 import re
-from typing import Callable, List, NoReturn, Optional, Sequence, TypeVar
+from typing import List, NoReturn, Optional, Sequence
 
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError, TransportError
 from .._events.document import Document, MalformedDocument, parse_document
+from .._text import shown
 from .endpoint import DEFAULT_ENDPOINT, check_endpoint
-from .other_services import excerpt, not_azure, other_json, refuse_other_services
-from .retries import ADVICE, BACK_OFF, EMPTY_PAUSE, RETRY_FOR, HttpError, explained, retry_after
+from .other_services import compression, excerpt, is_bare_event, not_azure, other_json, refuse_other_services
+from .retries import EMPTY_PAUSE, HttpError, Retries, retry_after
 from .transport import Answer, Transport
 
 DEFAULT_VERSION = "2020-07-01"
@@ -41,8 +44,11 @@ VERSIONS = (
 )
 INSTANCE_VERSION = "2021-02-01"  # of /metadata/instance, which counts its versions apart
 
-_T = TypeVar("_T")
+# Seconds from one time that all versions were asked in vain until all of them are asked again: at each retry, seven
+# requests would be more than a machine may send in a second.
+ALL_VERSIONS_EVERY = 30.0
 
+_ETAG = re.compile(r"[ -~]{1,256}\Z")  # anything else can't be sent back
 _NAME = re.compile(r"[^\s{}\[\]<>\"]{1,256}\Z")
 
 
@@ -68,25 +74,32 @@ class Client:
         self.endpoint = check_endpoint(endpoint)
         self.api_version_used = ""
         self.polls = 0
-        self.failures = 0
-        self.last_failure = ""
         self.looked_at: Optional[float] = None
         self.warnings: List[str] = []
         self.last_url = ""
         self._transport = transport
         self._clock = clock or transport.clock
+        self._retries = Retries(self._clock)
         # Dates sort as text, so a version that came after this file was written finds its place, too.
         self._versions = [api_version] + [version for version in VERSIONS if version < api_version]
         self._timeout = timeout
         self._first_timeout = first_timeout
         self._answered = False
         self._document: Optional[Document] = None
+        self._has_seen_document = False  # an empty body is none
         self._body = b""
         self._etag = ""
         self._asked_at = 0.0
-        self._failed_in_a_row = 0
-        self._row_began = 0.0
+        self._all_refused_at: Optional[float] = None
         self._name = ""
+
+    @property
+    def failures(self) -> int:
+        return self._retries.failures
+
+    @property
+    def last_failure(self) -> str:
+        return self._retries.last_failure
 
     # --- what callers ask for ---
 
@@ -95,22 +108,23 @@ class Client:
 
         :arg final: kinds of failure that are not tried again
         """
-        return self._persist(lambda: self._look(deadline), deadline, final=final)
+        return self._retries.persist(lambda: self._poll(deadline), deadline, final=final)
 
     def changed_document(self, known: Document, interval: float, deadline: Deadline) -> Document:
         """The first document that differs from `known`; `known` itself when the deadline passes without one.
 
         Failures on the way are tried again; one that is still there at the deadline is raised.
         """
+        self._has_seen_document = self._has_seen_document or known.incarnation is not None
         if self._document is None or self._document != known:
             document = self.document(deadline)
             if document != known:
                 return document
         while True:
-            # The last look was a moment ago: the next one is due an interval later.
+            # The last poll was a moment ago: the next one is due an interval later.
             pause = self._asked_at + interval - self._clock.now()
             self._clock.sleep(max(0.0, min(pause, deadline.remaining())))
-            document = self._persist(lambda: self._look_until_changed(interval, deadline), deadline, interval)
+            document = self._retries.persist(lambda: self._poll_until_changed(interval, deadline), deadline, interval)
             if document != known:
                 return document
             if deadline.passed():
@@ -127,7 +141,7 @@ class Client:
             self._refuse(answer, url, posted=True)
 
     def resource_name(self, persist: bool = True) -> str:
-        """The machine's name as events list it, asked once.
+        """The machine's name as events list it and as the service gives it, whatever its callers know; asked once.
 
         :arg persist: False not to wait for an endpoint that has no names to give, where one is only nice to have
         """
@@ -135,7 +149,8 @@ class Client:
             name = self._instance_text("name", persist)
             if not name:
                 raise ScheduledEventsError(
-                    f"{self.last_url} gave an empty name for this machine, so nobody can tell which events are its own. Set the option resource_name to the name of the virtual machine in Azure (not its hostname).",
+                    f"{self.last_url} gave an empty name for this machine, so nobody can tell which events are its own. "
+                    "Set the option resource_name to the name of the virtual machine in Azure (not its hostname).",
                     kind="malformed",
                     status=200,
                     url=self.last_url,
@@ -147,20 +162,23 @@ class Client:
         """The id of the scale set's placement group that the machine is in; "" when it is in none."""
         return self._instance_text("placementGroupId", True)
 
-    # --- one look ---
+    # --- one poll ---
 
-    def _look(self, deadline: Optional[Deadline]) -> Document:
+    def _poll(self, deadline: Optional[Deadline]) -> Document:
         if self.api_version_used:
             url = self._events_url(self.api_version_used)
             return self._adopt(self._get(url, deadline), url, deadline)
-        refusals = []
+        refusals: List[int] = []
         for version in self._versions:
             url = self._events_url(version)
             answer = self._get(url, deadline)
             if answer.status not in (400, 404):
                 break
             refusals.append(answer.status)
+            if answer.status == 404 and self._all_were_refused_lately():
+                self._refuse_versions(refusals, answer)
         else:
+            self._all_refused_at = self._clock.now()
             self._refuse_versions(refusals, answer)
         if 404 in refusals:
             second_url = self._events_url(self._versions[0])
@@ -171,48 +189,64 @@ class Client:
         self.api_version_used = version
         if version != self._versions[0]:
             self._warn(
-                f"{self.endpoint} does not serve api-version {self._versions[0]}; {version} is used, which tells less about an event."
+                f"{self.endpoint} does not serve api-version {self._versions[0]}; {version} is used, "
+                "which says less about an event."
             )
         return document
 
-    def _look_until_changed(self, interval: float, deadline: Deadline) -> Document:
+    def _all_were_refused_lately(self) -> bool:
+        return self._all_refused_at is not None and self._clock.now() < self._all_refused_at + ALL_VERSIONS_EVERY
+
+    def _poll_until_changed(self, interval: float, deadline: Deadline) -> Document:
         url = self.last_url = self._events_url(self.api_version_used)
         headers = {"Metadata": "true"}
         if self._etag:
             headers["If-None-Match"] = self._etag
         try:
-            answer, looks = self._transport.get_until_changed(
+            answer, polls = self._transport.get_until_changed(
                 url, headers, self._timeout, self._body, interval, deadline.remaining()
             )
         except TransportError as error:
-            self._count(error.looks)
+            self._count(error.polls)
             raise
-        self._count(looks)
-        if answer.status == 304 or (answer.status == 200 and answer.body == self._body):
+        self._count(polls)
+        same = answer.status == 304 or (answer.status == 200 and answer.body == self._body)
+        if same and self._document is not None:
             self.looked_at = self._clock.wall()
             return self._document
         return self._adopt(answer, url, deadline)
 
-    def _count(self, looks: int) -> None:
+    def _count(self, polls: int) -> None:
         self._asked_at = self._clock.now()
-        self.polls += looks
-        if looks > 1:  # all but the last one went well
-            self._begin_row()
+        self.polls += polls
+        if polls > 1:  # all but the last one went well
+            self._retries.begin_row()
 
     def _adopt(self, answer: Answer, url: str, deadline: Optional[Deadline]) -> Document:
-        """The answer as a document, kept as the one that the next look compares with."""
-        if answer.status == 200 and not answer.body.strip() and (self._document is None or self._body.strip()):
+        """The answer as a document, kept as the one that the next poll compares with."""
+        if _is_empty(answer) and self._document is None and not self._has_seen_document:
             self._clock.sleep(EMPTY_PAUSE)
             answer = self._get(url, deadline)
         if answer.status != 200:
             self._refuse(answer, url)
         refuse_other_services(answer, url)
-        if answer.body.strip():
+        if not _is_empty(answer):
             document = self._parsed(answer, url)
+            self._has_seen_document = True
+        elif self._has_seen_document:
+            # A hiccup of the service would look like the end of every event.
+            raise HttpError(
+                f"{url} answered with nothing at all (HTTP 200, an empty body), which takes back no event that it has "
+                "shown before.",
+                "malformed",
+                200,
+                url,
+            )
         else:
             document = Document()
             self._warn(f"{url} answered twice with nothing at all; this is taken for a document without events.")
-        self._document, self._body, self._etag = document, answer.body, answer.headers.get("etag", "")
+        etag = answer.headers.get("etag", "")
+        self._document, self._body, self._etag = document, answer.body, etag if _ETAG.match(etag) else ""
         self.looked_at = self._clock.wall()
         return document
 
@@ -224,7 +258,12 @@ class Client:
             other = other_json(answer.body)
             if other:
                 not_azure(answer, url, other)
-            raise ScheduledEventsError(f"{url}: {error.message}", kind=error.kind, status=200, url=url) from error
+            message = f"{url}: {error.message}"
+            if compression(answer):
+                message = _compressed(answer, url)
+            elif is_bare_event(answer.body):
+                message += " It shows an event without the document around it."
+            raise HttpError(message, error.kind, 200, url) from error
 
     def _get(self, url: str, deadline: Optional[Deadline]) -> Answer:
         self.last_url = url
@@ -255,10 +294,11 @@ class Client:
                 except ValueError:
                     pass
             if text and not (_NAME.match(text) and text.isprintable()):
-                raise HttpError(f"{url} is no name: {text[:80]!r}.", "malformed", 200, url)
+                message = _compressed(answer, url) if compression(answer) else f"{url} gave no name: {shown(text, 80)}."
+                raise HttpError(message, "malformed", 200, url)
             return text
 
-        return self._persist(ask, None, final=() if persist else ("unavailable",))
+        return self._retries.persist(ask, None, final=() if persist else ("unavailable",))
 
     def _events_url(self, version: str) -> str:
         return f"{self.endpoint}/metadata/scheduledevents?api-version={version}"
@@ -270,50 +310,7 @@ class Client:
         left = self._first_timeout if deadline is None else min(self._first_timeout, deadline.remaining())
         return max(self._timeout, left)
 
-    # --- failures ---
-
-    def _persist(
-        self, ask: Callable[[], _T], deadline: Optional[Deadline], interval: float = 1.0, final: Sequence[str] = ()
-    ) -> _T:
-        """Ask until there is an answer, the failure is one that stays, or the time is over."""
-        self._begin_row()
-        while True:
-            try:
-                return ask()
-            except ScheduledEventsError as error:
-                failure = error
-            self._failed_in_a_row += 1
-            self.failures += 1
-            self.last_failure = failure.message
-            left = 0.0 if failure.kind in final else self._time_left(failure, deadline)
-            retry_after = getattr(failure, "retry_after", None)
-            if left <= 0 or (retry_after or 0) > left:
-                raise self._explained(failure, retry_after)
-            steps = BACK_OFF.get(failure.kind, (interval,))
-            pause = max(interval, retry_after or steps[min(self._failed_in_a_row, len(steps)) - 1])
-            self._clock.sleep(min(pause, left))
-
-    def _begin_row(self) -> None:
-        """Failures are counted from here on."""
-        self._failed_in_a_row = 0
-        self._row_began = self._clock.now()
-
-    def _time_left(self, failure: ScheduledEventsError, deadline: Optional[Deadline]) -> float:
-        if failure.kind not in RETRY_FOR:
-            return 0.0
-        if deadline is not None:
-            return deadline.remaining()
-        return self._row_began + RETRY_FOR[failure.kind] - self._clock.now()
-
-    def _explained(self, failure: ScheduledEventsError, retry_after: Optional[float]) -> ScheduledEventsError:
-        """The same failure for a person: what was tried, and what to do next."""
-        parts = [failure.message]
-        if self._failed_in_a_row > 1:
-            parts.append("Asked %d times in %.0f s." % (self._failed_in_a_row, self._clock.now() - self._row_began))
-        if retry_after:
-            parts.append(f"It asks to be left alone for {retry_after:g} s.")
-        parts.append(ADVICE.get(failure.kind, ""))
-        return explained(failure, " ".join(part for part in parts if part))
+    # --- answers that are no document ---
 
     def _refuse_versions(self, refusals: Sequence[int], answer: Answer) -> NoReturn:
         url = self._events_url(self._versions[0])
@@ -347,15 +344,22 @@ class Client:
         elif status in (404, 408) or status >= 500:
             kind = "unavailable"
         else:
-            not_azure(answer, url, "HTTP %d, which the metadata service does not use here" % status)
+            not_azure(answer, url, f"HTTP {status}, which the metadata service does not use here")
         raise HttpError(
-            "%s answered HTTP %d%s." % (url, status, excerpt(answer)),
-            kind,
-            status,
-            url,
-            retry_after(answer, self._clock),
+            f"{url} answered HTTP {status}{excerpt(answer)}.", kind, status, url, retry_after(answer, self._clock)
         )
 
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
+
+
+def _is_empty(answer: Answer) -> bool:
+    return answer.status == 200 and not answer.body.strip()
+
+
+def _compressed(answer: Answer, url: str) -> str:
+    return (
+        f"{url} sent a compressed answer (Content-Encoding: {compression(answer)}), which was not asked for and can't be "
+        "read. The metadata service does not do that: see whether a proxy sits on the way."
+    )

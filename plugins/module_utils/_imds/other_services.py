@@ -7,9 +7,9 @@ Private to this collection.
 """
 
 import json
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from .._text import one_line
+from .._text import listed, one_line
 from .retries import HttpError
 from .transport import Answer
 
@@ -35,11 +35,16 @@ def refuse_other_services(answer: Answer, url: str) -> None:
 
 
 def not_azure(answer: Answer, url: str, what: str) -> NoReturn:
+    """Raise the error that names who answered.
+
+    :arg what: what it was that answered, for a person
+    """
     server = answer.headers.get("server", "")
+    by = f", server {one_line(server, 160)}" if server else ""
     raise HttpError(
-        "At %s it was not Azure's metadata service that answered, but %s (HTTP %d%s)%s. See whether this is an Azure "
-        "virtual machine, whether the option endpoint is right, and whether a proxy or a redirected route sits on the "
-        "way." % (url, what, answer.status, ", server " + one_line(server, 160) if server else "", excerpt(answer)),
+        f"At {url} it was not Azure's metadata service that answered, but {what} (HTTP {answer.status}{by})"
+        f"{excerpt(answer)}. See whether this is an Azure virtual machine, whether the option endpoint is right, and "
+        "whether a proxy or a redirected route sits on the way.",
         "not_azure",
         answer.status,
         url,
@@ -48,19 +53,33 @@ def not_azure(answer: Answer, url: str, what: str) -> NoReturn:
 
 def other_json(body: bytes) -> str:
     """What this JSON is, when it can't be even a broken document; "" when it might."""
-    try:
-        value = json.loads(body.decode("utf-8-sig", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        return ""
-    if not value or (isinstance(value, dict) and {"documentincarnation", "events"}.intersection(map(str.lower, value))):
+    value = _value(body)
+    if not value or is_bare_event(body):
         return ""
     if isinstance(value, dict):
-        return f"something whose JSON has the keys {', '.join(one_line(key, 160) for key in sorted(value)[:5])}"
+        if {"documentincarnation", "events"}.intersection(map(str.lower, value)):
+            return ""
+        return f"something whose JSON has the keys {listed(one_line(key, 160) for key in sorted(value)[:5])}"
     return "something that sends JSON which is no document"
 
 
+def is_bare_event(body: bytes) -> bool:
+    """Whether this JSON is an event, or a list of events, without the document around it."""
+    value = _value(body)
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, dict) and "eventid" in map(str.lower, first)
+
+
+def compression(answer: Answer) -> str:
+    """How the body is compressed, which nobody asked for: ``gzip``; "" when it is not."""
+    encoding = one_line(answer.headers.get("content-encoding", ""), 40)
+    return "" if encoding.lower() == "identity" else encoding
+
+
 def excerpt(answer: Answer) -> str:
-    """: and the beginning of what the answer says; "" when it says nothing."""
+    """: and the beginning of what the answer says; "" when it says nothing that can be read."""
+    if compression(answer):
+        return ""
     text = answer.body[:2000].decode("utf-8", "replace")
     try:
         text = json.loads(text)["error"]
@@ -68,3 +87,11 @@ def excerpt(answer: Answer) -> str:
         pass
     text = one_line(text, 160) if isinstance(text, str) else ""
     return f': "{text}"' if text else ""
+
+
+def _value(body: bytes) -> Any:
+    """What the JSON holds; None when it is none."""
+    try:
+        return json.loads(body.decode("utf-8-sig", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None

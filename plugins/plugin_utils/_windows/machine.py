@@ -68,7 +68,8 @@ class WindowsMachine:
     def broken(self, problem: str) -> NoReturn:
         """The script's answer can't be used."""
         raise WindowsProblem(
-            f"{self.name}: what {POWERSHELL} gave back can't be used: {problem}. See the output of the task under -vvv, and whether an older or newer version of the collection ansible.windows does better; please report it."
+            f"{self.name}: what {POWERSHELL} gave back can't be used: {problem}. See the output of the task under -vvv, and "
+            "whether an older or newer version of the collection ansible.windows does better; please report it."
         )
 
     def _run(self, module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
@@ -77,7 +78,7 @@ class WindowsMachine:
         except AnsibleConnectionFailure:
             raise  # Ansible's own way to say that a host is unreachable
         except OSError as error:  # requests' errors, too: the connection psrp lets them through
-            raise AnsibleConnectionFailure(f"{self.name}: the connection broke off: {error}") from error
+            raise AnsibleConnectionFailure(f"{self.name}: the connection broke off: {one_line(error)}") from error
         except AnsibleError as error:
             self._refuse(module, [str(error)])
         if not isinstance(result, Mapping):
@@ -90,10 +91,8 @@ class WindowsMachine:
         advice = next((advice for signs, advice in _ADVICE if any(sign in everything for sign in signs)), None)
         advice = advice or known_problem(everything) or _NO_ADVICE
         said = next((one_line(text).rstrip(". ") for text in texts if text.strip()), "")
-        raise WindowsProblem(
-            "%s: %s did not do its work%s. %s"
-            % (self.name, module, ': "%s"' % said if said else " and did not say why", advice)
-        )
+        why = f': "{said}"' if said else " and did not say why"
+        raise WindowsProblem(f"{self.name}: {module} did not do its work{why}. {advice}")
 
 
 # What a text of a module that did not run means: signs of it in lower case, and what to do.
@@ -137,7 +136,7 @@ def find_endpoints(machine: WindowsMachine) -> Found:
         except WindowsProblem as problem:
             skipped.append(problem.message)
         except (KeyError, TypeError, ValueError):
-            skipped.append(f"{interface}: DhcpInterfaceOptions is not binary")
+            skipped.append(f"{one_line(interface)}: DhcpInterfaceOptions is not binary")
     return Found(base_urls(addresses), tuple(skipped))
 
 

@@ -17,7 +17,7 @@ class Server:
         self.listener = socket.socket()
         self.listener.bind(("127.0.0.1", 0))
         self.listener.listen(5)
-        self.url = "http://127.0.0.1:%d/x" % self.listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/x"
         self.connections = 0
         self.closed = threading.Semaphore(0)  # once for each connection that was played to its end
         self.stop = threading.Event()

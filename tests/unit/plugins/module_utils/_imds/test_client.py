@@ -138,6 +138,14 @@ def test_the_own_name(transport, client, body, name):
     assert client.polls == 0
 
 
+def test_the_name_can_be_asked_for_beside_the_document(transport, client):
+    # also by who believes to know it: names of two hosts may be swapped in an inventory
+    transport.expect(look(200, ONE), own_name(b"web2"))
+    client.document()
+    assert client.resource_name(persist=False) == "web2"
+    assert client.polls == 1
+
+
 @pytest.mark.parametrize("body", [b"", b'""', b" \n"])
 def test_an_empty_name_is_an_error_that_helps(transport, client, body):
     transport.expect(own_name(body))

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Deadline
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.client import VERSIONS, Client
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.conversation import (
     EMPTY,
@@ -89,10 +90,28 @@ def test_all_versions_missing_may_be_an_update(transport, client, statuses):
 
 
 def test_all_versions_missing_for_long_is_unavailable(transport, client):
-    for _each in range(7):
-        transport.expect(*refusing(404))
+    # five requests a second are allowed, and all versions are seven: they are not asked at every retry
+    transport.expect(*refusing(404))
+    transport.expect(*[look(404, at=at) for at in (1, 3, 7, 15, 23)])
+    transport.expect(*refusing(404))
     error = failure(client.document)
     assert (error.kind, error.status, transport.clock.elapsed) == ("unavailable", 404, 30.0)
+    assert client.polls == 19
+
+
+def test_an_older_version_is_found_when_an_update_of_the_service_is_over(transport, client):
+    transport.expect(*refusing(404))
+    transport.expect(look(404, at=1), look(404, at=3), look(404, at=7), look(404, at=15), look(404, at=23))
+    transport.expect(look(404, at=31), get(events_path("2019-08-01"), 200, EMPTY), look(404))
+    client.document(Deadline(transport.clock, 60.0))
+    assert client.api_version_used == "2019-08-01"
+
+
+def test_a_version_that_is_refused_leads_to_the_older_ones_at_every_retry(transport, client):
+    transport.expect(*refusing(404))
+    transport.expect(look(400, at=1), get(events_path("2019-08-01"), 200, EMPTY))
+    client.document()
+    assert client.api_version_used == "2019-08-01"
 
 
 def test_another_failure_on_the_way_down_starts_it_anew(transport, client):

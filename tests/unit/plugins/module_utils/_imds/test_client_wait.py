@@ -46,7 +46,7 @@ def test_gives_the_known_document_at_the_deadline(transport, client):
     assert (client.polls, client.looked_at) == (4, WALL + 2.5)
 
 
-def test_looks_once_more_when_there_is_no_time(transport, client):
+def test_polls_once_more_when_there_is_no_time(transport, client):
     transport.expect(look(200, EMPTY), look(200, ONE))
     assert changed(client, transport, client.document(), 0).incarnation == 2
     assert transport.clock.elapsed == 0
@@ -143,15 +143,42 @@ def test_an_error_tells_of_the_last_failures_only(transport, client):
     assert "Asked 2 times in 1 s." in error.message
 
 
-def test_looks_of_a_call_that_failed_count(transport, client):
+def test_polls_of_a_call_that_failed_count(transport, client):
     transport.expect(look(200, EMPTY), look(200, EMPTY), look(200, EMPTY), look(Unreachable("cut")), look(200, ONE))
     changed(client, transport, client.document())
     assert (client.polls, client.failures, client.last_failure) == (5, 1, "cut")
 
 
-def test_an_empty_answer_in_a_wait_is_asked_for_again(transport, client):
-    # or one hiccup of the service would look like the end of every event
-    transport.expect(
-        look(200, ONE, at=0), look(200, b"", at=1), look(200, ONE, at=2), look(200, b"", at=3), look(200, b"", at=4)
-    )
-    assert changed(client, transport, client.document()) == Document()
+def test_empty_answers_do_not_end_a_wait(transport, client):
+    # a hiccup of the service would look like the end of every event
+    transport.expect(look(200, ONE, at=0), *[look(200, b"", at=at) for at in (1, 2, 3)])
+    transport.expect(look(200, ONE, at=4), look(200, EMPTY, at=5))
+    assert changed(client, transport, client.document()).incarnation == 1
+    assert (client.failures, client.warnings) == (3, [])
+    assert "an empty body" in client.last_failure
+
+
+def test_a_wait_that_ends_in_empty_answers_has_failed(transport, client):
+    transport.expect(look(200, ONE, at=0), look(200, b"", at=1), look(200, b" ", at=2), look(200, b"", at=2.5))
+    known = client.document()
+    error = failure(changed, client, transport, known, 2.5)
+    assert (error.kind, error.status) == ("malformed", 200)
+
+
+def test_empty_answers_do_not_replace_a_document_from_before_this_conversation(transport, client):
+    transport.expect(look(200, b"", at=0), look(200, b"", at=1), look(200, ONE, at=2))
+    assert changed(client, transport, Document(1, (), ())).incarnation == 2
+
+
+def test_where_answers_have_always_been_empty_a_document_is_a_change(transport, client):
+    transport.expect(look(200, b"", at=0), look(200, b"", at=1), look(200, b"\n", at=2), look(200, ONE, at=3))
+    known = client.document()
+    assert known.incarnation is None
+    assert changed(client, transport, known).incarnation == 2
+    assert client.failures == 0
+
+
+@pytest.mark.parametrize("tag", ['"1"\x00', '"\u2028"', '"a"\r\n "b"', '"' + "x" * 300 + '"'])
+def test_an_etag_that_can_not_be_sent_back_is_left_out(transport, client, tag):
+    transport.expect(look(200, EMPTY, {"etag": tag}), look(200, ONE, headers=METADATA))
+    assert changed(client, transport, client.document()).incarnation == 2

@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who answered, when it was not Azure's metadata service."""
 
+import gzip
+import json
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Deadline
@@ -12,7 +15,14 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     URL,
     failure,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import look
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    NAME_PATH,
+    Always,
+    document,
+    event,
+    get,
+    look,
+)
 
 
 def strangers():
@@ -133,3 +143,69 @@ def test_a_bad_document_is_malformed_and_never_no_events(transport, client, body
     assert error.failure() == {"kind": "malformed", "status": 200, "url": URL}
     assert "does not mean that there are none" in error.message
     assert URL in error.message
+
+
+def test_an_event_without_its_document_is_no_other_service(transport, client):
+    for bare in (event(), [event(), event("ID-2")]):
+        transport.expect(*[look(200, json.dumps(bare).encode()) for _each in range(6)])
+        error = failure(client.document)
+        assert error.kind == "malformed"
+        assert "It shows an event without the document around it." in error.message
+        assert "ID-1" in error.message
+        assert "proxy" not in error.message
+
+
+def test_a_compressed_answer_is_named(transport, client):
+    packed = gzip.compress(document(1))
+    transport.expect(*[look(200, packed, {"content-encoding": "gzip"}) for _each in range(6)])
+    error = failure(client.document)
+    assert error.failure() == {"kind": "malformed", "status": 200, "url": URL}
+    assert "Content-Encoding: gzip" in error.message
+    assert "JSON" not in error.message
+
+
+def test_a_compressed_name_is_named_too(transport, client):
+    packed = gzip.compress(b"web1")
+    transport.expect(*[get(NAME_PATH, 200, packed, {"content-encoding": "gzip"}) for _each in range(6)])
+    assert "Content-Encoding: gzip" in failure(client.resource_name).message
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity", ""])
+def test_a_document_that_can_be_read_is_read_whatever_is_said_of_its_encoding(transport, client, encoding):
+    transport.expect(look(200, document(1), {"content-encoding": encoding}))
+    assert client.document().incarnation == 1
+
+
+def test_a_compressed_error_is_not_quoted(transport, client):
+    transport.expect(look(403, gzip.compress(b"no"), {"content-encoding": "gzip"}))
+    assert "HTTP 403." in failure(client.document).message
+
+
+EVIL = "\x1b[31m\x1b]0;owned\x07\u202e\x9b2J\r\n"
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        (200, EVIL.encode()),
+        (200, b"<p>" + EVIL.encode()),
+        (200, json.dumps({EVIL: 1}).encode()),
+        (200, json.dumps(dict(event(), EventId=EVIL)).encode()),
+        (200, EVIL.encode(), {"content-encoding": EVIL}),
+        (200, b"<p>", {"server": EVIL}),
+        (302, b"", {"location": EVIL}),
+        (400, json.dumps({"error": EVIL}).encode()),
+        (403, EVIL.encode()),
+        (404, EVIL.encode(), {"server": "EC2ws" + EVIL}),
+        (429, EVIL.encode(), {"retry-after": EVIL}),
+        (500, EVIL.encode()),
+    ],
+)
+def test_nothing_of_the_wire_can_steer_a_terminal(transport, client, outcome):
+    calls = [client.document, client.resource_name]
+    if outcome[0] != 200:
+        calls.append(lambda: client.approve(["A"]))
+    for call in calls:
+        transport.script = Always(transport.clock, *outcome)
+        assert failure(call).message.isprintable()
+    transport.script = []

@@ -17,9 +17,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
     Unreachable,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds import requests_transport
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.client import Client
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import LIMIT
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ENDPOINT,
+    Always,
     ScriptedAdapter,
     ScriptedClock,
     Trickle,
@@ -115,8 +117,36 @@ def test_posts_count_as_well(session):
         transport.post(URL, {}, b"", 10.0)
 
 
+def test_a_slow_first_request_may_have_arrived_at_its_end(session):
+    # the second that counts is that of the service: connecting takes time, the requests after it take none
+    transport = session(get("/x", 200, at=0, takes=0.25), *[get("/x", 200, at=0.25) for _each in range(4)])
+    transport.adapter.script.append(get("/x", 200, at=1.25))
+    for _each in range(6):
+        transport.get(URL, {}, 10.0)
+
+
+def test_failed_requests_count_as_well(session):
+    cut = [get("/x", requests.ConnectionError(ConnectionResetError(104, "reset"))) for _each in range(5)]
+    transport = session(*cut, get("/x", 200, at=1))
+    for _each in range(5):
+        with pytest.raises(Unreachable):
+            transport.get(URL, {}, 10.0)
+    transport.get(URL, {}, 10.0)
+
+
+def test_an_endpoint_that_knows_no_version_gets_five_requests_a_second_at_most(session):
+    transport = session()
+    script = transport.adapter.script = Always(transport.clock, 404)
+    with pytest.raises(ScheduledEventsError, match="HTTP 404"):
+        Client(transport, ENDPOINT).document()
+    transport.adapter.script = []
+    assert transport.clock.elapsed > 29
+    assert all(later - earlier >= 1 for earlier, later in zip(script.asked, script.asked[5:]))
+    assert len(script.asked) <= 20
+
+
 def test_slow_requests_need_no_pause(session):
-    transport = session(*[get("/x", 200, takes=0.2) for _each in range(7)])
+    transport = session(*[get("/x", 200, takes=0.25) for _each in range(7)])
     for _each in range(7):
         transport.get(URL, {}, 10.0)
     assert sum(transport.clock.sleeps) == pytest.approx(0)
@@ -160,6 +190,17 @@ def test_a_body_that_ends_early_is_broken(session, status):
         session(get("/x", status, b"abc", {"Content-Length": "5"})).get(URL, {}, 10.0)
     assert caught.value.kind == "malformed"
     assert URL in caught.value.message
+
+
+@pytest.mark.parametrize("headers", [{}, {"Content-Length": "odd"}])
+def test_an_empty_body_that_nothing_announced_is_broken(session, headers):
+    with pytest.raises(BrokenAnswer, match="broke off before its body, or inside its headers"):
+        session(get("/x", 200, b"", headers)).get(URL, {}, 10.0)
+
+
+@pytest.mark.parametrize("status", [204, 304, 302, 404, 500])
+def test_where_only_the_status_is_read_the_body_may_be_missing(session, status):
+    assert session(get("/x", status, b"", {})).get(URL, {}, 10.0).status == status
 
 
 @pytest.mark.parametrize("headers", [{}, {"Content-Length": "odd"}, {"Content-Length": "3"}])
@@ -217,6 +258,8 @@ NEW = caused(urllib3.exceptions.NewConnectionError(POOL, "Failed to establish"),
         (requests.exceptions.InvalidURL("bad label"), Unreachable, "bad label"),
         (socket.gaierror(-2, "Name or service not known"), Unreachable, "Name or service not known"),
         (http.client.LineTooLong("header line"), BrokenAnswer, "LineTooLong"),
+        (requests.exceptions.InvalidHeader("\x1b[31mred\r\nline"), Unreachable, "[31mred line"),
+        (OSError("\x1b[2Jgone"), Unreachable, "[2Jgone"),
     ],
 )
 def test_an_error_while_asking(session, error, kind, words):
@@ -224,6 +267,7 @@ def test_an_error_while_asking(session, error, kind, words):
         session(get("/x", error)).get(URL, {}, 30.0)
     assert caught.type is kind
     assert words in caught.value.message
+    assert caught.value.message.isprintable()
     assert URL in caught.value.message
     assert caught.value.url == URL
 

@@ -113,6 +113,42 @@ def test_faults_of_a_real_server(real, play, kind):
         assert caught.value.url == server.url
 
 
+DOCUMENT = b'{"DocumentIncarnation": 2, "Events": []}'
+WITH_LENGTH = b"HTTP/1.1 200 OK\r\nServer: IMDS\r\nContent-Length: 40\r\nETag: 1\r\n\r\n" + DOCUMENT
+IN_CHUNKS = b"HTTP/1.1 200 OK\r\nServer: IMDS\r\nTransfer-Encoding: chunked\r\n\r\n28\r\n" + DOCUMENT + b"\r\n0\r\n\r\n"
+TO_THE_END = b"HTTP/1.1 200 OK\r\nServer: IMDS\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "answer, enough",
+    [
+        (WITH_LENGTH, len(WITH_LENGTH)),
+        (IN_CHUNKS, len(IN_CHUNKS) - len(b"\r\n\r\n")),  # all but the end of the last chunk's line
+        (TO_THE_END, len(TO_THE_END) + 1),
+    ],
+    ids=["with a length", "in chunks", "to the end of the connection"],
+)
+def test_an_answer_that_is_cut_anywhere_is_no_answer(answer, enough):
+    # whoever takes the end of the connection for the end of the headers reads "no events"
+    cuts = range(len(b"HTTP/1.1 200"), min(enough, len(answer) + 1))
+    with Server(*[answers(answer[:cut]) for cut in cuts]) as server:
+        for cut in cuts:
+            with pytest.raises(BrokenAnswer):
+                # each with a Transport of its own, or the limit of five requests a second would hold them up
+                pytest.fail(f"cut at {cut}: {RequestsTransport().get(server.url, {}, 5.0)}")
+
+
+def test_an_answer_without_a_length_is_whole_where_it_ends(real):
+    with Server(answers(TO_THE_END + DOCUMENT)) as server:
+        assert real.get(server.url, {}, 5.0).body == DOCUMENT
+
+
+def test_an_empty_answer_that_says_so_is_one(real):
+    empty = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    with Server(answers(empty, CHUNKED + b"0\r\n\r\n")) as server:
+        assert [real.get(server.url, {}, 5.0).body for _each in range(2)] == [b"", b""]
+
+
 def test_after_a_fault_the_next_request_is_clean(real):
     with Server(answers(HEAD + b"x"), answers(OK)) as server:
         with pytest.raises(BrokenAnswer):

@@ -37,7 +37,7 @@ def test_what_does_not_pass_is_given_up(transport, client, outcome, kind):
     assert error.kind == kind
     assert error.url == URL
     assert asked > 1
-    assert "Asked %d times in %.0f s." % (asked, transport.clock.elapsed) in error.message
+    assert f"Asked {asked} times in {transport.clock.elapsed:.0f} s." in error.message
     assert transport.clock.elapsed == RETRY_FOR[kind]
     assert ADVICE[kind] in error.message
 
@@ -90,7 +90,9 @@ def test_what_will_not_pass_is_not_tried_again(transport, client, status, kind):
 
 def test_what_is_too_large_is_not_tried_again(transport, client):
     transport.expect(look(AnswerTooLarge("Too large.", url=URL)))
-    assert failure(client.document).kind == "too_large"
+    error = failure(client.document)
+    assert error.kind == "too_large"
+    assert "The events are unknown" in error.message
 
 
 @pytest.mark.parametrize("seconds", [None, 60.0])
@@ -142,11 +144,24 @@ def test_an_empty_answer_is_asked_for_again(transport, client, first):
     assert client.warnings == []
 
 
-def test_two_empty_answers_are_no_events(transport, client):
-    transport.expect(look(200, b""), look(200, b"\n"), look(200, b""), look(200, ONE), look(200, b""), look(200, b""))
+def test_two_empty_answers_are_no_events_to_whom_no_document_was_shown(transport, client):
+    transport.expect(look(200, b""), look(200, b"\n", at=1), look(200, b""), look(200, ONE))
     assert client.document() == Document(None, (), ())
     assert len(client.warnings) == 1 and URL in client.warnings[0]
     assert client.document() == Document()  # believed once, it is not doubted again
     assert client.document().incarnation == 2
-    assert client.document() == Document()
     assert len(client.warnings) == 1
+
+
+def test_no_number_of_empty_answers_replaces_a_document(transport, client):
+    transport.expect(look(200, ONE), *[look(200, b"", at=at) for at in range(6)])
+    client.document()
+    error = failure(client.document)
+    assert error.failure() == {"kind": "malformed", "status": 200, "url": URL}
+    assert "an empty body" in error.message
+    assert "Asked 6 times in 5 s." in error.message
+    assert "does not mean that there are none" in error.message
+    assert client.warnings == []
+    # what was known counts for the next poll
+    transport.expect(look(200, ONE))
+    assert client.document().incarnation == 2

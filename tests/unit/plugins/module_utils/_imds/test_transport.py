@@ -20,7 +20,7 @@ def until_changed(transport, limit, interval=1.0, known=b"A"):
     return transport.get_until_changed(URL, {"H": "v"}, 10.0, known, interval, limit)
 
 
-def test_looks_until_the_body_differs(transport):
+def test_polls_until_the_body_differs(transport):
     transport.expect(
         get("/x", 200, b"A", at=0, headers={"H": "v"}, timeout=10.0),
         get("/x", 304, at=1),
@@ -30,10 +30,10 @@ def test_looks_until_the_body_differs(transport):
 
 
 @pytest.mark.parametrize("status", [302, 404, 410, 429, 500])
-def test_looks_until_the_status_is_another(transport, status):
+def test_polls_until_the_status_is_another(transport, status):
     transport.expect(get("/x", 200, b"A"), get("/x", status, b"A"))
-    answer, looks = until_changed(transport, 60)
-    assert (answer.status, looks) == (status, 2)
+    answer, polls = until_changed(transport, 60)
+    assert (answer.status, polls) == (status, 2)
 
 
 def test_gives_the_last_answer_when_the_time_is_over(transport):
@@ -41,16 +41,16 @@ def test_gives_the_last_answer_when_the_time_is_over(transport):
     assert until_changed(transport, 1.5) == ((304, {"etag": "1"}, b""), 3)
 
 
-def test_looks_once_without_time(transport):
+def test_polls_once_without_time(transport):
     transport.expect(get("/x", 200, b"A"))
     assert until_changed(transport, 0) == ((200, {}, b"A"), 1)
 
 
-def test_an_error_tells_how_many_looks_there_were(transport):
+def test_an_error_tells_how_many_polls_there_were(transport):
     transport.expect(get("/x", 200, b"A"), get("/x", 200, b"A"), get("/x", Unreachable("cut")))
     with pytest.raises(Unreachable) as caught:
         until_changed(transport, 60)
-    assert caught.value.looks == 3
+    assert caught.value.polls == 3
 
 
 def test_a_transport_has_a_clock_of_its_own_unless_told():

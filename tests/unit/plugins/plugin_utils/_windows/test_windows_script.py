@@ -81,7 +81,7 @@ def test_it_has_every_parameter_that_is_sent_and_no_other():
     def run(module, arguments):
         assert module == "ansible.windows.win_powershell"
         sent.update(arguments["parameters"])
-        return {"result": {"status": 304, "headers": {}, "body": "", "looks": 1, "elapsed_ms": 1}}
+        return {"result": {"status": 304, "headers": {}, "body": "", "polls": 1, "elapsed_ms": 1}}
 
     transport = WindowsTransport(WindowsMachine("win1", run))
     assert transport.post("http://imds.test", {}, b"{}", 1.0) == Answer(304, {}, b"")
@@ -105,4 +105,4 @@ def test_every_failure_it_makes_up_is_known():
 
 def test_every_key_it_gives_is_read():
     keys = set(re.findall(r"[{;] (\w+) = ", CODE))
-    assert keys == {"failure", "message", "part", "status", "headers", "body", "looks", "elapsed_ms"}
+    assert keys == {"failure", "message", "part", "status", "headers", "body", "polls", "elapsed_ms"}

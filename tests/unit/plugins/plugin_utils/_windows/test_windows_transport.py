@@ -44,7 +44,7 @@ RECORDED = {
     "result": {
         "status": 200,
         "body": "eyJEb2N1bWVudEluY2FybmF0aW9uIjogMiwgIkV2ZW50cyI6IFtdfQ==",
-        "looks": 1,
+        "polls": 1,
         "elapsed_ms": 82,
         "headers": {"ETag": '"2"', "Content-Type": "application/json; charset=utf-8"},
     },
@@ -132,10 +132,10 @@ def test_a_post():
 
 
 def test_a_wait():
-    machine = Machine(gave(dict(answered(304), looks=1801)))
+    machine = Machine(gave(dict(answered(304), polls=1801)))
     headers = {"Metadata": "true", "If-None-Match": '"2"'}
-    answer, looks = WindowsTransport(machine).get_until_changed(URL, headers, 10.0, BODY, 2.0, 3599.5)
-    assert (answer.status, looks) == (304, 1801)
+    answer, polls = WindowsTransport(machine).get_until_changed(URL, headers, 10.0, BODY, 2.0, 3599.5)
+    assert (answer.status, polls) == (304, 1801)
     assert parameters(machine) == [
         {
             "Method": "GET",
@@ -174,11 +174,11 @@ def test_what_is_sent_is_plain_json():
 # --- failures ---
 
 
-def test_a_failure_carries_its_looks():
-    machine = Machine(gave(dict(failed("ConnectionReset", "Connection reset by peer"), looks=42)))
+def test_a_failure_carries_its_polls():
+    machine = Machine(gave(dict(failed("ConnectionReset", "Connection reset by peer"), polls=42)))
     with pytest.raises(Unreachable) as caught:
         WindowsTransport(machine).get_until_changed(URL, {}, 10.0, b"", 1.0, 60.0)
-    assert caught.value.looks == 42
+    assert caught.value.polls == 42
     assert caught.value.url == URL
     assert caught.value.message == f"No connection to {URL}, or it was cut: Connection reset by peer (ConnectionReset)."
 
@@ -290,7 +290,7 @@ def test_no_result_at_all():
     assert "a NoneType instead of a result" in problem_of(None)
 
 
-@pytest.mark.parametrize("key", ["status", "headers", "body", "looks"])
+@pytest.mark.parametrize("key", ["status", "headers", "body", "polls"])
 def test_a_result_that_lacks_a_key(key):
     answer = answered(200)
     del answer[key]
@@ -303,7 +303,7 @@ def test_a_result_that_lacks_a_key(key):
         ("status", "200", "status is not a number but '200'"),
         ("status", True, "status is not a number but True"),
         ("status", None, "status is not a number but None"),
-        ("looks", "1", "looks is not a number"),
+        ("polls", "1", "polls is not a number"),
         ("headers", [], "headers is not a dictionary"),
         ("headers", {"ETag": 2}, "the header ETag is not text but 2"),
         ("body", {}, "body is not text"),
@@ -316,14 +316,14 @@ def test_a_result_with_a_wrong_type(key, value, said):
     assert said in problem_of(gave(dict(answered(200), **{key: value})))
 
 
-@pytest.mark.parametrize("key, value", [("failure", 1), ("message", None), ("looks", None)])
+@pytest.mark.parametrize("key, value", [("failure", 1), ("message", None), ("polls", None)])
 def test_a_failure_with_a_wrong_type(key, value):
     assert f"{key} is not" in problem_of(gave(dict(failed("Timeout"), **{key: value})))
 
 
 def test_a_post_that_may_have_arrived():
     message = problem_of(gave({"status": 200}), lambda transport: transport.post(URL, {}, b"{}", 10.0))
-    assert "it has no looks" in message
+    assert "it has no polls" in message
     assert message.endswith("Whether the approval was sent can't be told; to run this again does no harm.")
 
 
