@@ -18,7 +18,7 @@ from .._events.event import Event, event_to_dict
 from .._events.lifecycle import Transition, transitions
 from .._imds.client import Client
 from .._imds.discovery import Found
-from .._imds.retries import BACK_OFF, explained, may_pass
+from .._imds.retries import asked_pause, explained, may_pass, pause_after
 from .._imds.transport import Transport
 from .._text import listed, sentence
 from .options import approve_options, info_options
@@ -443,10 +443,9 @@ class _Approval(_Operation):
         """What became of a POST that got no 200: the events tell."""
         left = deadline.remaining()
         if failure.kind != "rejected":
-            steps = BACK_OFF.get(failure.kind, (1.0,))
-            pause = getattr(failure, "retry_after", None) or steps[min(self._lost, len(steps) - 1)]
             self._lost += 1
-            if pause > left and getattr(failure, "retry_after", None):
+            pause = pause_after(failure, self._lost)
+            if asked_pause(failure) > left:
                 raise explained(
                     failure,
                     sentence(
