@@ -140,13 +140,13 @@ class Client:
         if not 200 <= answer.status < 300:
             self._refuse(answer, url, posted=True)
 
-    def resource_name(self, persist: bool = True) -> str:
+    def resource_name(self, final: Sequence[str] = ()) -> str:
         """The machine's name as events list it and as the service gives it, whatever its callers know; asked once.
 
-        :arg persist: False not to wait for an endpoint that has no names to give, where one is only nice to have
+        :arg final: kinds of failure that are not tried again
         """
         if not self._name:
-            name = self._instance_text("name", persist)
+            name = self._instance_text("name", final)
             if not name:
                 raise ScheduledEventsError(
                     f"{self.last_url} gave an empty name for this machine, so nobody can tell which events are its own. "
@@ -160,7 +160,7 @@ class Client:
 
     def placement_group(self) -> str:
         """The id of the scale set's placement group that the machine is in; "" when it is in none."""
-        return self._instance_text("placementGroupId", True)
+        return self._instance_text("placementGroupId")
 
     # --- one poll ---
 
@@ -276,7 +276,7 @@ class Client:
         refuse_other_services(answer, url)
         return answer
 
-    def _instance_text(self, leaf: str, persist: bool) -> str:
+    def _instance_text(self, leaf: str, final: Sequence[str] = ()) -> str:
         """One leaf of /metadata/instance/compute, which some endpoints give bare and some as a JSON string."""
         url = f"{self.endpoint}/metadata/instance/compute/{leaf}?api-version={INSTANCE_VERSION}&format=text"
 
@@ -298,7 +298,7 @@ class Client:
                 raise HttpError(message, "malformed", 200, url)
             return text
 
-        return self._retries.persist(ask, None, final=() if persist else ("unavailable",))
+        return self._retries.persist(ask, None, final=final)
 
     def _events_url(self, version: str) -> str:
         return f"{self.endpoint}/metadata/scheduledevents?api-version={version}"

@@ -130,7 +130,7 @@ class _Operation:
             return
         failure = None
         try:
-            self.name = self.imds.resource_name(persist=needed)
+            self.name = self.imds.resource_name(final=() if needed else ("unavailable",))
         except ScheduledEventsError as error:
             if needed:
                 raise

@@ -142,7 +142,7 @@ def test_the_name_can_be_asked_for_beside_the_document(transport, client):
     # also by who believes to know it: names of two hosts may be swapped in an inventory
     transport.expect(look(200, ONE), own_name(b"web2"))
     client.document()
-    assert client.resource_name(persist=False) == "web2"
+    assert client.resource_name() == "web2"
     assert client.polls == 1
 
 
@@ -173,7 +173,7 @@ def test_the_name_is_asked_for_again(transport, client):
 
 def test_a_name_that_is_only_nice_to_have_is_not_waited_for(transport, client):
     transport.expect(get(NAME_PATH, 429), get(NAME_PATH, 404))
-    assert failure(client.resource_name, False).kind == "unavailable"
+    assert failure(client.resource_name, ("unavailable",)).kind == "unavailable"
 
 
 @pytest.mark.parametrize("body, group", [(b"", ""), (b"5f1c2a4e", "5f1c2a4e"), (b'"5f1c2a4e"', "5f1c2a4e")])
