@@ -224,6 +224,8 @@ class _Info(_Operation):
 
     def _is_met(self, known: Optional[int]) -> bool:
         wanted = self.options["wait_for"]
+        if self.document.incarnation is None:  # an empty answer: nothing has come, gone or changed by that
+            return False
         chosen = self._chosen()
         if wanted == "change":
             return self.document.incarnation != known
@@ -240,6 +242,13 @@ class _Info(_Operation):
 
     def _give_up(self) -> NoReturn:
         options = self.options
+        if self.document.incarnation is None:
+            raise ScheduledEventsError(
+                f"{self.imds.endpoint} sent no document within {options['wait_timeout']:g} s, only empty answers: "
+                "whether there are events is unknown.",
+                kind="timeout",
+                url=self.imds.last_url,
+            )
         outcome = {
             "event": "No event came within",
             "started": "No event had started after",
