@@ -7,7 +7,10 @@ import re
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import (
+    REQUESTS_PER_SECOND,
+    Answer,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import transport as windows_transport
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SCRIPT, WindowsMachine
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
@@ -62,6 +65,12 @@ def test_nothing_that_only_one_of_the_powershells_has(newer):
 def test_no_proxy_and_no_redirect():
     assert "$request.Proxy = $null" in CODE
     assert "$request.AllowAutoRedirect = $false" in CODE
+
+
+def test_five_requests_a_second_at_most():
+    # there is a pause between any two requests, also before the one at the limit
+    (least,) = re.findall(r"Start-Sleep -Milliseconds \(\[Math\]::Max\((\d+), ", CODE)
+    assert int(least) * REQUESTS_PER_SECOND >= 1000
 
 
 def test_its_brackets_match():

@@ -10,7 +10,12 @@ import pathlib
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
+    AnswerTimeout,
+    BrokenAnswer,
+    TransportError,
+    Unreachable,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import base_urls
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
@@ -84,6 +89,7 @@ def problem_of(result, call=None):
         call(WindowsTransport(machine))
     assert caught.value.kind == "invalid"
     assert caught.value.message.startswith("win1: ")
+    assert caught.value.message.isprintable()
     assert len(machine.calls) == 1
     return caught.value.message
 
@@ -199,6 +205,29 @@ def test_a_connection_that_breaks_off_is_ansibles_unreachable_whatever_it_raises
         WindowsTransport(Machine(OSError("Read timed out"))).get(URL, {}, 10.0)
 
 
+@pytest.mark.parametrize(
+    "failure", ["Timeout", "TooLarge", "InvalidResponse", "ResponseEnded", "\x1b[31mNew", "Unknown"]
+)
+@pytest.mark.parametrize("part", ["head", "body"])
+def test_no_failure_can_steer_a_terminal(failure, part):
+    said = failed(failure, "invalid status line: \x1b[2J\u202e\r\n", part)
+    with pytest.raises(TransportError) as caught:
+        WindowsTransport(Machine(gave(said))).get(URL, {}, 10.0)
+    assert caught.value.message.isprintable()
+
+
+def test_a_connection_that_breaks_off_can_not_steer_a_terminal_either():
+    with pytest.raises(AnsibleConnectionFailure, match=r"broke off: \[2Jgone"):
+        WindowsTransport(Machine(OSError("\x1b[2Jgone"))).get(URL, {}, 10.0)
+
+
+def test_a_broken_answer_carries_its_polls():
+    said = dict(answered(200, b"{", content_length="100"), polls=42)
+    with pytest.raises(BrokenAnswer, match="after 1 of 100 bytes") as caught:
+        WindowsTransport(Machine(gave(said))).get_until_changed(URL, {}, 10.0, b"", 1.0, 60.0)
+    assert caught.value.polls == 42
+
+
 def test_a_lost_connection_is_left_to_ansible():
     with pytest.raises(AnsibleConnectionFailure):
         WindowsTransport(Machine(AnsibleConnectionFailure("gone"))).get(URL, {}, 10.0)
@@ -306,6 +335,8 @@ def test_a_result_that_lacks_a_key(key):
         ("polls", "1", "polls is not a number"),
         ("headers", [], "headers is not a dictionary"),
         ("headers", {"ETag": 2}, "the header ETag is not text but 2"),
+        ("headers", {"\x1b[2J": None}, "the header [2J is not text but None"),
+        ("status", "\x1b[2J", "status is not a number but '\\x1b[2J'"),
         ("body", {}, "body is not text"),
         ("body", "***", "the body is not base64"),
         ("body", "eyJ", "the body is not base64"),
