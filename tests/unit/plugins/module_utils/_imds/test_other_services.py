@@ -25,7 +25,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 )
 
 
-def strangers():
+def other_services():
     """Answers of somebody else, and what the error must name."""
     html = {"content-type": "text/html; charset=utf-8"}
     return [
@@ -68,8 +68,8 @@ def strangers():
     ]
 
 
-@pytest.mark.parametrize("outcome, words", strangers())
-def test_a_stranger_is_told_at_the_first_look(transport, client, outcome, words):
+@pytest.mark.parametrize("outcome, words", other_services())
+def test_another_service_is_named_at_the_first_poll(transport, client, outcome, words):
     transport.expect(look(*outcome))
     error = failure(client.document)
     assert error.failure() == {"kind": "not_azure", "status": outcome[0], "url": URL}
@@ -77,8 +77,8 @@ def test_a_stranger_is_told_at_the_first_look(transport, client, outcome, words)
     assert "endpoint" in error.message
 
 
-@pytest.mark.parametrize("outcome, words", strangers())
-def test_a_stranger_is_told_in_a_wait(transport, client, outcome, words):
+@pytest.mark.parametrize("outcome, words", other_services())
+def test_another_service_is_named_in_a_wait(transport, client, outcome, words):
     if outcome[0] == 304:
         pytest.skip("here a 304 means: unchanged")
     transport.expect(look(200, EMPTY), look(*outcome))
@@ -111,12 +111,12 @@ def test_a_5xx_page_may_be_azures(transport, client):
     client.document()
 
 
-def test_a_proxy_that_lets_azure_answer_is_no_stranger(transport, client):
+def test_a_proxy_that_lets_azure_answer_is_no_other_service(transport, client):
     transport.expect(look(200, EMPTY, {"via": "1.1 x"}))
     client.document()
 
 
-def test_text_from_a_stranger_is_one_short_printable_line(transport, client):
+def test_text_from_another_service_is_one_short_printable_line(transport, client):
     transport.expect(look(200, b"<p>\x1b[31m\n" + b"x" * 5000, {"server": "evil\x1b[2J" + "y" * 500}))
     message = failure(client.document).message
     assert message.isprintable()
