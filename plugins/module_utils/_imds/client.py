@@ -5,7 +5,7 @@
 
 How Azure behaves is guesswork in places; what was guessed stands here, each guess once:
 
-* Versions (:meth:`Client._poll`): 400 and 404 both may mean "this api-version is not served here", so the next older
+* Versions (:meth:`Client._look`): 400 and 404 both may mean "this api-version is not served here", so the next older
   one is asked. 404 may also mean "the service is being updated": when all versions give it, the first is asked again
   later, and all of them now and then; and before an older version is kept because of a 404, the one that was asked for
   gets a second chance.
@@ -108,7 +108,7 @@ class Client:
 
         :arg final: kinds of failure that are not tried again
         """
-        return self._retries.persist(lambda: self._poll(deadline), deadline, final=final)
+        return self._retries.persist(lambda: self._look(deadline), deadline, final=final)
 
     def changed_document(self, known: Document, interval: float, deadline: Deadline) -> Document:
         """The first document that differs from `known`; `known` itself when the deadline passes without one.
@@ -121,10 +121,10 @@ class Client:
             if document != known:
                 return document
         while True:
-            # The last poll was a moment ago: the next one is due an interval later.
+            # The last look was a moment ago: the next one is due an interval later.
             pause = self._asked_at + interval - self._clock.now()
             self._clock.sleep(max(0.0, min(pause, deadline.remaining())))
-            document = self._retries.persist(lambda: self._poll_until_changed(interval, deadline), deadline, interval)
+            document = self._retries.persist(lambda: self._look_until_changed(interval, deadline), deadline, interval)
             if document != known:
                 return document
             if deadline.passed():
@@ -162,9 +162,9 @@ class Client:
         """The id of the scale set's placement group that the machine is in; "" when it is in none."""
         return self._instance_text("placementGroupId")
 
-    # --- one poll ---
+    # --- one look ---
 
-    def _poll(self, deadline: Optional[Deadline]) -> Document:
+    def _look(self, deadline: Optional[Deadline]) -> Document:
         if self.api_version_used:
             url = self._events_url(self.api_version_used)
             return self._adopt(self._get(url, deadline), url, deadline)
@@ -197,7 +197,7 @@ class Client:
     def _all_were_refused_lately(self) -> bool:
         return self._all_refused_at is not None and self._clock.now() < self._all_refused_at + ALL_VERSIONS_EVERY
 
-    def _poll_until_changed(self, interval: float, deadline: Deadline) -> Document:
+    def _look_until_changed(self, interval: float, deadline: Deadline) -> Document:
         url = self.last_url = self._events_url(self.api_version_used)
         headers = {"Metadata": "true"}
         if self._etag:
@@ -223,7 +223,7 @@ class Client:
             self._retries.begin_row()
 
     def _adopt(self, answer: Answer, url: str, deadline: Optional[Deadline]) -> Document:
-        """The answer as a document, kept as the one that the next poll compares with."""
+        """The answer as a document, kept as the one that the next look compares with."""
         if _is_empty(answer) and self._document is None and not self._has_seen_document:
             self._clock.sleep(EMPTY_PAUSE)
             answer = self._get(url, deadline)

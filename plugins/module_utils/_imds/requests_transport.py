@@ -137,7 +137,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 class _Session(Session):
-    """A session to which a redirect is an answer: told only not to follow it, `requests` still reads all of its body."""
+    """A session to which a redirect is an answer: asked only not to follow it, `requests` still reads all of its body."""
 
     def get_redirect_target(self, resp: "requests.Response") -> None:
         return None

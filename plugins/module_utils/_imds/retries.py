@@ -13,7 +13,7 @@ from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError
 from .transport import Answer
 
-# For how many seconds a single poll (not a wait, that has its own end) is tried again, by kind of failure.
+# For how many seconds a single look (not a wait, that has its own end) is tried again, by kind of failure.
 RETRY_FOR = {
     "unreachable": 5.0,
     "malformed": 5.0,

@@ -46,10 +46,10 @@ class Transport:
     def get_until_changed(
         self, url: str, headers: Dict[str, str], timeout: float, known: bytes, interval: float, limit: float
     ) -> Tuple[Answer, int]:
-        """Poll every `interval` seconds until the answer is another one than `known`, or `limit` seconds are over.
+        """Look every `interval` seconds until the answer is another one than `known`, or `limit` seconds are over.
 
-        Any status besides 200 and 304 is another answer. Returns the last answer and the number of polls;
-        a TransportError carries that number as ``polls``. There is always one poll, and one at the limit.
+        Any status besides 200 and 304 is another answer. Returns the last answer and the number of looks;
+        a TransportError carries that number as ``polls``. There is always one look, and one at the limit.
         """
         for polls in ticks(self.clock, interval, Deadline(self.clock, limit)):
             try:

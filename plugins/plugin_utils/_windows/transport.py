@@ -22,7 +22,7 @@ from ...module_utils._text import one_line, shown
 from .machine import WindowsMachine, WindowsProblem
 
 # No connection is known to cut a call short, but the machine does not notice when its controller is gone: it goes on
-# polling until the call's own end, and its five requests a second are for all programs together. WinRM, for one, keeps
+# looking until the call's own end, and its five requests a second are for all programs together. WinRM, for one, keeps
 # a shell that nobody asks for two hours. An hour is half of that, and the longest wait that is one call.
 LONGEST_CALL = 3600.0
 
@@ -45,7 +45,7 @@ class WindowsTransport(Transport):
         try:
             return self._request("POST", url, headers, timeout, Body=_encoded(body))[0]
         except WindowsProblem as problem:
-            problem.message += " Whether the approval was sent can't be told; to run this again does no harm."
+            problem.message += " Whether the approval was sent is not known; to run this again does no harm."
             raise
 
     def get_until_changed(

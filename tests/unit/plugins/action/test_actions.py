@@ -314,7 +314,7 @@ def test_an_approval_without_a_usable_result_says_so(clock):
         event_ids=[ID],
     )
     assert "Approving ID-1 failed: win1: " in outcome["msg"]
-    assert "Whether the approval was sent can't be told" in outcome["msg"]
+    assert "Whether the approval was sent is not known" in outcome["msg"]
 
 
 def test_a_lost_connection_is_ansibles_unreachable(clock):

@@ -228,4 +228,4 @@ def test_a_failure_with_a_wrong_type(key, value):
 def test_a_post_that_may_have_arrived():
     message = problem_of(gave({"status": 200}), lambda transport: transport.post(URL, {}, b"{}", 10.0))
     assert "it has no polls" in message
-    assert message.endswith("Whether the approval was sent can't be told; to run this again does no harm.")
+    assert message.endswith("Whether the approval was sent is not known; to run this again does no harm.")
