@@ -14,7 +14,8 @@ from ._clock import Clock
 from ._errors import ScheduledEventsError
 from ._imds.client import VERSIONS
 from ._imds.discovery import Files, Found, find_endpoints
-from ._imds.requests_transport import REQUESTS_IMPORT_ERROR, RequestsTransport, Transport
+from ._imds.requests_transport import REQUESTS_IMPORT_ERROR, RequestsTransport
+from ._imds.transport import Transport
 from ._operations.operation import OperationFailed
 from ._operations.options import AFFECTING, APPROVE_DEFAULTS, INFO_DEFAULTS, WAIT_FOR
 

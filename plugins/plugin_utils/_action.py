@@ -21,7 +21,8 @@ from ansible.plugins.action import ActionBase
 from ..module_utils._clock import Clock
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._module import Operation, outcome
-from ._windows.transport import WindowsMachine, WindowsTransport, find_endpoints
+from ._windows.machine import WindowsMachine, find_endpoints
+from ._windows.transport import WindowsTransport
 
 
 class ScheduledEventsAction(ActionBase):

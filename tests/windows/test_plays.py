@@ -7,7 +7,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import (
     MAINTAIN,
-    PLAYS,
+    MIXED,
     MixedMaintain,
     MixedPlay,
     Played,
@@ -16,7 +16,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mi
 
 @pytest.fixture(scope="module")
 def played(windows, tmp_path_factory):
-    return Played(tmp_path_factory.mktemp("play"), PLAYS / "mixed.yml", windows.line, {}, **windows.environment)
+    return Played(tmp_path_factory.mktemp("play"), MIXED, windows.line, {}, **windows.environment)
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +26,7 @@ def maintained(windows, tmp_path_factory):
         "cloudops.azure_maintenance.maintain",
         windows.line,
         MAINTAIN,
+        MIXED,
         **windows.environment,
     )
 

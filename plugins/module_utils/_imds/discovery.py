@@ -16,7 +16,7 @@ import os
 import re
 import struct
 import time
-from typing import Iterable, List, NamedTuple, Optional, Tuple
+from typing import Iterable, List, Match, NamedTuple, Optional, Tuple
 
 OPTION = 245
 
@@ -74,7 +74,7 @@ class Found(NamedTuple):
 def find_endpoints(files: Files, now: Optional[float] = None) -> Found:
     """Look through what the DHCP clients of a Linux machine have written down.
 
-    now: Unix time, to tell which leases have expired
+    :arg now: Unix time, to tell which leases have expired
     """
     now = time.time() if now is None else now
     addresses: List[Optional[str]] = []
@@ -107,7 +107,7 @@ def base_urls(addresses: Iterable[Optional[str]]) -> Tuple[str, ...]:
 def parse_dhclient(text: str, now: float) -> Optional[str]:
     """ISC dhclient: the last lease that has not expired and has the option.
 
-    text: the file, decoded as Latin-1, so that each character is one byte
+    :arg text: the file, decoded as Latin-1, so that each character is one byte
     """
     address = None
     for rest in _LEASE_START.split(text)[1:]:
@@ -211,8 +211,8 @@ def _dhclient_address(value: str) -> Optional[str]:
     return _dotted(data.encode("latin-1")) if len(data) == 4 else None
 
 
-def _unescaped(match) -> str:
-    escape = match.group(1)
+def _unescaped(match: Match[str]) -> str:
+    escape: str = match.group(1)
     return chr(int(escape, 8) & 0xFF) if len(escape) == 3 else escape
 
 

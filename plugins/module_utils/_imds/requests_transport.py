@@ -1,21 +1,20 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bytes get to the metadata service and back: the Transport, and the one over ``requests``.
-
-A Transport knows HTTP and time limits. It knows neither versions nor events nor what to try again.
+"""The Transport over `requests`.
 
 Private to this collection.
 """
 
-import collections
 import http.client
 import socket
 import traceback
-from typing import Deque, Dict, Iterator, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional
 
-from .._clock import Clock, Deadline, ticks
-from .._errors import AnswerTimeout, AnswerTooLarge, BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
+from .._clock import Clock, Deadline
+from .._errors import AnswerTimeout, BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
+from .._text import one_line
+from .transport import LIMIT, Answer, RateLimit, Transport, too_large, too_slow, whole
 
 try:
     import requests
@@ -29,57 +28,12 @@ try:
 except ImportError:
     # The file must import without requests, so that the module can say what is missing.
     REQUESTS_IMPORT_ERROR = traceback.format_exc()
-    requests = None
-    HTTPAdapter = HTTPConnection = HTTPConnectionPool = Session = object
-    HTTPError = ReadTimeoutError = OSError
+    requests = None  # type: ignore[assignment]
+    HTTPAdapter = HTTPConnection = HTTPConnectionPool = Session = object  # type: ignore[assignment,misc]
+    HTTPError = ReadTimeoutError = OSError  # type: ignore[assignment,misc]
 
-LIMIT = 1024 * 1024  # bytes of an answer's body; a large document has 200 kB
 CONNECT_TIMEOUT = 10.0  # the service is on the same host: it is the answer that may take minutes, not the connection
-REQUESTS_PER_SECOND = 5  # what Azure allows one machine, S3
 PIECE = 16 * 1024
-
-
-class Answer(NamedTuple):
-    """One HTTP answer; header names in lower case."""
-
-    status: int
-    headers: Dict[str, str]
-    body: bytes
-
-
-class Transport:
-    """What the client needs of HTTP. A Transport raises subclasses of TransportError, and nothing else.
-
-    `timeout` is for one whole exchange, from the connection to the last byte. Redirects are answers
-    like others, no proxy is used, and no body above :data:`LIMIT` is taken.
-    """
-
-    def __init__(self, clock: Optional[Clock] = None) -> None:
-        self.clock = clock or Clock()
-
-    def get(self, url: str, headers: Dict[str, str], timeout: float) -> Answer:
-        raise NotImplementedError
-
-    def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
-        raise NotImplementedError
-
-    def get_until_changed(
-        self, url: str, headers: Dict[str, str], timeout: float, known: bytes, interval: float, limit: float
-    ) -> Tuple[Answer, int]:
-        """Look every `interval` seconds until the answer is another one than `known`, or `limit` seconds are over.
-
-        Any status besides 200 and 304 is another answer. Returns the last answer and the number of looks;
-        a TransportError carries that number as ``looks``. There is always one look, and one at the limit.
-        """
-        for looks in ticks(self.clock, interval, Deadline(self.clock, limit)):
-            try:
-                answer = self.get(url, headers, timeout)
-            except TransportError as error:
-                error.looks = looks
-                raise
-            if answer.status != 304 and not (answer.status == 200 and answer.body == known):
-                break
-        return answer, looks
 
 
 class RequestsTransport(Transport):
@@ -87,7 +41,7 @@ class RequestsTransport(Transport):
 
     def __init__(self, clock: Optional[Clock] = None) -> None:
         super().__init__(clock)
-        self._times: Deque[float] = collections.deque(maxlen=REQUESTS_PER_SECOND)
+        self._rate = RateLimit(self.clock)
         self._adapter = _Adapter()
         self.session = _Session()
         self.session.trust_env = False  # no proxy, no .netrc from the environment
@@ -104,7 +58,7 @@ class RequestsTransport(Transport):
     def _exchange(
         self, method: str, url: str, headers: Dict[str, str], body: Optional[bytes], timeout: float
     ) -> Answer:
-        self._keep_the_rate()
+        self._rate.wait()
         deadline = self._adapter.deadline = Deadline(self.clock, timeout)
         try:
             response = self.session.request(
@@ -113,7 +67,6 @@ class RequestsTransport(Transport):
                 headers=headers,
                 data=body,
                 timeout=(min(CONNECT_TIMEOUT, timeout), timeout),
-                proxies={"http": None, "https": None},
                 allow_redirects=False,
                 stream=True,
             )
@@ -123,43 +76,24 @@ class RequestsTransport(Transport):
                 response.close()  # a connection whose body was read to the end stays open all the same
         except (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             raise _translated(error, url, timeout) from error
-        return Answer(response.status_code, {name.lower(): value for name, value in response.headers.items()}, content)
-
-    def _keep_the_rate(self) -> None:
-        if len(self._times) == REQUESTS_PER_SECOND:
-            self.clock.sleep(max(0.0, self._times[0] + 1.0 - self.clock.now()))
-        self._times.append(self.clock.now())
+        finally:
+            self._rate.ended()
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return whole(Answer(response.status_code, headers, content), url)
 
 
-def _read(response, deadline: Deadline, url: str, timeout: float) -> bytes:
+def _read(response: "requests.Response", deadline: Deadline, url: str, timeout: float) -> bytes:
     """The body, in pieces, so that neither its size nor its slowness can hold us."""
-    announced = response.headers.get("Content-Length", "")
     content = b""
     while True:
-        piece = response.raw.read(PIECE, decode_content=False)
+        piece: bytes = response.raw.read(PIECE, decode_content=False)
         if not piece:
-            break
+            return content
         content += piece
         if len(content) > LIMIT:
-            raise AnswerTooLarge(
-                "%s sent more than %d bytes: no document is that long." % (url, LIMIT),
-                status=response.status_code,
-                url=url,
-            )
+            raise too_large(url, response.status_code)
         if deadline.passed():
-            raise _too_slow(url, timeout)
-    if announced.isdigit() and len(content) < int(announced) and response.status_code not in (204, 304):
-        # urllib3 before 2.0 lets a body end early
-        raise BrokenAnswer(
-            f"The answer of {url} broke off after {len(content)} of {announced} bytes.",
-            status=response.status_code,
-            url=url,
-        )
-    return content
-
-
-def _too_slow(url: str, timeout: float) -> AnswerTimeout:
-    return AnswerTimeout(f"{url} gave no whole answer within {timeout:g} s.", url=url)
+            raise too_slow(url, timeout)
 
 
 def _translated(error: BaseException, url: str, timeout: float) -> TransportError:
@@ -170,23 +104,23 @@ def _translated(error: BaseException, url: str, timeout: float) -> TransportErro
         if isinstance(cause, (requests.Timeout, ReadTimeoutError, socket.timeout)):
             if isinstance(error, requests.ConnectTimeout):
                 return AnswerTimeout(f"No connection to {url} within {min(CONNECT_TIMEOUT, timeout):g} s.", url=url)
-            return _too_slow(url, timeout)
+            return too_slow(url, timeout)
     for cause in causes:
         # requests' own exceptions are OSErrors, too
         if isinstance(cause, OSError) and not isinstance(cause, requests.RequestException):
-            return Unreachable(f"No connection to {url}, or it was cut: {cause.strerror or cause}.", url=url)
+            return Unreachable(f"No connection to {url}, or it was cut: {one_line(cause.strerror or cause)}.", url=url)
     for cause in causes:
         if isinstance(cause, http.client.IncompleteRead):
             return BrokenAnswer(f"The answer of {url} broke off.", url=url)
         if isinstance(cause, http.client.HTTPException):
             return BrokenAnswer(f"What {url} sent is not HTTP ({type(cause).__name__}).", url=url)
-    return Unreachable(f"{url} can't be asked: {error}.", url=url)
+    return Unreachable(f"{url} can't be asked: {one_line(error)}.", url=url)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """The error and whatever it wraps: libraries hide the cause in `args`, in `reason` or in the chain."""
     found = [error]
-    seen = []
+    seen: List[BaseException] = []
     while found:
         cause = found.pop(0)
         if any(cause is other for other in seen):
@@ -203,9 +137,9 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 class _Session(Session):
-    """A session to which a redirect is an answer: told only not to follow it, `requests` still reads all of its body."""
+    """A session to which a redirect is an answer: asked only not to follow it, `requests` still reads all of its body."""
 
-    def get_redirect_target(self, resp) -> None:
+    def get_redirect_target(self, resp: "requests.Response") -> None:
         return None
 
 
@@ -220,7 +154,7 @@ class _Adapter(HTTPAdapter):
         self.deadline: Optional[Deadline] = None
         super().__init__()
 
-    def init_poolmanager(self, *args, **kwargs) -> None:
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         adapter = self
         super().init_poolmanager(*args, **kwargs)
 
@@ -238,6 +172,8 @@ class _Adapter(HTTPAdapter):
 class _Socket(socket.socket):
     """A socket whose receives end at the adapter's deadline."""
 
+    adapter: "_Adapter"
+
     @classmethod
     def taking_over(cls, plain: socket.socket, adapter: _Adapter) -> "_Socket":
         timeout = plain.gettimeout()
@@ -246,8 +182,9 @@ class _Socket(socket.socket):
         taken.adapter = adapter
         return taken
 
-    def recv_into(self, *args, **kwargs) -> int:
-        remaining = self.adapter.deadline.remaining()
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        deadline = self.adapter.deadline
+        remaining = deadline.remaining() if deadline else 0.0
         if remaining <= 0:
             raise socket.timeout("the deadline of the exchange has passed")
         self.settimeout(remaining)

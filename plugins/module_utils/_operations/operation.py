@@ -16,9 +16,10 @@ from .._errors import ScheduledEventsError
 from .._events.document import Document
 from .._events.event import Event, event_to_dict
 from .._events.lifecycle import Transition, transitions
-from .._imds.client import BACK_OFF, Imds, explained, may_pass
+from .._imds.client import Client
 from .._imds.discovery import Found
-from .._imds.requests_transport import Transport
+from .._imds.retries import asked_pause, explained, may_pass, pause_after
+from .._imds.transport import Transport
 from .._text import listed, sentence
 from .options import approve_options, info_options
 
@@ -129,7 +130,7 @@ class _Operation:
             return
         failure = None
         try:
-            self.name = self.imds.resource_name(persist=needed)
+            self.name = self.imds.resource_name(final=() if needed else ("unavailable",))
         except ScheduledEventsError as error:
             if needed:
                 raise
@@ -145,9 +146,9 @@ class _Operation:
         self.document = self.imds.changed_document(before, interval, deadline)
         return self.document != before
 
-    def _conversation(self, endpoint: str) -> Imds:
+    def _conversation(self, endpoint: str) -> Client:
         options = self.options
-        return Imds(
+        return Client(
             self._transport, endpoint, options["api_version"], options["timeout"], options["first_timeout"], self.clock
         )
 
@@ -223,6 +224,8 @@ class _Info(_Operation):
 
     def _is_met(self, known: Optional[int]) -> bool:
         wanted = self.options["wait_for"]
+        if self.document.incarnation is None:  # an empty answer: nothing has come, gone or changed by that
+            return False
         chosen = self._chosen()
         if wanted == "change":
             return self.document.incarnation != known
@@ -239,6 +242,13 @@ class _Info(_Operation):
 
     def _give_up(self) -> NoReturn:
         options = self.options
+        if self.document.incarnation is None:
+            raise ScheduledEventsError(
+                f"{self.imds.endpoint} sent no document within {options['wait_timeout']:g} s, only empty answers: "
+                "whether there are events is unknown.",
+                kind="timeout",
+                url=self.imds.last_url,
+            )
         outcome = {
             "event": "No event came within",
             "started": "No event had started after",
@@ -442,10 +452,9 @@ class _Approval(_Operation):
         """What became of a POST that got no 200: the events tell."""
         left = deadline.remaining()
         if failure.kind != "rejected":
-            steps = BACK_OFF.get(failure.kind, (1.0,))
-            pause = getattr(failure, "retry_after", None) or steps[min(self._lost, len(steps) - 1)]
             self._lost += 1
-            if pause > left and getattr(failure, "retry_after", None):
+            pause = pause_after(failure, self._lost)
+            if asked_pause(failure) > left:
                 raise explained(
                     failure,
                     sentence(

@@ -11,7 +11,8 @@ Private to this collection.
 from typing import Any, Dict, List, Mapping, NoReturn, Optional, Sequence
 
 from .._errors import ScheduledEventsError
-from .._imds.client import DEFAULT_ENDPOINT, DEFAULT_VERSION, VERSIONS, check_endpoint
+from .._imds.client import DEFAULT_VERSION, VERSIONS
+from .._imds.endpoint import DEFAULT_ENDPOINT, check_endpoint
 
 WAIT_FOR = ("event", "started", "gone", "change")
 AFFECTING = ("any", "self")

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from ...module_utils._text import one_line, shortened
+
 # Signs of a problem in what was said, and the sentence for it. The first one that is found holds.
 _PROBLEMS = tuple(
     (re.compile(signs, re.IGNORECASE), sentence)
@@ -126,16 +128,15 @@ def known_problem(message: str) -> str | None:
 
 
 def connection_problem(message: str) -> str:
-    """The same, but always a sentence: an unknown problem is told in the connection's own words."""
+    """The same, but always a sentence: an unknown problem is given in the connection's own words."""
     known = known_problem(message)
     if known:
         return known
-    text = " ".join("".join(char if char.isprintable() else " " for char in message).split())
     text = re.sub(
         r"^((Task failed|Unexpected failure during module execution|Failed to connect to the host via \w+):\s*)+",
         "",
-        text,
+        one_line(message, 10000),
     ).rstrip(". ")
     if not text:
         return "The connection failed without saying why: run the play with -vvvv."
-    return f"The connection failed: {text if len(text) <= 200 else text[:197] + '...'}. To learn more, run the play with -vvvv."
+    return f"The connection failed: {shortened(text, 200)}. To learn more, run the play with -vvvv."

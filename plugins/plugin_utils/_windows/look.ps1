@@ -90,11 +90,11 @@ function Send-Request($Method, $Url, $Headers, $Body, $TimeoutMs, $MaxBytes) {
 }
 
 $clock = [System.Diagnostics.Stopwatch]::StartNew()
-for ($looks = 1; ; $looks++) {
+for ($polls = 1; ; $polls++) {
     $last = $clock.ElapsedMilliseconds -ge $LimitMs
     $answer = Send-Request $Method $Url $Headers $Body $TimeoutMs $MaxBytes
     $same = $answer['status'] -eq 304 -or ($answer['status'] -eq 200 -and $answer['body'].Equals($Known))
-    if ($last -or -not $same) { break }
-    Start-Sleep -Milliseconds ([Math]::Max(0, [Math]::Min($IntervalMs, $LimitMs - $clock.ElapsedMilliseconds)))
+    if ($last -or -not $same) { break }     # else a pause, of 200 ms at least: five requests a second are allowed
+    Start-Sleep -Milliseconds ([Math]::Max(200, [Math]::Min($IntervalMs, $LimitMs - $clock.ElapsedMilliseconds)))
 }
-$Ansible.Result = $answer + @{ looks = $looks; elapsed_ms = $clock.ElapsedMilliseconds }
+$Ansible.Result = $answer + @{ polls = $polls; elapsed_ms = $clock.ElapsedMilliseconds }

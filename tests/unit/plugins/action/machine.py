@@ -106,12 +106,12 @@ def _sent(url, method="GET", timeout=10000, **more):
     return dict({"Method": method, "Url": url, "Headers": {"Metadata": "true"}, "TimeoutMs": timeout}, **more)
 
 
-def _gave(status, body, headers, looks=1):
+def _gave(status, body, headers, polls=1):
     return {
         "changed": False,
         "error": [],
         "failed": False,
-        "result": {"status": status, "headers": headers, "body": _base64(body), "looks": looks, "elapsed_ms": 3},
+        "result": {"status": status, "headers": headers, "body": _base64(body), "polls": polls, "elapsed_ms": 3},
     }
 
 
@@ -130,15 +130,15 @@ def own_name(name=b"win1"):
     return Call(_sent(NAME), _gave(200, name, {}))
 
 
-def wait(known, limit, body=None, etag="", looks=5, takes=0.0, interval=1000):
+def wait(known, limit, body=None, etag="", polls=5, takes=0.0, interval=1000):
     """Looking until the document is not `known` any more; it becomes `body`, or stays."""
     arguments = _sent(EVENTS, Known=_base64(known), IntervalMs=interval, LimitMs=limit)
     if etag:
         arguments["Headers"] = {"Metadata": "true", "If-None-Match": etag}
     if body is None:
-        result = _gave(304, b"", {}, looks) if etag else _gave(200, known, {}, looks)
+        result = _gave(304, b"", {}, polls) if etag else _gave(200, known, {}, polls)
     else:
-        result = _gave(200, body, {}, looks)
+        result = _gave(200, body, {}, polls)
     return Call(arguments, result, takes)
 
 
@@ -146,7 +146,7 @@ def approval(*event_ids):
     body = json.dumps({"StartRequests": [{"EventId": event_id} for event_id in event_ids]}).encode()
     return Call(
         _sent(EVENTS, "POST", Body=_base64(body), Headers={"Metadata": "true", "Content-Type": "application/json"}),
-        _gave(200, b"", {}),
+        _gave(200, b"", {"content-length": "0"}),
     )
 
 
@@ -161,7 +161,7 @@ def failure(call, name, message="?"):
         {
             "changed": False,
             "error": [],
-            "result": {"failure": name, "message": message, "part": "head", "looks": 1, "elapsed_ms": 3},
+            "result": {"failure": name, "message": message, "part": "head", "polls": 1, "elapsed_ms": 3},
         },
         call.takes,
     )

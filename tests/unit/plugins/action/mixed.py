@@ -6,35 +6,83 @@
 import json
 import pathlib
 import sys
+import threading
+import urllib.request
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import emulator, playbook
 
 PLAYS = pathlib.Path(__file__).with_name("standin")
+MIXED = PLAYS / "mixed.yml"
 ID = "0B7D7A24-9C1A-4B8E-8E5C-0B8C2A8F0C11"
-SCENARIO = {
-    "settings": {"rate_limit": 0},
-    "vms": [{"name": "linux1", "scope": "web"}, {"name": "win1", "scope": "web"}],
-    "resources": ["linux1", "win1"],
-    "events": [{"type": "Reboot", "id": ID, "notice": 900, "tail": 100}],
-}
+
+
+def scenario(notice, tail):
+    """One event over both machines; seconds of which ten are one on a clock that runs at speed 10."""
+    return {
+        "settings": {"rate_limit": 0},
+        "vms": [{"name": "linux1", "scope": "web"}, {"name": "win1", "scope": "web"}],
+        "resources": ["linux1", "win1"],
+        "events": [{"type": "Reboot", "id": ID, "notice": notice, "tail": tail}],
+    }
+
+
 OPTION_245 = "f5000000000000000400000000000000ffffff7f7f000001"  # 127.0.0.1, which can't be the service's address
 LINUX = f"linux1 ansible_connection=local ansible_python_interpreter={sys.executable}\n"
+
+
+def journal_of(folder):
+    """What the emulator has written so far; without a line that is still being written."""
+    text = (folder / "journal").read_text()
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def end_it_when_both_wait(folder, control, stop):
+    """End the event of mixed.yml as soon as both machines have seen it Started, in the task that waits for its end.
+
+    That task is the first one after the start in which a machine asks for the document and then for its own name. So
+    nothing depends on how long anything takes.
+    """
+    while not stop.wait(0.1):
+        journal = journal_of(folder) if (folder / "journal").exists() else []
+        started = [entry["seq"] for entry in journal if entry["kind"] == "started"]
+        asked = {
+            entry["vm"]
+            for entry in journal
+            if entry["kind"] == "request"
+            and "/compute/name" in entry["path"]
+            and entry["seq"] > min(started, default=0)
+        }
+        if started and asked == {"linux1", "win1"}:
+            request = urllib.request.Request(f"{control}/events/{ID}/complete", b"{}", method="POST")
+            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30).close()
+            return
 
 
 class Played:
     """What came of a play: printed, status, results by host, and the POSTs that arrived."""
 
     def __init__(self, folder, play, hosts, variables, **environment):
-        with emulator(folder, SCENARIO, "--speed", "10") as address:
-            self.printed, self.status = playbook(
-                folder,
-                play,
-                LINUX + hosts,
-                dict(variables, emulator=address, results=str(folder), nobody="http://127.0.0.1:1"),
-                **environment,
-            )
+        mixed = play == MIXED
+        stop = threading.Event()
+        with emulator(folder, scenario(36000, 36000) if mixed else scenario(900, 100), "--speed", "10") as addresses:
+            address, control = addresses
+            ending = threading.Thread(target=end_it_when_both_wait, args=(folder, control, stop))
+            if mixed:
+                ending.start()
+            try:
+                self.printed, self.status = playbook(
+                    folder,
+                    play,
+                    LINUX + hosts,
+                    dict(variables, emulator=address, results=str(folder), nobody="http://127.0.0.1:1"),
+                    **environment,
+                )
+            finally:
+                stop.set()
+                if mixed:
+                    ending.join()
         self.results = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
-        journal = [json.loads(line) for line in (folder / "journal").read_text().splitlines()]
+        journal = journal_of(folder)
         self.journal = [entry for entry in journal if entry["kind"] != "request"]
         self.posts = [entry for entry in journal if entry["kind"] == "post"]
 

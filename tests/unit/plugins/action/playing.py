@@ -28,7 +28,7 @@ def collections_path():
 
 @contextlib.contextmanager
 def emulator(folder, scenario, *options):
-    """An emulator that plays a scenario; yields the address of its metadata service."""
+    """An emulator that plays a scenario; yields the addresses of its metadata service and of its control API."""
     addresses = folder / "addresses.json"
     (folder / "scenario.json").write_text(json.dumps(scenario))
     with subprocess.Popen(
@@ -42,7 +42,7 @@ def emulator(folder, scenario, *options):
             "--listen",
             "127.0.0.1:0",
             "--control",
-            "none",
+            "127.0.0.1:0",
             "--addresses",
             str(addresses),
             "--journal",
@@ -60,7 +60,8 @@ def emulator(folder, scenario, *options):
                     break
                 assert process.poll() is None, f"the emulator ended with {process.returncode}"
                 time.sleep(0.05)
-            yield json.loads(addresses.read_text())["metadata"][0]
+            found = json.loads(addresses.read_text())
+            yield found["metadata"][0], found["control"]
         finally:
             process.terminate()
 

@@ -127,7 +127,7 @@ def test_a_wait_of_an_hour_is_one_call(clock):
         "info",
         look(QUIET, first=True, etag='"1"'),
         own_name(),
-        wait(QUIET, 3599000, etag='"1"', looks=3600, takes=3599.2),
+        wait(QUIET, 3599000, etag='"1"', polls=3600, takes=3599.2),
         wait=True,
         wait_timeout=3600,
     )
@@ -160,7 +160,7 @@ def test_a_wait_of_two_and_a_half_hours_is_three_calls(clock):
 
 def test_a_wait_ends_with_the_first_change(clock):
     result = run(
-        clock, "info", look(QUIET, first=True), own_name(), wait(QUIET, 299000, SHOWN, looks=8, takes=8.0), wait=True
+        clock, "info", look(QUIET, first=True), own_name(), wait(QUIET, 299000, SHOWN, polls=8, takes=8.0), wait=True
     )
     assert "failed" not in result
     assert result["polls"] == 9
@@ -250,7 +250,7 @@ def test_discovery(clock):
 
 def test_retries_and_the_way_back_to_an_older_version(clock):
     first, older = look(b"", first=True), look(SHOWN)
-    refused = {"changed": False, "error": [], "result": {"status": 400, "headers": {}, "body": "", "looks": 1}}
+    refused = {"changed": False, "error": [], "result": {"status": 400, "headers": {}, "body": "", "polls": 1}}
     older.arguments["Url"] = older.arguments["Url"].replace("2020-07-01", "2019-08-01")
     result = run(clock, "info", failure(first, "ConnectionReset"), instead(first, refused), older, resource_name="win1")
     assert result["api_version"] == "2019-08-01"
@@ -272,8 +272,8 @@ BROKEN = [
     (MISSING, "ansible-galaxy collection install ansible.windows"),
     ({"failed": True, "msg": "boom"}, "boom"),
     ({"changed": False, "result": {}}, "did not say why"),
-    ({"changed": False, "result": {"status": 200, "headers": {}, "looks": 1}}, "it has no body"),
-    ({"changed": False, "result": {"status": 200, "headers": {}, "looks": 1, "body": "*"}}, "not base64"),
+    ({"changed": False, "result": {"status": 200, "headers": {}, "polls": 1}}, "it has no body"),
+    ({"changed": False, "result": {"status": 200, "headers": {}, "polls": 1, "body": "*"}}, "not base64"),
     (
         {"changed": False, "result": {"failure": "PowerShell", "message": "PowerShell 4.0, FullLanguage"}},
         "5.1 or newer",
@@ -314,7 +314,7 @@ def test_an_approval_without_a_usable_result_says_so(clock):
         event_ids=[ID],
     )
     assert "Approving ID-1 failed: win1: " in outcome["msg"]
-    assert "Whether the approval was sent can't be told" in outcome["msg"]
+    assert "Whether the approval was sent is not known" in outcome["msg"]
 
 
 def test_a_lost_connection_is_ansibles_unreachable(clock):

@@ -10,6 +10,7 @@ from ansible.release import __version__
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import (
     MAINTAIN,
+    MIXED,
     OPTION_245,
     PLAYS,
     MixedMaintain,
@@ -40,7 +41,7 @@ def play(folder, name, variables):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    return play(tmp_path_factory.mktemp("play"), PLAYS / "mixed.yml", {})
+    return play(tmp_path_factory.mktemp("play"), MIXED, {})
 
 
 @pytest.fixture(scope="module")

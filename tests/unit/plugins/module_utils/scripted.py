@@ -7,7 +7,7 @@ import io
 import json
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import (
     Answer,
     Transport,
 )
@@ -140,6 +140,24 @@ class ScriptedTransport(Transport):
         assert not self.script, f"never asked: {self.script}"
 
 
+class Always(list):
+    """A script that does not end: every request gets this, whatever it is. `asked` are the times of the requests."""
+
+    def __init__(self, clock, *outcome):
+        super().__init__([outcome])
+        self.clock = clock
+        self.asked = []
+
+    def pop(self, _index):
+        self.asked.append(self.clock.elapsed)
+        return _Anything("", "", *self[0])
+
+
+class _Anything(Expected):
+    def check(self, *_request):
+        pass
+
+
 class ScriptedAdapter(BaseAdapter):
     """An adapter of requests that expects requests in this order, all of them direct, and bounded in time."""
 
@@ -161,7 +179,10 @@ class ScriptedAdapter(BaseAdapter):
         self.clock.elapsed += expected.takes
         if isinstance(expected.outcome[0], Exception):
             raise expected.outcome[0]
-        status, content, headers = expected.outcome + (b"", {})[len(expected.outcome) - 1 :]
+        outcome = expected.outcome
+        if len(outcome) == 1:  # an empty answer that says so
+            outcome += (b"", {"Content-Length": "0"})
+        status, content, headers = outcome + ({},)[len(outcome) - 2 :]
         response = requests.Response()
         response.status_code = status
         response.headers = requests.structures.CaseInsensitiveDict(headers)

@@ -27,18 +27,20 @@ TIMEOUT = 0.6  # seconds for one exchange, in these tests
 
 
 def answered(status, body=b"", **headers):
-    """What look.ps1 says of an answer."""
+    """What look.ps1 says of an answer; one without a body and without headers says that it is empty."""
+    if not body and not headers:
+        headers = {"content_length": "0"}
     return {
         "status": status,
         "headers": {name.replace("_", "-"): value for name, value in headers.items()},
         "body": base64.b64encode(body).decode("ascii"),
-        "looks": 1,
+        "polls": 1,
         "elapsed_ms": 5,
     }
 
 
 def failed(failure, message="?", part="head"):
-    return {"failure": failure, "message": message, "part": part, "looks": 1, "elapsed_ms": 5}
+    return {"failure": failure, "message": message, "part": part, "polls": 1, "elapsed_ms": 5}
 
 
 def says(text):
@@ -147,6 +149,22 @@ FAULTS = {
             answered(200, b"{", content_length="100"),
         ],
     ),
+    "head cut short": (
+        says(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Le"),
+        BrokenAnswer,
+        [],  # see ON_WINDOWS
+    ),
+    "no length, and cut before the body": (
+        says(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"),
+        BrokenAnswer,
+        [answered(200, connection="close")],
+    ),
+    "an empty body that says so": (says(head(b"200 OK", 0)), 200, [answered(200, content_length="0")]),
+    "an empty body in chunks": (
+        says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        200,
+        [answered(200, transfer_encoding="chunked")],
+    ),
     "chunk cut short": (
         says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\n{"),
         BrokenAnswer,
@@ -174,6 +192,23 @@ FAULTS = {
     ),  # RECORDED
 }
 
+# What .NET can't tell from a connection that was closed without an answer. It is an error all the same.
+ON_WINDOWS = {
+    "head cut short": (
+        Unreachable,
+        [
+            failed("UnknownError", "The response ended prematurely"),
+            failed("ResponseEnded", "The response ended prematurely. (ResponseEnded)"),
+            failed("ConnectionClosed", "The underlying connection was closed: The connection was closed unexpectedly."),
+        ],
+    )
+}
+
+
+def on_windows(fault):
+    """The error or the status that comes of the fault there, and what look.ps1 says of it."""
+    return ON_WINDOWS.get(fault, FAULTS[fault][1:])
+
 
 @contextlib.contextmanager
 def serving(behaviour):
@@ -183,7 +218,7 @@ def serving(behaviour):
         return
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
-    address = "http://127.0.0.1:%d" % listener.getsockname()[1]
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     if behaviour == REFUSED:
         listener.close()
         yield address

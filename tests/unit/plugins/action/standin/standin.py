@@ -96,10 +96,10 @@ def module_arguments(payload):
 def look(Method, Url, Headers, TimeoutMs, MaxBytes, Body="", Known="", IntervalMs=0, LimitMs=0):
     """What look.ps1 does, for answers of a server that does no wrong."""
     started = time.monotonic()
-    looks = 0
+    polls = 0
     while True:
         elapsed = int((time.monotonic() - started) * 1000)
-        looks += 1
+        polls += 1
         try:
             answer = exchange(Method, urllib.parse.urlsplit(Url), Headers, base64.b64decode(Body), TimeoutMs / 1000)
         except OSError as error:
@@ -107,12 +107,12 @@ def look(Method, Url, Headers, TimeoutMs, MaxBytes, Body="", Known="", IntervalM
                 "failure": "ConnectionRefused",
                 "message": str(error),
                 "part": "head",
-                "looks": looks,
+                "polls": polls,
                 "elapsed_ms": elapsed,
             }
         same = answer["status"] == 304 or (answer["status"] == 200 and answer["body"] == Known)
         if elapsed >= LimitMs or not same:
-            return dict(answer, looks=looks, elapsed_ms=elapsed)
+            return dict(answer, polls=polls, elapsed_ms=elapsed)
         time.sleep(max(0, min(IntervalMs, LimitMs - elapsed)) / 1000)
 
 

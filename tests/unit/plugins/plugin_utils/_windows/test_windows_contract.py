@@ -11,15 +11,14 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
     RequestsTransport,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
-    WindowsMachine,
-    WindowsTransport,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import WindowsMachine
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import (
     DOCUMENT,
     FAULTS,
     TIMEOUT,
     UNKNOWN,
+    on_windows,
     serving,
 )
 
@@ -37,7 +36,7 @@ def outcome_of(call):
     except Exception as error:  # whatever it is, it is compared
         return type(error)
     answer = result[0] if len(result) == 2 else result
-    if answer.status == 200:
+    if answer.status == 200 and answer.body:
         assert answer.body == DOCUMENT and answer.headers["etag"] == '"2"'
     if answer.status == 429:
         assert answer.headers["retry-after"] == "7"
@@ -63,8 +62,8 @@ def test_requests(fault, monkeypatch):
 
 
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("fault, answer", [(fault, answer) for fault, row in FAULTS.items() for answer in row[2]])
+@pytest.mark.parametrize("fault, answer", [(fault, answer) for fault in FAULTS for answer in on_windows(fault)[1]])
 def test_windows(fault, answer, call):
-    expected = FAULTS[fault][1]
+    expected = on_windows(fault)[0]
     machine = WindowsMachine("win1", lambda module, arguments: {"changed": False, "error": [], "result": answer})
     assert outcome_of(lambda: CALLS[call](WindowsTransport(machine), "http://imds.test" + PATH)) == expected

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import transport as windows_transport
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
-    SCRIPT,
-    WindowsMachine,
-    WindowsTransport,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import (
+    REQUESTS_PER_SECOND,
+    Answer,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import transport as windows_transport
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SCRIPT, WindowsMachine
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
 
 TEXT = SCRIPT.read_bytes().decode("utf-8")
 CODE = "\n".join(re.sub(r"(^|\s)#.*", "", line) for line in TEXT.splitlines())
@@ -67,6 +67,12 @@ def test_no_proxy_and_no_redirect():
     assert "$request.AllowAutoRedirect = $false" in CODE
 
 
+def test_five_requests_a_second_at_most():
+    # there is a pause between any two requests, also before the one at the limit
+    (least,) = re.findall(r"Start-Sleep -Milliseconds \(\[Math\]::Max\((\d+), ", CODE)
+    assert int(least) * REQUESTS_PER_SECOND >= 1000
+
+
 def test_its_brackets_match():
     text = re.sub(r"'[^']*'|\"(?:[^\"$]|\$\([^)]*\)|\$)*\"", "''", CODE)
     open_ones = []
@@ -84,7 +90,7 @@ def test_it_has_every_parameter_that_is_sent_and_no_other():
     def run(module, arguments):
         assert module == "ansible.windows.win_powershell"
         sent.update(arguments["parameters"])
-        return {"result": {"status": 304, "headers": {}, "body": "", "looks": 1, "elapsed_ms": 1}}
+        return {"result": {"status": 304, "headers": {}, "body": "", "polls": 1, "elapsed_ms": 1}}
 
     transport = WindowsTransport(WindowsMachine("win1", run))
     assert transport.post("http://imds.test", {}, b"{}", 1.0) == Answer(304, {}, b"")
@@ -108,4 +114,4 @@ def test_every_failure_it_makes_up_is_known():
 
 def test_every_key_it_gives_is_read():
     keys = set(re.findall(r"[{;] (\w+) = ", CODE))
-    assert keys == {"failure", "message", "part", "status", "headers", "body", "looks", "elapsed_ms"}
+    assert keys == {"failure", "message", "part", "status", "headers", "body", "polls", "elapsed_ms"}

@@ -5,29 +5,28 @@
 
 import base64
 import json
-import pathlib
 
 import pytest
-from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.errors import AnsibleConnectionFailure
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import base_urls
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import Answer
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import (
-    INTERFACES,
-    POWERSHELL,
-    REGISTRY,
-    SCRIPT,
-    WindowsMachine,
-    WindowsProblem,
-    WindowsTransport,
-    find_endpoints,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
+    AnswerTimeout,
+    BrokenAnswer,
+    TransportError,
+    Unreachable,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL, SCRIPT
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.windows_machine import (
+    BODY,
+    URL,
+    Machine,
+    gave,
+    parameters,
+    problem_of,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import answered, failed
-
-URL = "http://imds.test/metadata/scheduledevents?api-version=2020-07-01"
-VECTORS = pathlib.Path(__file__).parents[4] / "vectors"
-BODY = b'{"DocumentIncarnation": 2, "Events": []}'
 
 # The whole result of the prototype, as win_powershell returned it, in what has not changed since
 RECORDED = {
@@ -44,48 +43,11 @@ RECORDED = {
     "result": {
         "status": 200,
         "body": "eyJEb2N1bWVudEluY2FybmF0aW9uIjogMiwgIkV2ZW50cyI6IFtdfQ==",
-        "looks": 1,
+        "polls": 1,
         "elapsed_ms": 82,
         "headers": {"ETag": '"2"', "Content-Type": "application/json; charset=utf-8"},
     },
 }
-
-
-class Machine(WindowsMachine):
-    """A machine that gives these results in turn, and remembers what it was asked."""
-
-    def __init__(self, *results):
-        super().__init__("win1", self.run)
-        self.results = list(results)
-        self.calls = []
-
-    def run(self, module, arguments):
-        self.calls.append((module, arguments))
-        result = self.results.pop(0)
-        if isinstance(result, Exception):
-            raise result
-        return result
-
-
-def gave(answer, **more):
-    return dict({"changed": False, "error": [], "failed": False, "result": answer}, **more)
-
-
-def parameters(machine):
-    assert [module for module, _arguments in machine.calls] == [POWERSHELL] * len(machine.calls)
-    return [arguments["parameters"] for _module, arguments in machine.calls]
-
-
-def problem_of(result, call=None):
-    """The message of the problem that this result is."""
-    machine = Machine(result)
-    call = call or (lambda transport: transport.get(URL, {}, 10.0))
-    with pytest.raises(WindowsProblem) as caught:
-        call(WindowsTransport(machine))
-    assert caught.value.kind == "invalid"
-    assert caught.value.message.startswith("win1: ")
-    assert len(machine.calls) == 1
-    return caught.value.message
 
 
 # --- what is sent ---
@@ -132,10 +94,10 @@ def test_a_post():
 
 
 def test_a_wait():
-    machine = Machine(gave(dict(answered(304), looks=1801)))
+    machine = Machine(gave(dict(answered(304), polls=1801)))
     headers = {"Metadata": "true", "If-None-Match": '"2"'}
-    answer, looks = WindowsTransport(machine).get_until_changed(URL, headers, 10.0, BODY, 2.0, 3599.5)
-    assert (answer.status, looks) == (304, 1801)
+    answer, polls = WindowsTransport(machine).get_until_changed(URL, headers, 10.0, BODY, 2.0, 3599.5)
+    assert (answer.status, polls) == (304, 1801)
     assert parameters(machine) == [
         {
             "Method": "GET",
@@ -174,11 +136,11 @@ def test_what_is_sent_is_plain_json():
 # --- failures ---
 
 
-def test_a_failure_carries_its_looks():
-    machine = Machine(gave(dict(failed("ConnectionReset", "Connection reset by peer"), looks=42)))
+def test_a_failure_carries_its_polls():
+    machine = Machine(gave(dict(failed("ConnectionReset", "Connection reset by peer"), polls=42)))
     with pytest.raises(Unreachable) as caught:
         WindowsTransport(machine).get_until_changed(URL, {}, 10.0, b"", 1.0, 60.0)
-    assert caught.value.looks == 42
+    assert caught.value.polls == 42
     assert caught.value.url == URL
     assert caught.value.message == f"No connection to {URL}, or it was cut: Connection reset by peer (ConnectionReset)."
 
@@ -199,98 +161,38 @@ def test_a_connection_that_breaks_off_is_ansibles_unreachable_whatever_it_raises
         WindowsTransport(Machine(OSError("Read timed out"))).get(URL, {}, 10.0)
 
 
+@pytest.mark.parametrize(
+    "failure", ["Timeout", "TooLarge", "InvalidResponse", "ResponseEnded", "\x1b[31mNew", "Unknown"]
+)
+@pytest.mark.parametrize("part", ["head", "body"])
+def test_no_failure_can_steer_a_terminal(failure, part):
+    said = failed(failure, "invalid status line: \x1b[2J\u202e\r\n", part)
+    with pytest.raises(TransportError) as caught:
+        WindowsTransport(Machine(gave(said))).get(URL, {}, 10.0)
+    assert caught.value.message.isprintable()
+
+
+def test_a_connection_that_breaks_off_can_not_steer_a_terminal_either():
+    with pytest.raises(AnsibleConnectionFailure, match=r"broke off: \[2Jgone"):
+        WindowsTransport(Machine(OSError("\x1b[2Jgone"))).get(URL, {}, 10.0)
+
+
+def test_a_broken_answer_carries_its_polls():
+    said = dict(answered(200, b"{", content_length="100"), polls=42)
+    with pytest.raises(BrokenAnswer, match="after 1 of 100 bytes") as caught:
+        WindowsTransport(Machine(gave(said))).get_until_changed(URL, {}, 10.0, b"", 1.0, 60.0)
+    assert caught.value.polls == 42
+
+
 def test_a_lost_connection_is_left_to_ansible():
     with pytest.raises(AnsibleConnectionFailure):
         WindowsTransport(Machine(AnsibleConnectionFailure("gone"))).get(URL, {}, 10.0)
 
 
-# --- a machine that can't be made to look ---
-
-ERROR = {
-    "output": "Cannot invoke method. Method invocation is supported only on core types in this language mode.",
-    "fully_qualified_error_id": "MethodInvocationNotSupportedInConstrainedLanguage",
-}
+# --- answers that can't be used ---
 
 
-@pytest.mark.parametrize(
-    "result, said, advice",
-    [
-        (
-            AnsibleError("The module ansible.windows.win_powershell was not found in configured module paths"),
-            "was not found",
-            "ansible-galaxy collection install ansible.windows",
-        ),
-        (gave({}, failed=True, error=[ERROR]), "Cannot invoke method", "FullLanguage"),
-        (
-            gave({"failure": "PowerShell", "message": "PowerShell 5.1.19041.4648, ConstrainedLanguage"}),
-            "PowerShell 5.1.19041.4648, ConstrainedLanguage",
-            "FullLanguage",
-        ),
-        (gave({"failure": "PowerShell", "message": "PowerShell 3.0, FullLanguage"}), "PowerShell 3.0", "5.1 or newer"),
-        (
-            gave({"failure": "PowerShell", "message": "PowerShell 5.0.10586.117, FullLanguage"}),
-            "5.0.10586",
-            "5.1 or newer",
-        ),
-        (
-            {
-                "failed": True,
-                "msg": 'This module cannot run as it requires a minimum PowerShell version of 5.1, actual was "4.0"',
-            },
-            "actual was",
-            "5.1 or newer",
-        ),
-        (
-            {
-                "failed": True,
-                "msg": "Unhandled exception",
-                "module_stderr": "[X] does not contain a method named 'new'.",
-            },
-            "Unhandled exception",
-            "5.1 or newer",
-        ),
-        (
-            AnsibleError("winrm or requests is not installed: No module named 'winrm'"),
-            "No module",
-            "pip install pywinrm",
-        ),
-        ({"failed": True, "msg": "Access is denied"}, "Access is denied", "local administrator"),
-        (
-            {"failed": True, "msg": "cannot be loaded because running scripts is disabled on this system"},
-            "is disabled",
-            "Get-ExecutionPolicy",
-        ),
-        (
-            {"failed": True, "msg": "MODULE FAILURE", "module_stdout": "", "module_stderr": "boom"},
-            "MODULE FAILURE",
-            "win_ping",
-        ),
-        ({"failed": True, "msg": 7, "error": "none"}, "did not say why", "win_ping"),
-        ({"changed": True, "msg": "skipped, running in check mode"}, "skipped, running", "win_ping"),
-        (gave({}), "did not say why", "win_ping"),
-        (gave(None), "did not say why", "win_ping"),
-        (gave("text"), "did not say why", "win_ping"),
-        (
-            gave(answered(200), error=[{"output": "Something.", "fully_qualified_error_id": "X"}, "?"]),
-            "Something",
-            "win_ping",
-        ),
-        (gave(answered(200), failed=True), "did not say why", "win_ping"),
-        ({}, "did not say why", "win_ping"),
-    ],
-)
-def test_what_keeps_a_machine_from_looking(result, said, advice):
-    message = problem_of(result)
-    assert POWERSHELL in message
-    assert said in message
-    assert advice in message
-
-
-def test_no_result_at_all():
-    assert "a NoneType instead of a result" in problem_of(None)
-
-
-@pytest.mark.parametrize("key", ["status", "headers", "body", "looks"])
+@pytest.mark.parametrize("key", ["status", "headers", "body", "polls"])
 def test_a_result_that_lacks_a_key(key):
     answer = answered(200)
     del answer[key]
@@ -303,9 +205,11 @@ def test_a_result_that_lacks_a_key(key):
         ("status", "200", "status is not a number but '200'"),
         ("status", True, "status is not a number but True"),
         ("status", None, "status is not a number but None"),
-        ("looks", "1", "looks is not a number"),
+        ("polls", "1", "polls is not a number"),
         ("headers", [], "headers is not a dictionary"),
         ("headers", {"ETag": 2}, "the header ETag is not text but 2"),
+        ("headers", {"\x1b[2J": None}, "the header [2J is not text but None"),
+        ("status", "\x1b[2J", "status is not a number but '\\x1b[2J'"),
         ("body", {}, "body is not text"),
         ("body", "***", "the body is not base64"),
         ("body", "eyJ", "the body is not base64"),
@@ -316,78 +220,12 @@ def test_a_result_with_a_wrong_type(key, value, said):
     assert said in problem_of(gave(dict(answered(200), **{key: value})))
 
 
-@pytest.mark.parametrize("key, value", [("failure", 1), ("message", None), ("looks", None)])
+@pytest.mark.parametrize("key, value", [("failure", 1), ("message", None), ("polls", None)])
 def test_a_failure_with_a_wrong_type(key, value):
     assert f"{key} is not" in problem_of(gave(dict(failed("Timeout"), **{key: value})))
 
 
 def test_a_post_that_may_have_arrived():
     message = problem_of(gave({"status": 200}), lambda transport: transport.post(URL, {}, b"{}", 10.0))
-    assert "it has no looks" in message
-    assert message.endswith("Whether the approval was sent can't be told; to run this again does no harm.")
-
-
-# --- discovery ---
-
-
-def binary(text):
-    return {
-        "exists": True,
-        "type": "REG_BINARY",
-        "raw_value": ["0x" + text[at : at + 2] for at in range(0, len(text), 2)],
-    }
-
-
-VALUES = [
-    case
-    for case in json.loads((VECTORS / "leases.json").read_text())["cases"]
-    if case["form"] == "windows_interface_options"
-]
-
-
-@pytest.mark.parametrize("case", VALUES, ids=[case["name"] for case in VALUES])
-def test_the_vectors_as_the_registry_has_them(case):
-    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, binary(case["hex"])))
-    assert found.endpoints == base_urls([case["address"]])
-    assert found.skipped == ()
-
-
-def test_discovery_asks_for_every_interface():
-    value = "f5000000000000000400000000000000ffffff7fa83f8110"
-    machine = Machine(
-        {"exists": True, "sub_keys": ["{A}", "{B}", "{C}"], "properties": {}},
-        {"exists": False},
-        binary(value),
-        binary(value),
-    )
-    found = find_endpoints(machine)
-    assert found.endpoints == ("http://168.63.129.16", "http://168.63.129.16:8080")
-    assert found.skipped == ()
-    assert machine.calls == [(REGISTRY, {"path": INTERFACES})] + [
-        (REGISTRY, {"path": INTERFACES + "\\" + name, "name": "DhcpInterfaceOptions"}) for name in ("{A}", "{B}", "{C}")
-    ]
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"exists": True, "type": "REG_SZ", "raw_value": "text"},
-        {"exists": True, "type": "REG_SZ"},
-        {"exists": True, "raw_value": ["0x100"]},
-        {"exists": True, "raw_value": None},
-    ],
-)
-def test_discovery_skips_what_is_not_binary(value):
-    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, value))
-    assert found == ((), ("{A}: DhcpInterfaceOptions is not binary",))
-
-
-def test_discovery_skips_what_can_not_be_read():
-    denied = {"failed": True, "msg": "Requested registry access is not allowed: access denied"}
-    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, denied))
-    assert found.endpoints == () and "local administrator" in found.skipped[0]
-    found = find_endpoints(Machine(denied))
-    assert found.endpoints == () and found.skipped[0].startswith(
-        "win1: ansible.windows.win_reg_stat did not do its work"
-    )
-    assert find_endpoints(Machine({"exists": False})) == ((), ())
+    assert "it has no polls" in message
+    assert message.endswith("Whether the approval was sent is not known; to run this again does no harm.")

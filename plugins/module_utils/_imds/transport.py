@@ -1,0 +1,118 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How bytes get to the metadata service and back: what a Transport is.
+
+A Transport knows HTTP and time limits. It knows neither versions nor events nor what to try again.
+
+Private to this collection.
+"""
+
+import collections
+from typing import Deque, Dict, NamedTuple, Optional, Tuple
+
+from .._clock import Clock, Deadline, ticks
+from .._errors import AnswerTimeout, AnswerTooLarge, BrokenAnswer, TransportError
+
+LIMIT = 1024 * 1024  # bytes of an answer's body; a large document has 200 kB
+REQUESTS_PER_SECOND = 5  # what Azure allows one machine, S3
+
+
+class Answer(NamedTuple):
+    """One HTTP answer; header names in lower case."""
+
+    status: int
+    headers: Dict[str, str]
+    body: bytes
+
+
+class Transport:
+    """What the client needs of HTTP. A Transport raises subclasses of TransportError, and nothing else.
+
+    `timeout` is for one whole exchange, from the connection to the last byte. Redirects are answers
+    like others, no proxy is used, and no body above :data:`LIMIT` is taken. What was cut is no answer (:func:`whole`).
+    At most :data:`REQUESTS_PER_SECOND` requests are sent in any second.
+    """
+
+    def __init__(self, clock: Optional[Clock] = None) -> None:
+        self.clock = clock or Clock()
+
+    def get(self, url: str, headers: Dict[str, str], timeout: float) -> Answer:
+        raise NotImplementedError
+
+    def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
+        raise NotImplementedError
+
+    def get_until_changed(
+        self, url: str, headers: Dict[str, str], timeout: float, known: bytes, interval: float, limit: float
+    ) -> Tuple[Answer, int]:
+        """Look every `interval` seconds until the answer is another one than `known`, or `limit` seconds are over.
+
+        Any status besides 200 and 304 is another answer. Returns the last answer and the number of looks;
+        a TransportError carries that number as ``polls``. There is always one look, and one at the limit.
+        """
+        for polls in ticks(self.clock, interval, Deadline(self.clock, limit)):
+            try:
+                answer = self.get(url, headers, timeout)
+            except TransportError as error:
+                error.polls = polls
+                raise
+            if answer.status != 304 and not (answer.status == 200 and answer.body == known):
+                break
+        return answer, polls
+
+
+def whole(answer: Answer, url: str) -> Answer:
+    """The answer, when all of it has come.
+
+    HTTP libraries take a connection that ends inside the headers for the end of the headers, and then, as no length was
+    announced, for the end of an empty body. "No events" would be read from that, so an answer that brings nothing must
+    say that it has nothing to bring. (Chunks that lack their last one are an error of the library.)
+
+    :raises BrokenAnswer: when it was cut
+    """
+    announced = answer.headers.get("content-length", "").strip()
+    if answer.status in (204, 304):
+        return answer
+    if announced.isdigit() and len(answer.body) < int(announced):
+        raise _broken(f"The answer of {url} broke off after {len(answer.body)} of {announced} bytes.", answer, url)
+    chunked = answer.headers.get("transfer-encoding", "").strip().lower() == "chunked"
+    # Where nothing is read but the status, it tells enough.
+    if 200 <= answer.status < 300 and not answer.body and not announced.isdigit() and not chunked:
+        raise _broken(f"The answer of {url} broke off before its body, or inside its headers.", answer, url)
+    return answer
+
+
+def _broken(message: str, answer: Answer, url: str) -> BrokenAnswer:
+    return BrokenAnswer(message, status=answer.status, url=url)
+
+
+def too_slow(url: str, timeout: float) -> AnswerTimeout:
+    """The error for an answer whose end did not come in time."""
+    return AnswerTimeout(f"{url} gave no whole answer within {timeout:g} s.", url=url)
+
+
+def too_large(url: str, status: Optional[int] = None) -> AnswerTooLarge:
+    """The error for an answer with more bytes than a document can have."""
+    return AnswerTooLarge(f"{url} sent more than {LIMIT} bytes: no document is that long.", status=status, url=url)
+
+
+class RateLimit:
+    """At most :data:`REQUESTS_PER_SECOND` requests in any second, by the clock of whoever receives them.
+
+    A request arrives somewhere between its start and its end. So a request starts a second after the *end* of the fifth
+    one before it: counted from its start, a first request that had to make its connection would arrive too late.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ends: Deque[float] = collections.deque(maxlen=REQUESTS_PER_SECOND)
+
+    def wait(self) -> None:
+        """Before a request."""
+        if len(self._ends) == REQUESTS_PER_SECOND:
+            self._clock.sleep(max(0.0, self._ends[0] + 1.0 - self._clock.now()))
+
+    def ended(self) -> None:
+        """After a request, however it ended."""
+        self._ends.append(self._clock.now())

@@ -1,0 +1,98 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A server on loopback that plays what a test wants of it, byte by byte."""
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+
+
+class Server:
+    """A listener on loopback that plays one function per connection, and counts connections."""
+
+    def __init__(self, *plays):
+        self.listener = socket.socket()
+        self.listener.bind(("127.0.0.1", 0))
+        self.listener.listen(5)
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/x"
+        self.connections = 0
+        self.closed = threading.Semaphore(0)  # once for each connection that was played to its end
+        self.stop = threading.Event()
+        self.threads = [threading.Thread(target=self._serve, args=(plays,), daemon=True)]
+
+    def _serve(self, plays):
+        for play in plays:
+            with contextlib.suppress(OSError):
+                connection = self.listener.accept()[0]
+                self.connections += 1
+                connection.settimeout(5)
+                with contextlib.closing(connection), contextlib.suppress(OSError):
+                    play(self, connection)
+            self.closed.release()
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *exc_info):
+        self.stop.set()
+        # wakes up an accept() that nobody came for
+        with contextlib.suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for thread in self.threads:
+            thread.join(5)
+
+
+def request_of(connection):
+    received = b""
+    while b"\r\n\r\n" not in received:
+        piece = connection.recv(4096)
+        if not piece:
+            raise OSError("closed")
+        received += piece
+    return received
+
+
+def answers(*contents):
+    """Answer each request on the connection with the next of these bytes, then close."""
+
+    def play(server, connection):
+        for content in contents:
+            request_of(connection)
+            connection.sendall(content)
+
+    return play
+
+
+def trickles(start, forever):
+    def play(server, connection):
+        request_of(connection)
+        connection.sendall(start)
+        while not server.stop.wait(0.05):
+            connection.sendall(forever)
+
+    return play
+
+
+def stalls(start):
+    def play(server, connection):
+        request_of(connection)
+        connection.sendall(start)
+        server.stop.wait(5)
+
+    return play
+
+
+def resets(start):
+    def play(server, connection):
+        request_of(connection)
+        connection.sendall(start)
+        time.sleep(0.05)  # so that the start is read before the reset takes it away
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    return play

@@ -1,0 +1,187 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Transport over requests, over real sockets, on this machine only."""
+
+import time
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
+    AnswerTimeout,
+    AnswerTooLarge,
+    BrokenAnswer,
+    Unreachable,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
+    RequestsTransport,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.loopback import (
+    Server,
+    answers,
+    resets,
+    stalls,
+    trickles,
+)
+
+pytest.importorskip("requests")
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.fixture
+def real():
+    """A RequestsTransport on a real clock."""
+    return RequestsTransport()
+
+
+def test_one_connection_for_many_requests(real):
+    not_modified = b'HTTP/1.1 304 Not Modified\r\nETag: "1"\r\n\r\n'
+    with Server(answers(OK, OK, not_modified, CHUNKED + b"2\r\n{}\r\n0\r\n\r\n", OK)) as server:
+        found = [real.get(server.url, {}, 5.0) for _each in range(4)]
+        found.append(real.post(server.url, {}, b"{}", 5.0))
+        assert [answer.status for answer in found] == [200, 200, 304, 200, 200]
+        assert [answer.body for answer in found] == [b"{}", b"{}", b"", b"{}", b"{}"]
+        assert server.connections == 1
+
+
+def test_a_connection_that_the_server_has_closed_is_made_anew(real):
+    closing = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{}"
+    with Server(answers(OK), answers(closing), answers(OK)) as server:
+        for _each in range(3):
+            assert real.get(server.url, {}, 5.0).body == b"{}"
+            assert server.closed.acquire(timeout=5)
+        assert server.connections == 3
+
+
+@pytest.mark.parametrize(
+    "play",
+    [
+        trickles(HEAD, b"x"),
+        trickles(CHUNKED, b"1\r\nx\r\n"),
+        trickles(b"HTTP/1.1 200 OK\r\nX: ", b"x"),
+        trickles(b"", b"H"),
+        stalls(b""),
+        stalls(b"HTTP/1.1 200 OK\r\n"),
+        stalls(HEAD + b"x"),
+        stalls(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nx"),
+    ],
+    ids=["body", "chunks", "header", "status line", "nothing", "half a head", "half a body", "half a body to the end"],
+)
+def test_nobody_holds_us_beyond_the_timeout(real, play):
+    with Server(play) as server:
+        started = time.monotonic()
+        with pytest.raises(AnswerTimeout):
+            real.get(server.url, {}, 0.4)
+        assert 0.3 < time.monotonic() - started < 4.0
+
+
+@pytest.mark.parametrize(
+    "play, kind",
+    [
+        (answers(HEAD + b"x"), BrokenAnswer),
+        (answers(CHUNKED + b"9\r\nabc"), BrokenAnswer),
+        (answers(b"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nabc"), BrokenAnswer),
+        (answers(b"SSH-2.0-OpenSSH_9.6\r\n"), BrokenAnswer),
+        (answers(b""), Unreachable),
+        (resets(b""), Unreachable),
+        (resets(HEAD + b"x"), Unreachable),
+        (answers(b"HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
+        (answers(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
+        (answers(b"HTTP/1.1 302 Found\r\nLocation: /y\r\n\r\n" + b"x" * 5000000), AnswerTooLarge),
+    ],
+    ids=[
+        "truncated",
+        "truncated chunk",
+        "truncated error",
+        "not HTTP",
+        "closed",
+        "reset",
+        "reset in the body",
+        "5 MB",
+        "5 MB unannounced",
+        "5 MB of redirect",
+    ],
+)
+def test_faults_of_a_real_server(real, play, kind):
+    with Server(play) as server:
+        with pytest.raises(kind) as caught:
+            real.get(server.url, {}, 5.0)
+        assert caught.type is kind
+        assert caught.value.url == server.url
+
+
+DOCUMENT = b'{"DocumentIncarnation": 2, "Events": []}'
+WITH_LENGTH = b"HTTP/1.1 200 OK\r\nServer: IMDS\r\nContent-Length: 40\r\nETag: 1\r\n\r\n" + DOCUMENT
+IN_CHUNKS = b"HTTP/1.1 200 OK\r\nServer: IMDS\r\nTransfer-Encoding: chunked\r\n\r\n28\r\n" + DOCUMENT + b"\r\n0\r\n\r\n"
+TO_THE_END = b"HTTP/1.1 200 OK\r\nServer: IMDS\r\nConnection: close\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "answer, enough",
+    [
+        (WITH_LENGTH, len(WITH_LENGTH)),
+        (IN_CHUNKS, len(IN_CHUNKS) - len(b"\r\n\r\n")),  # all but the end of the last chunk's line
+        (TO_THE_END, len(TO_THE_END) + 1),
+    ],
+    ids=["with a length", "in chunks", "to the end of the connection"],
+)
+def test_an_answer_that_is_cut_anywhere_is_no_answer(answer, enough):
+    # whoever takes the end of the connection for the end of the headers reads "no events"
+    cuts = range(len(b"HTTP/1.1 200"), min(enough, len(answer) + 1))
+    with Server(*[answers(answer[:cut]) for cut in cuts]) as server:
+        for cut in cuts:
+            with pytest.raises(BrokenAnswer):
+                # each with a Transport of its own, or the limit of five requests a second would hold them up
+                pytest.fail(f"cut at {cut}: {RequestsTransport().get(server.url, {}, 5.0)}")
+
+
+def test_an_answer_without_a_length_is_whole_where_it_ends(real):
+    with Server(answers(TO_THE_END + DOCUMENT)) as server:
+        assert real.get(server.url, {}, 5.0).body == DOCUMENT
+
+
+def test_an_empty_answer_that_says_so_is_one(real):
+    empty = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    with Server(answers(empty, CHUNKED + b"0\r\n\r\n")) as server:
+        assert [real.get(server.url, {}, 5.0).body for _each in range(2)] == [b"", b""]
+
+
+def test_after_a_fault_the_next_request_is_clean(real):
+    with Server(answers(HEAD + b"x"), answers(OK)) as server:
+        with pytest.raises(BrokenAnswer):
+            real.get(server.url, {}, 5.0)
+        assert real.get(server.url, {}, 5.0).body == b"{}"
+
+
+def test_nobody_listens(real):
+    with Server() as server:
+        url = server.url
+    with pytest.raises(Unreachable) as caught:
+        real.get(url, {}, 5.0)
+    assert "refused" in caught.value.message
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 70, "h\u00e9..b"])
+def test_a_host_that_can_not_be(real, host):
+    with pytest.raises(Unreachable):
+        real.get(f"http://{host}/x", {}, 5.0)
+
+
+def test_a_real_redirect_is_not_followed(real):
+    with Server(answers(OK)) as elsewhere:
+        redirect = b"HTTP/1.1 302 Found\r\nLocation: " + elsewhere.url.encode() + b"\r\nContent-Length: 0\r\n\r\n"
+        with Server(answers(redirect)) as server:
+            assert real.get(server.url, {}, 5.0).status == 302
+        assert elsewhere.connections == 0
+
+
+def test_a_real_proxy_is_not_contacted(monkeypatch):
+    with Server(answers(OK)) as proxy, Server(answers(OK)) as server:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        assert RequestsTransport().get(server.url, {}, 5.0).body == b"{}"
+        assert proxy.connections == 0

@@ -1,0 +1,175 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A machine that can't be made to look, and what its registry holds."""
+
+import json
+import pathlib
+
+import pytest
+from ansible.errors import AnsibleError
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import base_urls
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
+    INTERFACES,
+    POWERSHELL,
+    REGISTRY,
+    find_endpoints,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.windows_machine import (
+    Machine,
+    gave,
+    problem_of,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import answered
+
+VECTORS = pathlib.Path(__file__).parents[4] / "vectors"
+
+ERROR = {
+    "output": "Cannot invoke method. Method invocation is supported only on core types in this language mode.",
+    "fully_qualified_error_id": "MethodInvocationNotSupportedInConstrainedLanguage",
+}
+
+
+@pytest.mark.parametrize(
+    "result, said, advice",
+    [
+        (
+            AnsibleError("The module ansible.windows.win_powershell was not found in configured module paths"),
+            "was not found",
+            "ansible-galaxy collection install ansible.windows",
+        ),
+        (gave({}, failed=True, error=[ERROR]), "Cannot invoke method", "FullLanguage"),
+        (
+            gave({"failure": "PowerShell", "message": "PowerShell 5.1.19041.4648, ConstrainedLanguage"}),
+            "PowerShell 5.1.19041.4648, ConstrainedLanguage",
+            "FullLanguage",
+        ),
+        (gave({"failure": "PowerShell", "message": "PowerShell 3.0, FullLanguage"}), "PowerShell 3.0", "5.1 or newer"),
+        (
+            gave({"failure": "PowerShell", "message": "PowerShell 5.0.10586.117, FullLanguage"}),
+            "5.0.10586",
+            "5.1 or newer",
+        ),
+        (
+            {
+                "failed": True,
+                "msg": 'This module cannot run as it requires a minimum PowerShell version of 5.1, actual was "4.0"',
+            },
+            "actual was",
+            "5.1 or newer",
+        ),
+        (
+            {
+                "failed": True,
+                "msg": "Unhandled exception",
+                "module_stderr": "[X] does not contain a method named 'new'.",
+            },
+            "Unhandled exception",
+            "5.1 or newer",
+        ),
+        (
+            AnsibleError("winrm or requests is not installed: No module named 'winrm'"),
+            "No module",
+            "pip install pywinrm",
+        ),
+        ({"failed": True, "msg": "Access is denied"}, "Access is denied", "local administrator"),
+        (
+            {"failed": True, "msg": "cannot be loaded because running scripts is disabled on this system"},
+            "is disabled",
+            "Get-ExecutionPolicy",
+        ),
+        (
+            {"failed": True, "msg": "MODULE FAILURE", "module_stdout": "", "module_stderr": "boom"},
+            "MODULE FAILURE",
+            "win_ping",
+        ),
+        ({"failed": True, "msg": 7, "error": "none"}, "did not say why", "win_ping"),
+        ({"changed": True, "msg": "skipped, running in check mode"}, "skipped, running", "win_ping"),
+        (gave({}), "did not say why", "win_ping"),
+        (gave(None), "did not say why", "win_ping"),
+        (gave("text"), "did not say why", "win_ping"),
+        (
+            gave(answered(200), error=[{"output": "Something.", "fully_qualified_error_id": "X"}, "?"]),
+            "Something",
+            "win_ping",
+        ),
+        (gave(answered(200), failed=True), "did not say why", "win_ping"),
+        ({}, "did not say why", "win_ping"),
+    ],
+)
+def test_what_keeps_a_machine_from_looking(result, said, advice):
+    message = problem_of(result)
+    assert POWERSHELL in message
+    assert said in message
+    assert advice in message
+
+
+def test_no_result_at_all():
+    assert "a NoneType instead of a result" in problem_of(None)
+
+
+# --- discovery ---
+
+
+def binary(text):
+    return {
+        "exists": True,
+        "type": "REG_BINARY",
+        "raw_value": ["0x" + text[at : at + 2] for at in range(0, len(text), 2)],
+    }
+
+
+VALUES = [
+    case
+    for case in json.loads((VECTORS / "leases.json").read_text())["cases"]
+    if case["form"] == "windows_interface_options"
+]
+
+
+@pytest.mark.parametrize("case", VALUES, ids=[case["name"] for case in VALUES])
+def test_the_vectors_as_the_registry_has_them(case):
+    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, binary(case["hex"])))
+    assert found.endpoints == base_urls([case["address"]])
+    assert found.skipped == ()
+
+
+def test_discovery_asks_for_every_interface():
+    value = "f5000000000000000400000000000000ffffff7fa83f8110"
+    machine = Machine(
+        {"exists": True, "sub_keys": ["{A}", "{B}", "{C}"], "properties": {}},
+        {"exists": False},
+        binary(value),
+        binary(value),
+    )
+    found = find_endpoints(machine)
+    assert found.endpoints == ("http://168.63.129.16", "http://168.63.129.16:8080")
+    assert found.skipped == ()
+    assert machine.calls == [(REGISTRY, {"path": INTERFACES})] + [
+        (REGISTRY, {"path": INTERFACES + "\\" + name, "name": "DhcpInterfaceOptions"}) for name in ("{A}", "{B}", "{C}")
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"exists": True, "type": "REG_SZ", "raw_value": "text"},
+        {"exists": True, "type": "REG_SZ"},
+        {"exists": True, "raw_value": ["0x100"]},
+        {"exists": True, "raw_value": None},
+    ],
+)
+def test_discovery_skips_what_is_not_binary(value):
+    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, value))
+    assert found == ((), ("{A}: DhcpInterfaceOptions is not binary",))
+
+
+def test_discovery_skips_what_can_not_be_read():
+    denied = {"failed": True, "msg": "Requested registry access is not allowed: access denied"}
+    found = find_endpoints(Machine({"exists": True, "sub_keys": ["{A}"]}, denied))
+    assert found.endpoints == () and "local administrator" in found.skipped[0]
+    found = find_endpoints(Machine(denied))
+    assert found.endpoints == () and found.skipped[0].startswith(
+        "win1: ansible.windows.win_reg_stat did not do its work"
+    )
+    assert find_endpoints(Machine({"exists": False})) == ((), ())

@@ -1,0 +1,54 @@
+# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Windows machine that gives the results which a test wants."""
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
+    POWERSHELL,
+    WindowsMachine,
+    WindowsProblem,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
+
+URL = "http://imds.test/metadata/scheduledevents?api-version=2020-07-01"
+BODY = b'{"DocumentIncarnation": 2, "Events": []}'
+
+
+class Machine(WindowsMachine):
+    """A machine that gives these results in turn, and remembers what it was asked."""
+
+    def __init__(self, *results):
+        super().__init__("win1", self.run)
+        self.results = list(results)
+        self.calls = []
+
+    def run(self, module, arguments):
+        self.calls.append((module, arguments))
+        result = self.results.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+
+def gave(answer, **more):
+    return dict({"changed": False, "error": [], "failed": False, "result": answer}, **more)
+
+
+def parameters(machine):
+    assert [module for module, _arguments in machine.calls] == [POWERSHELL] * len(machine.calls)
+    return [arguments["parameters"] for _module, arguments in machine.calls]
+
+
+def problem_of(result, call=None):
+    """The message of the problem that this result is."""
+    machine = Machine(result)
+    call = call or (lambda transport: transport.get(URL, {}, 10.0))
+    with pytest.raises(WindowsProblem) as caught:
+        call(WindowsTransport(machine))
+    assert caught.value.kind == "invalid"
+    assert caught.value.message.startswith("win1: ")
+    assert caught.value.message.isprintable()
+    assert len(machine.calls) == 1
+    return caught.value.message
