@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..module_utils._module import INFO_ARGUMENTS
-from ..module_utils._operations.operation import info
+from ..module_utils._operations.info import info
 from ..plugin_utils._action import ScheduledEventsAction
 
 

@@ -233,7 +233,7 @@ failure:
 """
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module import APPROVE_ARGUMENTS, run
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.operation import approve
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.approve import approve
 
 
 def main():

@@ -318,7 +318,7 @@ failure:
 """
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module import INFO_ARGUMENTS, run
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.operation import info
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.info import info
 
 
 def main():

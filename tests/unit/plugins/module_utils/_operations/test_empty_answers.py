@@ -5,11 +5,9 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.operation import (
-    OperationFailed,
-    approve,
-    info,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.approve import approve
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.info import info
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.operation import OperationFailed
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ENDPOINT,
     document,
