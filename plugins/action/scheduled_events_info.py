@@ -13,5 +13,5 @@ class ActionModule(ScheduledEventsAction):
     arguments = INFO_ARGUMENTS
 
     @staticmethod
-    def operation(options, transport, clock, check_mode, find):
+    def operation(options, transport, clock, check_mode, find, caller):
         return info(options, transport, clock, find)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
-from .event import Event
+from .event import Event, among
 
 
 class Condition(NamedTuple):
@@ -54,9 +54,9 @@ def _duration(event: Event) -> float:
 
 
 CONDITIONS = {
-    "types": Condition(_parse_names, lambda event, notice, names: event.event_type.lower() in names),
-    "statuses": Condition(_parse_names, lambda event, notice, names: event.event_status.lower() in names),
-    "sources": Condition(_parse_names, lambda event, notice, names: event.source.lower() in names),
+    "types": Condition(_parse_names, lambda event, notice, names: among(event.event_type, names)),
+    "statuses": Condition(_parse_names, lambda event, notice, names: among(event.event_status, names)),
+    "sources": Condition(_parse_names, lambda event, notice, names: among(event.source, names)),
     "duration_below": Condition(_parse_upper_limit, lambda event, notice, limit: _duration(event) < limit),
     "duration_at_least": Condition(_parse_seconds, lambda event, notice, limit: _duration(event) >= limit),
     "notice_below": Condition(_parse_seconds, lambda event, notice, limit: notice is not None and notice < limit),

@@ -6,8 +6,9 @@
 Private to this collection.
 """
 
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Set, Tuple
 
+from .._caller import Caller
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError
 from .._events.event import Event
@@ -25,17 +26,33 @@ def approve(
     clock: Clock,
     check_mode: bool = False,
     find: Optional[Callable[[], Found]] = None,
+    caller: Optional[Caller] = None,
 ) -> Dict[str, Any]:
-    """Approve the named events that may be approved, and see that it worked."""
-    return Approval(approve_options(options), transport, clock, find, check_mode).perform()
+    """Approve the named events that may be approved, and see that it worked.
+
+    :arg caller: without whom nothing is sent any more
+    """
+    return Approval(approve_options(options), transport, clock, find, check_mode, caller).perform()
 
 
 class Approval(Operation):
-    def __init__(self, options, transport, clock, find, check_mode: bool) -> None:
+    def __init__(
+        self,
+        options: Dict[str, Any],
+        transport: Transport,
+        clock: Clock,
+        find: Optional[Callable[[], Found]],
+        check_mode: bool,
+        caller: Optional[Caller],
+    ) -> None:
         super().__init__(options, transport, clock, find)
         self._check_mode = check_mode
+        self._caller = caller
         self._ids = _distinct(options["event_ids"])  # as the caller wrote them
-        self._prepared = {name.lower() for name in options["prepared_resources"]}
+        prepared: Optional[List[str]] = options["prepared_resources"]
+        # Whoever says which machines are prepared says it of this one, too.
+        self._own_counts = prepared is None
+        self._accepted = {name.lower() for name in (prepared or []) + options["allow_unknown"]}
         self._lost = 0
         self._before: Dict[str, str] = {}
         self.approved: Dict[str, str] = {}  # key -> id as Azure writes it
@@ -45,7 +62,7 @@ class Approval(Operation):
 
     def run(self) -> None:
         self.first_look(None)
-        self.learn_name(needed=self._needs_name())
+        self.learn_name(needed=self._needs_name(), unchecked=False)
         pending = self._sort()
         options = self.options
         if self._check_mode:
@@ -68,22 +85,21 @@ class Approval(Operation):
             confirmed=list(self.confirmed.values()),
             events=self.event_dicts(self.document.events),
             diff={
-                "before": {"events": {self.approved[key]: self._before[key] for key in self.approved}},
-                "after": {"events": dict.fromkeys(self.approved.values(), "approved")},
+                "before": {
+                    "events": [{"id": self.approved[key], "status": self._before[key]} for key in self.approved]
+                },
+                "after": {"events": [{"id": event_id, "status": "approved"} for event_id in self.approved.values()]},
             },
         )
         return result
 
     def _needs_name(self) -> bool:
         """Whether one of the events can't be judged without knowing which machine this is."""
-        if self.name:
-            return False
-        for event in self._named().values():
-            if event.has_started or event.is_advice:
-                continue
-            if event.is_terminate or (not self.options["force"] and self._unknown(event)):
-                return True
-        return False
+        return any(
+            event.may_terminate or (self._own_counts and self._unaccepted(event))
+            for event in self._named().values()
+            if not event.has_started and not event.is_advice
+        )
 
     def _named(self) -> Dict[str, Event]:
         unusable = {entry.key for entry in self.document.unusable}
@@ -116,30 +132,34 @@ class Approval(Operation):
     def _absence(self, key: str) -> Optional[Tuple[str, str]]:
         for entry in self.document.unusable:
             if entry.key == key:
-                return "unknown_machines", "which machines it affects can't be read: " + entry.reason
+                return "unreadable", f"its entry in the document can't be read: {entry.reason}"
         if key in self.already:
             return None
+        if key not in self.document.lacks([key]):
+            return "unreadable", "an entry of the document has lost its id, and may be this event"
         return "gone", "the document does not hold it: it is over, was cancelled, or belongs to other machines"
 
     def _objection(self, event: Event) -> Optional[Tuple[str, str]]:
         """What speaks against approving the event: the reason, and a sentence."""
         if event.is_advice:
             return "advice", "it is advice, and an approval has no effect"
-        if event.is_terminate and not event.affects(self.name):
+        if event.may_terminate and not event.affects(self.name):
+            deletes = "deletes" if event.is_terminate else "has no type that can be read, so it may delete"
             return (
                 "not_own_terminate",
-                f"it deletes {listed(event.resources)}, and only a machine itself approves its deletion; this is {self.name}",
+                f"it {deletes} {listed(event.resources)}, and only a machine itself approves its deletion; this is {self.name}",
             )
-        unknown = self._unknown(event)
-        if unknown and not self.options["force"]:
+        own = (self.name or "").lower() if self._own_counts else ""
+        unknown = [name for name in self._unaccepted(event) if name.lower() != own]
+        if unknown:
             return "unknown_machines", (
-                f"it affects {listed(unknown)}, too: prepare these machines and name them in prepared_resources, or set force"
+                f"it affects {listed(unknown)}, too: prepare these machines and name them in prepared_resources, or name them in allow_unknown"
             )
         return None
 
-    def _unknown(self, event: Event) -> List[str]:
-        own = (self.name or "").lower()
-        return [name for name in event.resources if name.lower() not in self._prepared and name.lower() != own]
+    def _unaccepted(self, event: Event) -> List[str]:
+        """Its machines of which the caller has said nothing."""
+        return [name for name in event.resources if name.lower() not in self._accepted]
 
     def _leave_it_to_others(self, pending: List[Event], deadline: Deadline) -> List[Event]:
         """Let the approvers of a lower rank go first: until none is left to approve, or our turn has come."""
@@ -158,6 +178,11 @@ class Approval(Operation):
 
     def _send(self, pending: Sequence[Event], deadline: Deadline) -> List[Event]:
         """One POST. Returns what must be sent again, because only a later document could tell, and it said no."""
+        if self._caller and self._caller.is_gone():
+            raise ScheduledEventsError(
+                f"{listed(event.event_id for event in pending)}: no approval was sent, because the run that asked for it has been interrupted.",
+                kind="interrupted",
+            )
         failure = None
         try:
             self.imds.approve([event.event_id for event in pending])
@@ -206,8 +231,8 @@ class Approval(Operation):
                 )
             return again
         # A POST whose answer was lost may have done its work.
-        still_open = self._open_keys()
-        arrived = [event for event in pending if event.key not in still_open]
+        over = self._started_or_gone(event.key for event in pending)
+        arrived = [event for event in pending if event.key in over]
         for event in arrived:
             self.already.pop(event.key, None)
             self.not_approved.pop(event.key, None)
@@ -223,11 +248,11 @@ class Approval(Operation):
             )
         return again
 
-    def _open_keys(self) -> Set[str]:
-        """The events that have neither started nor left."""
-        return {event.key for event in self.document.events if not event.has_started}.union(
-            entry.key for entry in self.document.unusable
-        )
+    def _started_or_gone(self, keys: Iterable[str]) -> Set[str]:
+        """Those of the events that have started or left for certain."""
+        unreadable = {entry.key for entry in self.document.unusable}
+        started = {event.key for event in self.document.events if event.has_started}
+        return self.document.lacks(keys).union(started - unreadable)
 
     def _note_approved(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -237,9 +262,9 @@ class Approval(Operation):
     def _confirm(self, deadline: Deadline) -> None:
         """Wait until every approved event has started, or left."""
         while True:
-            open_keys = self._open_keys()
-            self.confirmed = {key: event_id for key, event_id in self.approved.items() if key not in open_keys}
-            missing = [event_id for key, event_id in self.approved.items() if key in open_keys]
+            over = self._started_or_gone(self.approved)
+            self.confirmed = {key: event_id for key, event_id in self.approved.items() if key in over}
+            missing = [event_id for key, event_id in self.approved.items() if key not in over]
             if not missing:
                 return
             try:
@@ -253,7 +278,7 @@ class Approval(Operation):
                 raise ScheduledEventsError(
                     f"{self.imds.endpoint} took the approval of {listed(missing)}, but after {self.options['wait_timeout']:g} s the document (incarnation {self.document.incarnation}) does not show it started. Azure waits until others on the same host agree, or until the event's not-before: the approval stands and must not be repeated. To wait longer, set wait_timeout.",
                     kind="timeout",
-                    url=self.imds.last_url,
+                    url=self.document_url,
                 )
 
 

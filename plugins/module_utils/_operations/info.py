@@ -6,18 +6,20 @@
 Private to this collection.
 """
 
-from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, NoReturn, Optional
 
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError
 from .._events.document import Document
-from .._events.event import Event
-from .._events.lifecycle import Transition, transitions
+from .._events.event import Event, among
+from .._events.lifecycle import Transition, remembered, transitions
 from .._imds.discovery import Found
 from .._imds.transport import Transport
 from .._text import listed
-from .operation import Operation
+from .operation import MOST_WARNINGS, Operation
 from .options import info_options
+
+_MOST_DESCRIBED = 20
 
 
 def info(
@@ -31,13 +33,13 @@ def info(
 
 
 class Info(Operation):
-    def __init__(self, *args) -> None:
-        super().__init__(*args)
+    def __init__(
+        self, options: Dict[str, Any], transport: Transport, clock: Clock, find: Optional[Callable[[], Found]]
+    ) -> None:
+        super().__init__(options, transport, clock, find)
         self.placement_group: Optional[str] = None
-        self.seen: List[
-            Transition
-        ] = []  # The events whose end is waited for: one that can't be read any more is not over.
-        self._watched = {event_id.upper() for event_id in self.options["event_ids"] or ()}
+        self.seen: List[Transition] = []
+        self._named = {event_id.upper() for event_id in options["event_ids"] or ()}
 
     def run(self) -> None:
         options = self.options
@@ -51,6 +53,7 @@ class Info(Operation):
 
     def result(self) -> Dict[str, Any]:
         result = super().result()
+        result["warnings"] += self._doubt_warnings()
         result.update(
             events=self.event_dicts(self._chosen()),
             placement_group=self.placement_group,
@@ -62,33 +65,36 @@ class Info(Operation):
         known = self.options["since_incarnation"]
         if known is None:
             known = self.document.incarnation
+        before = self.document
         while not self._is_met(known):
-            before = self.document
             if deadline.passed() or not self.change(deadline, self.options["wait_sleep"]):
                 self._give_up()
             self.seen.extend(
                 transition
                 for transition in transitions(before, self.document, now=self.imds.looked_at)
-                if self._passes(transition.event, with_status=False)
+                if self._passes(transition.event, with_status=False, in_doubt=True)
             )
+            before = remembered(before, self.document)
 
     def _is_met(self, known: Optional[int]) -> bool:
         wanted = self.options["wait_for"]
         if self.document.incarnation is None:  # an empty answer: nothing has come, gone or changed by that
             return False
-        chosen = self._chosen()
         if wanted == "change":
             return self.document.incarnation != known
         if wanted == "event":
-            return bool(chosen)
-        self._watched.update(event.key for event in chosen)
-        unreadable = self._watched.intersection(entry.key for entry in self.document.unusable)
+            return bool(self._chosen())
         if wanted == "gone":
-            return not chosen and not unreadable
-        started = any(event.has_started for event in chosen)
+            return not self._may_be_left()
         # A named event that is gone will never start.
-        named = self.options["event_ids"] is not None
-        return started or (named and not unreadable and not self._named_events())
+        gone = self.document.lacks(self._named)
+        return any(event.has_started for event in self._chosen()) or (bool(gone) and gone == self._named)
+
+    def _may_be_left(self) -> bool:
+        """Whether an event is left that is waited for, or one of which that can't be told."""
+        return any(self._passes(event, in_doubt=True) for event in self.document.events) or any(
+            not self._named or not entry.key or entry.key in self._named for entry in self.document.unusable
+        )
 
     def _give_up(self) -> NoReturn:
         options = self.options
@@ -97,7 +103,7 @@ class Info(Operation):
                 f"{self.imds.endpoint} sent no document within {options['wait_timeout']:g} s, only empty answers: "
                 "whether there are events is unknown.",
                 kind="timeout",
-                url=self.imds.last_url,
+                url=self.document_url,
             )
         outcome = {
             "event": "No event came within",
@@ -105,41 +111,51 @@ class Info(Operation):
             "gone": "An event was still there after",
             "change": "The document did not change within",
         }[options["wait_for"]]
-        filters = ", ".join(
+        filters = [
             f"{name}={listed(options[name])}" for name in ("event_ids", "types", "statuses", "sources") if options[name]
-        )
+        ]
         if options["affecting"] == "self":
-            filters += f"{', ' if filters else ''}affecting {self.name}"
-        document = self.document
+            filters.append(f"affecting {self.name}")
         raise ScheduledEventsError(
-            "%s %g s at %s%s. The last document (incarnation %s) held %s."
-            % (
-                outcome,
-                options["wait_timeout"],
-                self.imds.endpoint,
-                " (%s)" % filters if filters else "",
-                document.incarnation,
-                _described(document),
-            ),
+            f"{outcome} {options['wait_timeout']:g} s at {self.imds.endpoint}{f' ({listed(filters)})' if filters else ''}. "
+            f"The last document (incarnation {self.document.incarnation}) held {_described(self.document)}.",
             kind="timeout",
-            url=self.imds.last_url,
+            url=self.document_url,
         )
 
     def _chosen(self) -> List[Event]:
         return [event for event in self.document.events if self._passes(event)]
 
-    def _named_events(self) -> List[Event]:
-        return [event for event in self.document.events if _among(event.event_id, self.options["event_ids"])]
+    def _passes(self, event: Event, with_status: bool = True, in_doubt: bool = False) -> bool:
+        """Whether the filters let the event through.
 
-    def _passes(self, event: Event, with_status: bool = True) -> bool:
+        :arg in_doubt: what to say when something that a filter looks at can't be read
+        """
         options = self.options
         return (
-            _among(event.event_id, options["event_ids"])
-            and _among(event.event_type, options["types"])
-            and (not with_status or _among(event.event_status, options["statuses"]))
-            and _among(event.source, options["sources"])
+            (not self._named or event.key in self._named)
+            and all(
+                not text and in_doubt or among(text, options[name])
+                for name, text in _filtered_texts(event).items()
+                if options[name] and (with_status or name != "statuses")
+            )
             and (options["affecting"] == "any" or event.affects(self.name))
         )
+
+    def _doubt_warnings(self) -> List[str]:
+        """One for each event that the filters leave out because they can't tell, and not too many."""
+        in_doubt = [
+            event for event in self.document.events if self._passes(event, in_doubt=True) and not self._passes(event)
+        ]
+        warnings = []
+        for event in in_doubt[:MOST_WARNINGS]:
+            names = [name for name, text in _filtered_texts(event).items() if self.options[name] and not text]
+            warnings.append(
+                f"Event {event.event_id} of {listed(event.resources)} was left out, because the document does not say what the option {' or '.join(names)} asks for."
+            )
+        if len(in_doubt) > MOST_WARNINGS:
+            warnings.append(f"{len(in_doubt) - MOST_WARNINGS} more events were left out for the same reason.")
+        return warnings
 
     def _transition_dict(self, transition: Transition) -> Dict[str, Any]:
         event = transition.event
@@ -152,16 +168,19 @@ class Info(Operation):
         }
 
 
-def _among(text: str, wanted: Optional[Sequence[str]]) -> bool:
-    return not wanted or text.lower() in {item.lower() for item in wanted}
+def _filtered_texts(event: Event) -> Dict[str, str]:
+    """What the options that are filters look at; "" where that can't be read, or is not told by this api-version."""
+    return {"types": event.event_type, "statuses": event.event_status, "sources": event.source}
 
 
 def _described(document: Document) -> str:
     described = [
-        f"{event.event_type} {event.event_id} {event.event_status} of {listed(event.resources)}"
+        f"{event.event_type or 'An event of unknown type'} {event.event_id} {event.event_status or 'of unknown status'} of {listed(event.resources)}"
         for event in document.events
     ]
-    described.extend(
-        "entry %d, which can't be read: %s" % (entry.position, entry.reason) for entry in document.unusable
+    described.extend(f"entry {entry.position}, which can't be read: {entry.reason}" for entry in document.unusable)
+    return (
+        "; ".join(described[:_MOST_DESCRIBED])
+        + (f"; and {len(described) - _MOST_DESCRIBED} more" if len(described) > _MOST_DESCRIBED else "")
+        or "no event"
     )
-    return "; ".join(described) or "no event"

@@ -9,17 +9,21 @@ module on a Linux machine and on the controller for a Windows one, so it knows n
 Private to this collection.
 """
 
+import json
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from .._clock import Clock, Deadline, iso_utc
 from .._errors import ScheduledEventsError
-from .._events.document import Document
+from .._events.document import Document, UnusableEvent
 from .._events.event import Event, event_to_dict
 from .._imds.client import Client
 from .._imds.discovery import Found
-from .._imds.retries import explained
+from .._imds.retries import RETRY_FOR, explained
 from .._imds.transport import Transport
+from .._text import shortened
 
+_LONGEST_RAW = 2000  # characters
+MOST_WARNINGS = 10
 _ELSEWHERE = ("unreachable", "timeout")  # failures after which the endpoint is looked for elsewhere (discover)
 
 
@@ -45,6 +49,7 @@ class Operation:
         self._find = find
         self._started = clock.now()
         self._earlier_polls = 0
+        self.document_url: Optional[str] = None
         self.warnings: List[str] = []
         self.imds = self._conversation(options["endpoint"])
 
@@ -60,8 +65,7 @@ class Operation:
         imds = self.imds
         if imds.failures and not any(imds.last_failure in warning for warning in self.warnings):
             self.warnings.append(
-                "%d of the requests to %s failed on the way, the last one with: %s"
-                % (imds.failures, imds.endpoint, imds.last_failure)
+                f"{imds.failures} of the requests to {imds.endpoint} failed on the way, the last one with: {imds.last_failure}"
             )
         return self.result()
 
@@ -76,7 +80,7 @@ class Operation:
             "changed": False,
             "incarnation": self.document.incarnation,
             "unusable_events": [
-                {"position": entry.position, "id": entry.key, "reason": entry.reason, "raw": entry.raw}
+                {"position": entry.position, "id": entry.key, "reason": entry.reason, "raw": _raw(entry)}
                 for entry in self.document.unusable
             ],
             "resource_name": self.name,
@@ -85,7 +89,7 @@ class Operation:
             "elapsed": round(self.clock.now() - self._started, 3),
             "polls": self._earlier_polls + imds.polls,
             "looked_at": None if looked_at is None else iso_utc(looked_at),
-            "warnings": self.warnings + imds.warnings,
+            "warnings": self.warnings + imds.warnings + _unusable_warnings(self.document),
         }
 
     def event_dicts(self, events: Sequence[Event]) -> List[Dict[str, Any]]:
@@ -102,21 +106,54 @@ class Operation:
             failure = error
         if failure:
             self._discover(failure, deadline)
+        self.document_url = self.imds.last_url
 
-    def learn_name(self, needed: bool) -> None:
-        """The machine's own name; without it where nothing depends on it."""
-        if self.name:
-            return
+    def learn_name(self, needed: bool, unchecked: bool = True) -> None:
+        """The machine's own name, as its metadata service has it; without it where nothing depends on it.
+
+        The one that the caller gave is compared with it: names that got mixed up in an inventory would make one machine
+        act for another.
+
+        :arg needed: whether anything depends on it
+        :arg unchecked: whether the one that the caller gave will do where the metadata service has none to give
+        """
+        given = self.options["resource_name"]
+        final: Sequence[str] = ("unavailable",)
+        if needed and not (given and unchecked):
+            final = ()
+        elif given:
+            final = tuple(RETRY_FOR)
         failure = None
         try:
-            self.name = self.imds.resource_name(final=() if needed else ("unavailable",))
+            self.name = self.imds.resource_name(final)
         except ScheduledEventsError as error:
-            if needed:
-                raise
             failure = error
-        if failure:
+        if failure is None:
+            self._compare_names(given)
+        elif given and (unchecked or not needed):
             self.warnings.append(
-                f"Which events affect this machine can't be told, because its own name could not be learned (option resource_name): {failure.message}"
+                f"That this machine is {given}, as the option resource_name says, could not be checked: {failure.message}"
+            )
+        elif given:
+            raise explained(
+                failure,
+                f"That this machine is {given}, as the option resource_name says, could not be checked, and an approval depends on it: {failure.message}",
+            )
+        elif needed:
+            raise failure
+        else:
+            self.warnings.append(
+                f"Which events affect this machine is not known, because its own name could not be learned (option resource_name): {failure.message}"
+            )
+
+    def _compare_names(self, given: Optional[str]) -> None:
+        own = self.name or ""
+        if given and given.lower() != own.lower():
+            self.name = None  # whose events these are is not known
+            raise ScheduledEventsError(
+                f"The option resource_name says that this machine is {given}, but the metadata service says that it is {own} ({self.imds.last_url}). Nothing was done, since it might be done for the wrong machine. Leave the option out, or correct it; a role takes it from azure_maintenance_resource_name in the inventory.",
+                kind="invalid",
+                url=self.imds.last_url,
             )
 
     def change(self, deadline: Deadline, interval: float) -> bool:
@@ -154,3 +191,20 @@ class Operation:
         if found.skipped:
             outcome += "; could not be read: " + ", ".join(found.skipped)
         raise explained(failure, f"{failure.message} Discovery was tried: {outcome}.")
+
+
+def _raw(entry: UnusableEvent) -> str:
+    """What stood there, as JSON in ASCII: text from outside that can harm neither a terminal nor Ansible."""
+    return shortened(json.dumps(entry.raw), _LONGEST_RAW)
+
+
+def _unusable_warnings(document: Document) -> List[str]:
+    """One for each entry that can't be read, and not too many."""
+    warnings = [
+        f"Entry {entry.position} of the document{f' (event {entry.key})' if entry.key else ''} can't be read: {entry.reason}. It may be maintenance of this machine."
+        for entry in document.unusable[:MOST_WARNINGS]
+    ]
+    more = len(document.unusable) - MOST_WARNINGS
+    if more > 0:
+        warnings.append(f"{more} more entries of the document can't be read.")
+    return warnings

@@ -70,8 +70,14 @@ def run_info(transport, find=None, **options):
 def run_approve(transport, *event_ids, **options):
     check_mode = options.pop("check_mode", False)
     find = options.pop("find", None)
+    caller = options.pop("caller", None)
     result = approve(
-        dict(options, endpoint=ENDPOINT, event_ids=list(event_ids)), transport, transport.clock, check_mode, find
+        dict(options, endpoint=ENDPOINT, event_ids=list(event_ids)),
+        transport,
+        transport.clock,
+        check_mode,
+        find,
+        caller,
     )
     assert set(result) == APPROVE_KEYS
     return result

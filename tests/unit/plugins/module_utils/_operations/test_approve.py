@@ -38,7 +38,10 @@ def test_an_approval_that_is_confirmed(transport):
     )
     assert (result["incarnation"], result["polls"], result["elapsed"], result["resource_name"]) == (3, 3, 2.0, "web1")
     assert result["events"][0]["status"] == "Started"
-    assert result["diff"] == {"before": {"events": {"ID-1": "Scheduled"}}, "after": {"events": {"ID-1": "approved"}}}
+    assert result["diff"] == {
+        "before": {"events": [{"id": "ID-1", "status": "Scheduled"}]},
+        "after": {"events": [{"id": "ID-1", "status": "approved"}]},
+    }
 
 
 def test_several_events_are_one_post(transport):
@@ -68,7 +71,7 @@ def test_check_mode_sends_nothing_and_does_not_wait(transport):
         [],
     )
     assert result["not_approved"][0]["reason"] == "gone"
-    assert result["diff"]["after"] == {"events": {"ID-1": "approved"}}
+    assert result["diff"]["after"] == {"events": [{"id": "ID-1", "status": "approved"}]}
 
 
 @pytest.mark.parametrize("check_mode", [False, True])
@@ -77,7 +80,7 @@ def test_what_has_started_or_is_gone_is_no_change(transport, check_mode):
     result = run_approve(transport, "ID-1", "gone-1", check_mode=check_mode)
     assert (result["changed"], result["approved"], result["already"]) == (False, [], ["ID-1"])
     assert [(each["id"], each["reason"]) for each in result["not_approved"]] == [("gone-1", "gone")]
-    assert result["diff"] == {"before": {"events": {}}, "after": {"events": {}}}
+    assert result["diff"] == {"before": {"events": []}, "after": {"events": []}}
 
 
 def declined(transport, wire_event, **options):
@@ -92,9 +95,22 @@ def declined(transport, wire_event, **options):
 
 
 def test_machines_that_nobody_prepared(transport):
-    entry = declined(transport, event(resources=["web1", "WEB2", "web3"]), prepared_resources=["web2", "web30"])
+    entry = declined(transport, event(resources=["web1", "WEB2", "web3"]), prepared_resources=["web1", "web2", "web30"])
     assert entry["reason"] == "unknown_machines"
-    assert "web3" in entry["message"] and "WEB2" not in entry["message"]
+    assert "affects web3, too" in entry["message"] and "WEB2" not in entry["message"]
+
+
+@pytest.mark.parametrize("prepared", [["web2"], []])
+def test_whoever_names_the_prepared_machines_must_name_this_one_too(transport, prepared):
+    """An event that grew while others were drained: the machine that it now affects as well must not approve it."""
+    entry = declined(transport, event(resources=["web2", "web1"]), prepared_resources=prepared)
+    assert entry["reason"] == "unknown_machines" and "web1" in entry["message"]
+
+
+def test_a_machine_that_may_be_unknown_is_named(transport):
+    entry = declined(transport, event(resources=["web1", "other", "new"]), allow_unknown=["other"])
+    assert entry["reason"] == "unknown_machines"
+    assert "affects new, too" in entry["message"] and "allow_unknown" in entry["message"]
 
 
 def test_a_similar_name_is_another_machine(transport):
@@ -110,27 +126,36 @@ def test_a_similar_name_is_another_machine(transport):
     ],
 )
 def test_advice_is_never_approved(transport, wire_event):
-    assert declined(transport, wire_event, force=True)["reason"] == "advice"
+    assert declined(transport, wire_event, allow_unknown=["web1"])["reason"] == "advice"
 
 
-def test_only_a_machine_itself_approves_its_deletion(transport):
+@pytest.mark.parametrize("event_type", ["Terminate", "terminate ", "", None, 7, "Term\0inate"])
+def test_only_a_machine_itself_approves_its_deletion(transport, event_type):
+    """Nor an event whose type can't be read: it may be one."""
     entry = declined(
-        transport, event(EventType="Terminate", resources=["web2"]), force=True, prepared_resources=["web2"]
+        transport, event(EventType=event_type, resources=["web2"]), allow_unknown=["web2"], prepared_resources=["web2"]
     )
     assert entry["reason"] == "not_own_terminate"
     assert "web1" in entry["message"] and "web2" in entry["message"]
 
 
 def test_an_event_whose_machines_can_not_be_read(transport):
-    assert declined(transport, event(resources=[]), force=True)["reason"] == "unknown_machines"
+    entry = declined(transport, event(resources=[]), allow_unknown=["web1"])
+    assert entry["reason"] == "unreadable" and "its Resources are an empty list" in entry["message"]
+
+
+def test_an_entry_that_lost_its_id_may_be_the_event_that_is_to_be_approved(transport):
+    transport.expect(look(200, document(1, None)), own_name())
+    assert [each["reason"] for each in run_approve(transport, "ID-1")["not_approved"]] == ["unreadable"]
 
 
 @pytest.mark.parametrize(
     "wire_event, options",
     [
-        (event(resources=["web1", "web2"]), {"prepared_resources": ["WEB2"]}),
+        (event(resources=["web1", "web2"]), {"prepared_resources": ["web1", "WEB2"]}),
+        (event(resources=["web1", "web2"]), {"prepared_resources": ["web1"], "allow_unknown": ["WEB2"]}),
         (event(resources=["web2"]), {"prepared_resources": ["web2"]}),
-        (event(resources=["web1", "stranger"]), {"force": True}),
+        (event(resources=["web1", "other"]), {"allow_unknown": ["Other"]}),
         (event(EventType="Terminate", resources=["WEB1"]), {}),
         (event(EventType="Preempt"), {}),
         (event(EventType="Hibernate", EventStatus="Planned"), {}),
@@ -143,20 +168,36 @@ def test_what_is_approved(transport, wire_event, options):
 
 @pytest.mark.parametrize(
     "wire_event, options",
-    [(event(), {}), (event(EventType="Terminate"), {"force": True, "prepared_resources": ["web1"]})],
+    [
+        (event(), {}),
+        (event(), {"resource_name": "web1"}),
+        (event(EventType="Terminate"), {"prepared_resources": ["web1"]}),
+        (event(EventType="Terminate"), {"prepared_resources": ["web1"], "resource_name": "web1"}),
+        (event(EventType=None), {"prepared_resources": ["web1"]}),
+    ],
 )
 def test_a_name_that_matters_must_be_had(transport, wire_event, options):
     transport.expect(look(200, document(1, wire_event)), get(NAME_PATH, 200, b""))
     error = failed(run_approve, transport, "ID-1", **options)
     assert error.kind == "malformed"
     assert error.result["approved"] == []
+    assert ("could not be checked" in error.message) == ("resource_name" in options)
+
+
+@pytest.mark.parametrize("options", [{}, {"prepared_resources": ["web1"]}, {"allow_unknown": ["web1"]}])
+def test_nothing_is_approved_under_the_name_of_another_machine(transport, options):
+    transport.expect(look(200, ONE), own_name(b"web2"))
+    error = failed(run_approve, transport, "ID-1", resource_name="web1", **options)
+    assert error.kind == "invalid" and "web1" in error.message and "web2" in error.message
+    assert (error.result["approved"], error.result["resource_name"]) == ([], None)
 
 
 @pytest.mark.parametrize(
     "wire_event, options",
     [
-        (event(), {"force": True}),
+        (event(), {"allow_unknown": ["web1"]}),
         (event(), {"prepared_resources": ["web1"]}),
+        (event(), {"prepared_resources": ["web1"], "resource_name": "web1"}),
         (event(status="Started"), {}),
         (event("ID-2"), {}),
         (event(EventStatus="Advisory"), {}),
@@ -204,7 +245,56 @@ def test_an_event_that_stands_there_twice_and_once_unreadable_is_not_approved(tr
     transport.expect(look(200, document(1, event(), event(resources=[]))), own_name())
     result = run_approve(transport, "ID-1")
     assert result["approved"] == []
-    assert [entry["reason"] for entry in result["not_approved"]] == ["unknown_machines"]
+    assert [entry["reason"] for entry in result["not_approved"]] == ["unreadable"]
+
+
+@pytest.mark.parametrize("entry", [None, {}, {"EventId": 7}, {"EventId": " "}, event("ID-1 "), event("ID\0-1")])
+def test_an_entry_that_lost_its_id_confirms_nothing(transport, entry):
+    transport.expect(look(200, ONE), own_name(), sent("ID-1"), *[look(200, document(2, entry)) for _each in range(2)])
+    error = failed(run_approve, transport, "ID-1", wait_timeout=2.0)
+    assert (error.kind, error.result["approved"], error.result["confirmed"]) == ("timeout", ["ID-1"], [])
+
+
+def test_an_entry_that_lost_its_id_does_not_hide_a_start(transport):
+    transport.expect(look(200, ONE), own_name(), sent("ID-1"), look(200, document(2, None, event(status="Started"))))
+    assert run_approve(transport, "ID-1")["confirmed"] == ["ID-1"]
+
+
+def test_the_difference_can_be_shown_whatever_an_event_is_called(transport):
+    """A key that Ansible takes for one of its own would fail the task."""
+    transport.expect(look(200, document(1, event("__ansible_type"))), own_name(), sent("__ansible_type"))
+    result = run_approve(transport, "__ansible_type", wait=False)
+    assert set(result["diff"]["before"]) == set(result["diff"]["after"]) == {"events"}
+    assert result["diff"]["before"]["events"] == [{"id": "__ansible_type", "status": "Scheduled"}]
+
+
+class Gone:
+    """A caller who goes away after so many questions."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def is_gone(self):
+        self.left -= 1
+        return self.left < 0
+
+
+@pytest.mark.parametrize("options", [{}, {"rank": 1, "takeover": 1.0}])
+def test_without_its_caller_nothing_is_sent(transport, options):
+    transport.expect(look(200, ONE), own_name(), *[look(200, ONE) for _each in options][1:])
+    error = failed(run_approve, transport, "ID-1", caller=Gone(0), **options)
+    assert error.kind == "interrupted" and "ID-1" in error.message
+    assert (error.result["changed"], error.result["approved"]) == (False, [])
+
+
+def test_without_its_caller_nothing_is_sent_again(transport):
+    transport.expect(look(200, ONE), own_name(), sent("ID-1", outcome=(503,)), look(200, ONE))
+    assert failed(run_approve, transport, "ID-1", caller=Gone(1)).kind == "interrupted"
+
+
+def test_without_its_caller_check_mode_is_as_ever(transport):
+    transport.expect(look(200, ONE), own_name())
+    assert run_approve(transport, "ID-1", caller=Gone(0), check_mode=True)["approved"] == ["ID-1"]
 
 
 def test_a_confirmation_survives_failures(transport):

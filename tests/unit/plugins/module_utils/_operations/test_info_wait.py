@@ -21,15 +21,18 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     document,
     event,
     look,
+    own_name,
 )
 
 
 def wait(transport, wait_for="event", **options):
-    return run_info(transport, wait=True, wait_for=wait_for, resource_name="web1", **options)
+    transport.script.insert(1, own_name())
+    return run_info(transport, wait=True, wait_for=wait_for, **options)
 
 
 def give_up(transport, wait_for="event", **options):
-    error = failed(run_info, transport, wait=True, wait_for=wait_for, resource_name="web1", **options)
+    transport.script.insert(1, own_name())
+    error = failed(run_info, transport, wait=True, wait_for=wait_for, **options)
     assert error.kind == "timeout"
     assert error.url == URL
     assert ENDPOINT in error.message
@@ -157,12 +160,87 @@ def test_an_event_that_can_not_be_read_any_more_is_not_gone(transport, wait_for,
     )
     error = give_up(transport, wait_for, wait_timeout=2.0, **options)
     assert len(error.result["unusable_events"]) == 1
-    assert "held entry 1, which can't be read: it has no Resources" in error.message
+    assert "held entry 1, which can't be read: its Resources are an empty list" in error.message
+
+
+UNREADABLE = [
+    event(None),
+    event(EventId=7),
+    event(EventId=" "),
+    event(EventId="ID-1 "),
+    event(EventId="ID\0-1"),
+    "ID-1",
+]
+WITHOUT_ID = [(None,)] + [(each,) for each in UNREADABLE]
+
+
+@pytest.mark.parametrize("entries", WITHOUT_ID)
+@pytest.mark.parametrize(
+    "wait_for, options", [("gone", {"event_ids": ["id-1"]}), ("gone", {}), ("started", {"event_ids": ["ID-1"]})]
+)
+def test_an_entry_that_lost_its_id_may_be_the_event_that_is_waited_for(transport, entries, wait_for, options):
+    lost = document(3, *entries)
+    transport.expect(look(200, ONE, at=0), look(200, lost, at=1), look(200, lost, at=2))
+    error = give_up(transport, wait_for, wait_timeout=2.0, **options)
+    assert error.result["transitions"] == []
+    assert "held entry 1, which can't be read" in error.message
+
+
+@pytest.mark.parametrize("entries", WITHOUT_ID)
+def test_the_end_of_an_event_is_seen_when_its_entry_can_be_read_again(transport, entries):
+    transport.expect(look(200, STARTED), look(200, document(4, *entries)), look(200, STARTED), look(200, EMPTY))
+    result = wait(transport, "gone")
+    assert result["elapsed"] == 3.0
+    assert [(each["kind"], each["outcome"]) for each in result["transitions"]] == [("gone", "completed")]
+
+
+def test_the_end_of_an_event_is_seen_right_after_its_entry_could_not_be_read(transport):
+    transport.expect(look(200, STARTED), look(200, document(4, None)), look(200, EMPTY))
+    result = wait(transport, "gone")
+    assert [(each["kind"], each["outcome"]) for each in result["transitions"]] == [("gone", "completed")]
+
+
+def test_an_entry_that_lost_its_id_does_not_hide_a_start(transport):
+    transport.expect(look(200, ONE), look(200, document(3, None, event(status="Started"))))
+    assert wait(transport, "started", event_ids=["ID-1"])["elapsed"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "options, members",
+    [
+        ({"types": ["Reboot"]}, {"EventType": None}),
+        ({"types": ["Reboot"]}, {"EventType": "Reboot "}),
+        ({"types": ["Reboot"]}, {"EventType": "\0"}),
+        ({"sources": ["Platform"]}, {"EventSource": None}),
+        ({"statuses": ["Scheduled"]}, {"EventStatus": None}),
+        ({"affecting": "self"}, {"resources": ["web1 "]}),
+        ({"affecting": "self"}, {"resources": ["web2", "\u200bweb1"]}),
+        ({"affecting": "self", "types": ["Reboot"]}, {"resources": ["we\ufffdb1"], "EventType": None}),
+    ],
+)
+@pytest.mark.parametrize("first", [ONE, None])
+def test_an_event_is_not_gone_when_something_that_a_filter_looks_at_is_damaged(transport, options, members, first):
+    damaged = document(2, event(**members))
+    transport.expect(*[look(200, body) for body in (first or damaged, damaged, damaged)])
+    assert "An event was still there after 2 s" in give_up(transport, "gone", wait_timeout=2.0, **options).message
+
+
+def test_a_damaged_event_of_another_kind_is_not_waited_for(transport):
+    transport.expect(look(200, document(2, event(EventType="Freeze", EventSource=None))))
+    wait(transport, "gone", types=["Reboot"], sources=["Platform"])
 
 
 def test_an_unreadable_event_that_nobody_asked_for_does_not_count(transport):
     transport.expect(look(200, document(3, event("ID-2", resources=[]))))
     wait(transport, "gone", event_ids=["ID-1"])
+
+
+def test_a_long_document_is_described_in_part(transport):
+    many = document(1, *[event(f"ID-{number}", resources=[f"web{n}" for n in range(30)]) for number in range(30)])
+    transport.expect(*[look(200, many) for _each in range(3)])
+    message = give_up(transport, "gone", wait_timeout=2.0).message
+    assert "web19 and 10 more" in message and "ID-19" in message and "ID-20" not in message
+    assert message.endswith("; and 10 more.")
 
 
 def test_an_event_that_stays_is_named(transport):
@@ -196,8 +274,8 @@ def test_a_wait_survives_failures_and_reports_them(transport):
 
 
 def test_a_wait_that_ends_in_a_failure_keeps_what_it_saw(transport):
-    transport.expect(look(200, EMPTY), look(200, ONE), *[look(200, b"{") for _each in range(4)])
-    error = failed(run_info, transport, wait=True, wait_for="started", wait_timeout=5.0, resource_name="web1")
+    transport.expect(look(200, EMPTY), own_name(), look(200, ONE), *[look(200, b"{") for _each in range(4)])
+    error = failed(run_info, transport, wait=True, wait_for="started", wait_timeout=5.0)
     assert error.failure() == {"kind": "malformed", "status": 200, "url": URL}
     assert ids(error.result["events"]) == ["ID-1"]
     assert error.result["transitions"][0]["kind"] == "shown"

@@ -82,7 +82,8 @@ def test_a_wait_at_a_discovered_endpoint_survives_a_reset(transport):
             ("http://168.63.129.16", (200, ONE)),
         ),
     )
-    run_info(transport, find=lambda: FOUND, discover=True, wait=True, resource_name="web1")
+    transport.script.insert(2, get("http://168.63.129.16" + NAME_PATH, 200, b"web1"))
+    run_info(transport, find=lambda: FOUND, discover=True, wait=True)
 
 
 def test_no_endpoint_anywhere(transport):

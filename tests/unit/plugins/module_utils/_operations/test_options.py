@@ -17,6 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     events_path,
     get,
     look,
+    own_name,
 )
 
 NOT_A_NUMBER = float("nan")
@@ -82,6 +83,7 @@ def test_options_of_info(transport, options, words):
         ({"rank": -1}, "rank"),
         ({"takeover": -1.0}, "takeover"),
         ({"prepared_resources": ["web1", ""]}, "prepared_resources"),
+        ({"allow_unknown": [" "]}, "allow_unknown"),
     ],
 )
 def test_options_of_approve(transport, options, words):
@@ -107,6 +109,6 @@ def test_the_callers_options_stay_as_they_are(transport):
         "resource_name": " web1 ",
     }
     copy = {name: list(value) if isinstance(value, list) else value for name, value in options.items()}
-    transport.expect(look(200, EMPTY))
+    transport.expect(look(200, EMPTY), own_name())
     approve(options, transport, transport.clock)
     assert options == copy
