@@ -46,6 +46,6 @@ def _ancestors() -> List[int]:
 
 def _is_broken(output: int) -> bool:
     """Whether nobody holds the other end of a pipe any more."""
-    poll = select.poll()
-    poll.register(output, 0)
-    return any(event & (select.POLLERR | select.POLLHUP) for _descriptor, event in poll.poll(0))
+    pipe = select.poll()
+    pipe.register(output, 0)
+    return any(event & (select.POLLERR | select.POLLHUP) for _descriptor, event in pipe.poll(0))

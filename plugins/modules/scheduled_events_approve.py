@@ -69,7 +69,7 @@ options:
     default: 60
   wait_sleep:
     description:
-      - Seconds from one request for the document to the next, V(0.2) or more.
+      - Seconds from one look to the next, V(0.2) or more.
     type: float
     default: 1
 extends_documentation_fragment:

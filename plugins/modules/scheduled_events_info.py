@@ -75,7 +75,7 @@ options:
     default: 300
   wait_sleep:
     description:
-      - Seconds from one request for the document to the next, V(0.2) or more. Azure allows a machine five requests a second, all its programs
+      - Seconds from one look to the next, V(0.2) or more. Azure allows a machine five requests a second, all its programs
         together.
     type: float
     default: 1

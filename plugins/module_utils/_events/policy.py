@@ -137,7 +137,7 @@ def _parse_when(when: Any, label: str) -> Dict[str, Any]:
     return conditions
 
 
-def _check_keys(entry: Any, allowed: Sequence, label: str) -> None:
+def _check_keys(entry: Any, allowed: Sequence[str], label: str) -> None:
     for key in entry:
         if key not in allowed:
             raise PolicyError(

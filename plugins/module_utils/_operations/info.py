@@ -91,7 +91,7 @@ class Info(Operation):
         return any(event.has_started for event in self._chosen()) or (bool(gone) and gone == self._named)
 
     def _may_be_left(self) -> bool:
-        """Whether an event is left that is waited for, or one of which that can't be told."""
+        """Whether an event is left that is waited for, or one that may be."""
         return any(self._passes(event, in_doubt=True) for event in self.document.events) or any(
             not self._named or not entry.key or entry.key in self._named for entry in self.document.unusable
         )
@@ -169,7 +169,7 @@ class Info(Operation):
 
 
 def _filtered_texts(event: Event) -> Dict[str, str]:
-    """What the options that are filters look at; "" where that can't be read, or is not told by this api-version."""
+    """What the options that are filters look at; "" where it can't be read, or this api-version lacks it."""
     return {"types": event.event_type, "statuses": event.event_status, "sources": event.source}
 
 
