@@ -6,8 +6,8 @@
 Private to this collection.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._errors import ScheduledEventsError
 from .._text import did_you_mean, shown
