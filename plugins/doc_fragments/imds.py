@@ -49,7 +49,7 @@ options:
       - The machine's own name, as events list it. This is the name of the virtual machine in Azure, not its hostname; in
         a scale set it looks like V(web_4).
       - The metadata service is asked for it in any case (C(/metadata/instance/compute/name)). When it gives another name,
-        the task fails with RV(ignore:failure.kind=invalid), and nothing is approved.
+        the task fails with RV(failure.kind=invalid), and nothing is approved.
       - Where it gives none, this one is used, with a warning. An approval that depends on the machine's own name is not
         sent then.
     type: str

@@ -76,7 +76,7 @@ def until(what):
 def play(folder, takeover, signals):
     """Run the play and, when it looks for its turn to come, send it these signals; returns the POSTs that arrived."""
     (folder / "play.yml").write_text(PLAY)
-    with emulator(folder, SCENARIO) as address:
+    with emulator(folder, SCENARIO) as (address, _control):
         variables = {"emulator": address + "/vm/web1", "id": ID, "takeover": takeover}
         with start(folder, folder / "play.yml", HOSTS, variables) as run:
             until(lambda: len(journal(folder, "request")) > 3)

@@ -241,6 +241,12 @@ def test_an_event_that_can_not_be_read_after_its_approval_is_not_confirmed(trans
     assert [unusable["id"] for unusable in error.result["unusable_events"]] == ["ID-1"]
 
 
+def test_an_event_that_stands_there_twice_and_once_unreadable_is_not_confirmed(transport):
+    twice = document(2, event(status="Started"), event(resources=[]))
+    transport.expect(look(200, ONE), own_name(), sent("ID-1"), look(200, twice), look(200, twice))
+    assert failed(run_approve, transport, "ID-1", wait_timeout=2.0).result["confirmed"] == []
+
+
 def test_an_event_that_stands_there_twice_and_once_unreadable_is_not_approved(transport):
     transport.expect(look(200, document(1, event(), event(resources=[]))), own_name())
     result = run_approve(transport, "ID-1")
