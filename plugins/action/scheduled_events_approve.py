@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..module_utils._module import APPROVE_ARGUMENTS
-from ..module_utils._operations.operation import approve
+from ..module_utils._operations.approve import approve
 from ..plugin_utils._action import ScheduledEventsAction
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..module_utils._module import INFO_ARGUMENTS
-from ..module_utils._operations.operation import info
+from ..module_utils._operations.info import info
 from ..plugin_utils._action import ScheduledEventsAction
 
 
@@ -13,5 +13,5 @@ class ActionModule(ScheduledEventsAction):
     arguments = INFO_ARGUMENTS
 
     @staticmethod
-    def operation(options, transport, clock, check_mode, find):
+    def operation(options, transport, clock, check_mode, find, caller):
         return info(options, transport, clock, find)

@@ -21,7 +21,7 @@ options:
   api_version:
     description:
       - The api-version to ask for. When the service refuses it, the next older one is tried.
-      - Older ones tell less about an event. V(2024-07-09) is a preview, used only when it is named here.
+      - Older ones say less about an event. V(2024-07-09) is a preview, used only when it is named here.
     type: str
     choices:
       - '2024-07-09'
@@ -35,7 +35,7 @@ options:
     default: '2020-07-01'
   timeout:
     description:
-      - Seconds that one request may take, from the connection to the last byte of the answer.
+      - Seconds that one request may take, from the connection to the last byte of the answer; V(0.1) or more.
     type: float
     default: 10
   first_timeout:
@@ -48,6 +48,9 @@ options:
     description:
       - The machine's own name, as events list it. This is the name of the virtual machine in Azure, not its hostname; in
         a scale set it looks like V(web_4).
-      - Without it, the metadata service is asked (C(/metadata/instance/compute/name)).
+      - The metadata service is asked for it in any case (C(/metadata/instance/compute/name)). When it gives another name,
+        the task fails with RV(failure.kind=invalid), and nothing is approved.
+      - Where it gives none, this one is used, with a warning. An approval that depends on the machine's own name is not
+        sent then.
     type: str
 """

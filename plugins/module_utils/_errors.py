@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can go wrong, told apart by what a person does about it.
+"""What can go wrong, by what a person does about it.
 
 Private to this collection.
 """
@@ -20,6 +20,7 @@ KINDS = (
     "malformed",  # an answer that is no document, or was cut short
     "too_large",  # an answer above the limit
     "rejected",  # 400 to an approval
+    "interrupted",  # whoever started the approval was gone before it was sent
     "invalid",  # an option of the caller
 )
 

@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
+from ._caller import Caller
 from ._clock import Clock
 from ._errors import ScheduledEventsError
 from ._imds.client import VERSIONS
@@ -28,7 +29,7 @@ def _spec(defaults: Dict[str, Any], **arguments: Dict[str, Any]) -> Dict[str, Di
     return arguments
 
 
-_COMMON = dict(
+_COMMON: Dict[str, Dict[str, Any]] = dict(
     endpoint=dict(type="str"),
     discover=dict(type="bool"),
     api_version=dict(type="str", choices=list(VERSIONS)),
@@ -57,17 +58,20 @@ APPROVE_ARGUMENTS = _spec(
     APPROVE_DEFAULTS,
     event_ids=dict(type="list", elements="str", required=True),
     prepared_resources=dict(type="list", elements="str"),
-    force=dict(type="bool"),
+    allow_unknown=dict(type="list", elements="str"),
     rank=dict(type="int"),
     takeover=dict(type="float"),
     **{name: dict(argument) for name, argument in _COMMON.items()},
 )
 
-Operation = Callable[[Dict[str, Any], Transport, Clock, bool, Callable[[], Found]], Dict[str, Any]]
+Operation = Callable[[Dict[str, Any], Transport, Clock, bool, Callable[[], Found], Caller], Dict[str, Any]]
+
+_STDOUT = 1  # the file descriptor on which Ansible waits for the result
 
 
 def run(arguments: Dict[str, Dict[str, Any]], operation: Operation) -> None:
     """Run one operation as a module: it exits, with the operation's result or with its failure."""
+    caller = Caller(output=_STDOUT)
     module = AnsibleModule(argument_spec=arguments, supports_check_mode=True)
     if REQUESTS_IMPORT_ERROR:
         failure = ScheduledEventsError(missing_required_lib("requests"), kind="invalid")
@@ -80,6 +84,7 @@ def run(arguments: Dict[str, Dict[str, Any]], operation: Operation) -> None:
         clock,
         module.check_mode,
         lambda: find_endpoints(Files(), clock.wall()),
+        caller,
     )
     for warning in result.pop("warnings", ()):
         module.warn(warning)
@@ -95,12 +100,14 @@ def outcome(
     clock: Clock,
     check_mode: bool,
     find: Callable[[], Found],
+    caller: Caller,
 ) -> Dict[str, Any]:
     """The operation's result as Ansible has it, whether it did its work or failed; the warnings are still in it."""
     try:
-        return operation(options, transport, clock, check_mode, find)
+        return operation(options, transport, clock, check_mode, find, caller)
     except OperationFailed as error:
-        failure, result = error, error.result
+        failure: ScheduledEventsError = error
+        result = error.result
     except ScheduledEventsError as error:
         failure, result = error, {}
     return dict(result, failed=True, msg=failure.message, failure=failure.failure())

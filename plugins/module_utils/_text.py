@@ -42,9 +42,10 @@ def shown(value: Any, limit: int = 60) -> str:
     return shortened(repr(value), limit)
 
 
-def listed(texts: Iterable[Any]) -> str:
-    """Things in a sentence: ``a, b, c``."""
-    return ", ".join(str(text) for text in texts)
+def listed(texts: Iterable[Any], most: int = 20) -> str:
+    """Things in a sentence: ``a, b, c``, or ``a, b and 17 more``."""
+    words = [str(text) for text in texts]
+    return ", ".join(words) if len(words) <= most else f"{', '.join(words[:most])} and {len(words) - most} more"
 
 
 def sentence(text: str) -> str:

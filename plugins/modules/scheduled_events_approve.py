@@ -9,12 +9,14 @@ short_description: Let maintenance that Azure has scheduled for virtual machines
 description:
   - Approves Scheduled Events through the instance metadata service of an Azure virtual machine. Azure may then start
     them before their not-before time.
-  - An approval holds for all machines that the event lists. So an event that lists machines which the caller has not
-    prepared is left alone, unless O(force=true).
+  - An approval holds for all machines that the event lists. So an event is left alone that lists machines which the
+    caller has named neither in O(prepared_resources) nor in O(allow_unknown).
   - Only events that are named are approved. A V(Terminate) is approved only by the machine that it deletes, and
     V(SpotRebalanceRecommendation) never, because it is advice.
   - An event that has started or is gone needs no approval, which is no error. An approval whose answer got lost is sent
     again only while the event has not started; one that was taken never is.
+  - Nothing is sent any more when the run that asked for it has been interrupted, as far as the machine can see that. It
+    can't with C(async), nor while a connection is kept open that several tasks share (C(ControlPersist)).
   - Runs on Linux and on Windows machines, with the same options and results. A Windows machine only sends the
     requests; what they mean is worked out on the controller.
 options:
@@ -26,16 +28,20 @@ options:
     required: true
   prepared_resources:
     description:
-      - Names of machines that the caller has prepared, as the events write them (see O(resource_name)). The machine that
-        the module runs on always counts as prepared.
+      - Names of machines that the caller has prepared, as the events write them (see O(resource_name)). Case does not
+        matter.
+      - Without it the machine that the module runs on counts as prepared, and no other. With it, only the machines
+        that it names do; with an empty list none.
+    type: list
+    elements: str
+  allow_unknown:
+    description:
+      - Names of machines that an event may list though nobody has prepared them, as the events write them. Case does
+        not matter.
+      - An event that lists yet another machine is left alone. Azure may add machines to an event.
     type: list
     elements: str
     default: []
-  force:
-    description:
-      - Whether to approve events, too, that list machines which are not in O(prepared_resources).
-    type: bool
-    default: false
   rank:
     description:
       - V(0) for the machine that approves. One of rank V(n) first waits n times O(takeover) for the events to start or to
@@ -45,7 +51,7 @@ options:
     default: 0
   takeover:
     description:
-      - Seconds that each rank leaves to the one before it.
+      - Seconds that each rank leaves to the one before it, V(0) or more.
     type: float
     default: 30
   wait:
@@ -58,7 +64,7 @@ options:
   wait_timeout:
     description:
       - Seconds to wait at most, from the moment of the approval on. Lost approvals are sent again within it, with
-        O(wait=false) as well.
+        O(wait=false) as well. V(0) or more.
     type: float
     default: 60
   wait_sleep:
@@ -98,6 +104,13 @@ EXAMPLES = r"""
   register: approval
   failed_when: approval.failed and ((approval.failure | default({})).kind | default('') != 'timeout' or not approval.approved)
 
+- name: Approve what affects a machine, too, that is nobody's to prepare
+  cloudops.azure_maintenance.scheduled_events_approve:
+    event_ids: "{{ maintenance.events | map(attribute='id') }}"
+    prepared_resources: [web1, web2]
+    allow_unknown: [jumphost]
+  when: maintenance.events | length > 0
+
 - name: Stand in for the first approver, should it not have approved within 20 seconds
   cloudops.azure_maintenance.scheduled_events_approve:
     event_ids: "{{ maintenance.events | map(attribute='id') }}"
@@ -132,8 +145,9 @@ not_approved:
     reason:
       description:
         - V(gone) the document does not hold it (any more).
-        - V(unknown_machines) it affects machines that are not in O(prepared_resources).
-        - V(not_own_terminate) it deletes another machine.
+        - V(unknown_machines) it affects machines that are neither in O(prepared_resources) nor in O(allow_unknown).
+        - V(unreadable) its entry in the document can't be read, or one has lost its ID and may be this event.
+        - V(not_own_terminate) it deletes another machine, or may do so, because its type can't be read.
         - V(advice) it is advice, which needs no approval.
       type: str
       sample: unknown_machines
@@ -142,9 +156,11 @@ not_approved:
       type: str
       sample: >-
         Event 3474C1DD-0917-49F4-85F7-84B9E366719B was not approved: it affects web3, too: prepare these machines and
-        name them in prepared_resources, or set force.
+        name them in prepared_resources, or name them in allow_unknown.
 confirmed:
-  description: The IDs of the approved events that were seen started or gone afterwards. Empty with O(wait=false).
+  description:
+    - The IDs of the approved events that were seen started or gone afterwards. Empty with O(wait=false).
+    - An event is not gone while the document has an entry that can't be read and may be this event.
   returned: always
   type: list
   elements: str
@@ -177,14 +193,16 @@ unusable_events:
     - position: 2
       id: 5A1C2F6B-0917-49F4-85F7-84B9E366719B
       reason: it has no Resources
-      raw: {"EventId": "5A1C2F6B-0917-49F4-85F7-84B9E366719B"}
+      raw: '{"EventId": "5A1C2F6B-0917-49F4-85F7-84B9E366719B"}'
 incarnation:
   description: The number of that document. V(null) before the first answer, or when it was empty.
   returned: always
   type: int
   sample: 33
 resource_name:
-  description: The machine's own name, asked or from O(resource_name). V(null) when it could not be learned.
+  description:
+    - The machine's own name as the metadata service has it, else O(resource_name). V(null) when it could not be learned,
+      or when the two contradict each other.
   returned: always
   type: str
   sample: web1
@@ -204,7 +222,7 @@ elapsed:
   type: float
   sample: 1.027
 polls:
-  description: How many times the document was asked for.
+  description: How many requests for the document were made.
   returned: always
   type: int
   sample: 2
@@ -219,7 +237,7 @@ failure:
   type: dict
   contains:
     kind:
-      description: The kind of failure, such as V(timeout), V(rejected) or V(unreachable).
+      description: The kind of failure, such as V(timeout), V(rejected), V(interrupted) or V(unreachable).
       type: str
       sample: timeout
     status:
@@ -233,7 +251,7 @@ failure:
 """
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module import APPROVE_ARGUMENTS, run
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.operation import approve
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.approve import approve
 
 
 def main():

@@ -38,6 +38,8 @@ options:
     description:
       - Only events from these sources, V(Platform) or V(User). Case does not matter.
       - Below O(api_version=2019-08-01) events have no source, and none matches.
+      - An event that lacks what O(types), O(statuses) or O(sources) ask for, or has it damaged, is left out of
+        RV(events) with a warning, and O(wait_for=gone) goes on waiting for it.
     type: list
     elements: str
   affecting:
@@ -59,14 +61,15 @@ options:
       - V(event) until there is an event.
       - V(started) until an event has started. With O(event_ids) also until none of these events is left, because one
         that was cancelled never starts.
-      - V(gone) until no event is left, be it completed or cancelled; RV(transitions) tells which.
+      - V(gone) until no event is left, be it completed or cancelled; RV(transitions) tells which. Nor may an entry be
+        left that can't be read and may be such an event, see RV(unusable_events).
       - V(change) until the document is another one than O(since_incarnation), whatever the filters say.
     type: str
     choices: [event, started, gone, change]
     default: event
   wait_timeout:
     description:
-      - Seconds to wait at most when O(wait=true). V(0) looks once.
+      - Seconds to wait at most when O(wait=true), V(0) or more. V(0) looks once.
       - A request that is under way at the end is let finish, so that O(timeout) may come on top.
     type: float
     default: 300
@@ -103,14 +106,14 @@ EXAMPLES = r"""
   cloudops.azure_maintenance.scheduled_events_info:
   register: maintenance
 
-- name: Show what will hit this machine, and when
+- name: Show what will affect this machine, and when
   ansible.builtin.debug:
     msg: "{{ item.type }} at {{ item.not_before_utc or 'an unknown time' }}, in {{ item.notice }} s: {{ item.description }}"
   loop: "{{ maintenance.events | selectattr('affects_self') }}"
   loop_control:
     label: "{{ item.id }}"
 
-- name: Wait up to an hour for an event that hits this machine
+- name: Wait up to an hour for an event that affects this machine
   cloudops.azure_maintenance.scheduled_events_info:
     affecting: self
     wait: true
@@ -154,7 +157,10 @@ events:
       type: str
       sample: 3474C1DD-0917-49F4-85F7-84B9E366719B
     type:
-      description: V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), V(SpotRebalanceRecommendation), or a new one.
+      description:
+        - V(Freeze), V(Reboot), V(Redeploy), V(Preempt), V(Terminate), V(SpotRebalanceRecommendation), or a new one.
+        - Blank when it is missing or can't be read. So are RV(events[].status), RV(events[].source) and
+          RV(events[].not_before).
       type: str
       sample: Reboot
     status:
@@ -192,12 +198,12 @@ events:
       type: str
       sample: Platform
     description:
-      description: What Azure says about it, for people to read. Often blank.
+      description: What Azure says about it, for people to read, as one line. Often blank.
       type: str
       sample: Host server is undergoing maintenance.
     duration:
       description:
-        - Seconds that the interruption is expected to last. V(-1) is unknown, and V(null) is not told, as is the case
+        - Seconds that the interruption is expected to last. V(-1) is unknown, and V(null) is missing, as is the case
           below O(api_version=2020-07-01).
       type: int
       sample: 9
@@ -206,7 +212,9 @@ events:
       type: bool
       sample: true
 unusable_events:
-  description: Entries of the document that can be neither matched to a machine nor approved. They are not filtered.
+  description:
+    - Entries of the document that can be neither matched to a machine nor approved, because the ID or a name is missing
+      or damaged. Each may be maintenance of this machine, and is a warning as well. They are not filtered.
   returned: always
   type: list
   elements: dict
@@ -216,7 +224,7 @@ unusable_events:
       type: int
       sample: 2
     id:
-      description: Its EventId in upper case. Blank when it has none.
+      description: Its EventId in upper case. Blank when it has none that can be relied on; then it may be any event.
       type: str
       sample: 3474C1DD-0917-49F4-85F7-84B9E366719B
     reason:
@@ -224,11 +232,13 @@ unusable_events:
       type: str
       sample: it has no Resources
     raw:
-      description: What stood there.
-      type: raw
-      sample: {"EventId": "3474C1DD-0917-49F4-85F7-84B9E366719B"}
+      description: What stood there, as JSON text without control characters, in its first 2000 characters.
+      type: str
+      sample: '{"EventId": "3474C1DD-0917-49F4-85F7-84B9E366719B"}'
 resource_name:
-  description: The machine's own name, asked or from O(resource_name). V(null) when it could not be learned.
+  description:
+    - The machine's own name as the metadata service has it, else O(resource_name). V(null) when it could not be learned,
+      or when the two contradict each other.
   returned: always
   type: str
   sample: web1
@@ -253,7 +263,7 @@ elapsed:
   type: float
   sample: 0.013
 polls:
-  description: How many times the document was asked for.
+  description: How many requests for the document were made.
   returned: always
   type: int
   sample: 1
@@ -264,7 +274,8 @@ looked_at:
   sample: "2026-03-02T08:00:34Z"
 transitions:
   description:
-    - What happened to events from look to look during the wait, in this order. O(statuses) does not filter them.
+    - What happened to events from one document to the next during the wait, in this order. O(statuses) does not filter
+      them.
   returned: always
   type: list
   elements: dict
@@ -304,7 +315,8 @@ failure:
         - V(denied) the machine's rules for the metadata service forbid it.
         - V(malformed) and V(too_large) the answer is no document. That does not mean that there are no events.
         - V(rejected) the service refused an approval.
-        - V(invalid) an option of the task.
+        - V(interrupted) an approval was not sent, because the run that asked for it was gone.
+        - V(invalid) an option of the task; also O(resource_name) when the metadata service gives another name.
       type: str
       sample: timeout
     status:
@@ -318,11 +330,14 @@ failure:
 """
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module import INFO_ARGUMENTS, run
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.operation import info
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.info import info
 
 
 def main():
-    run(INFO_ARGUMENTS, lambda options, transport, clock, check_mode, find: info(options, transport, clock, find))
+    run(
+        INFO_ARGUMENTS,
+        lambda options, transport, clock, check_mode, find, caller: info(options, transport, clock, find),
+    )
 
 
 if __name__ == "__main__":

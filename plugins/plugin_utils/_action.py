@@ -18,6 +18,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 from ansible.plugins.action import ActionBase
 
+from ..module_utils._caller import Caller
 from ..module_utils._clock import Clock
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._module import Operation, outcome
@@ -34,8 +35,8 @@ class ScheduledEventsAction(ActionBase):
     arguments: dict[str, dict[str, Any]]  # the module's
     operation: Operation  # what the module does; a staticmethod
 
-    def run(self, tmp=None, task_vars=None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
+    def run(self, tmp: Any = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
         del tmp  # has had no effect for long
         task_vars = task_vars or {}
         # The connection is the delegate's, where there is one.
@@ -61,7 +62,10 @@ class ScheduledEventsAction(ActionBase):
             return _refused(f"{host}: {message}")
 
         def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
-            return self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
+            result: Mapping[str, Any] = self._execute_module(
+                module_name=module, module_args=arguments, task_vars=task_vars
+            )
+            return result
 
         machine = WindowsMachine(host, execute)
         clock = Clock()
@@ -72,6 +76,7 @@ class ScheduledEventsAction(ActionBase):
             clock,
             self._task.check_mode,
             lambda: find_endpoints(machine),
+            Caller(),
         )
         if not result.get("warnings"):
             result.pop("warnings", None)

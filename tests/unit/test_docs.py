@@ -16,8 +16,8 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.conditions import CONDITIONS
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import (
-    _CONDITIONS,
     ACTIONS,
     DEFAULT_POLICY,
     parse_policy,
@@ -62,7 +62,7 @@ WORDS = {
     "hits?": "affects, affected",
     "poll|polled|polling": "look",
 }
-NAMES_TO_KEEP = ("rehearse_hit", "internal_poll_interval")
+NAMES_TO_KEEP = ("rehearse_hit", "internal_poll_interval", "select.poll", "pipe.poll")
 PLACES_TO_KEEP = {"hits?": "roles/emulator/"}  # there a fault hits a request
 READABLE = (".rst", ".md", ".py", ".ps1", ".yml", ".yaml", ".j2", ".html")
 
@@ -173,7 +173,7 @@ def test_the_guide_has_every_variable_of_a_role(role):
     "where, words",
     [
         ("failures", KINDS),
-        ("policy", ACTIONS + tuple(_CONDITIONS)),
+        ("policy", ACTIONS + tuple(CONDITIONS)),
         ("drain", tuple(TYPES)),
         ("emulator", tuple(names("roles/emulator/files/scenarios/*.yml"))),
         ("getting_started", tuple(sorted(rehearse_variables()))),

@@ -7,14 +7,14 @@ Private to this collection.
 """
 
 import math
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Collection, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from .._clock import iso_utc
 from .not_before import parse_not_before
 
 
 class Event(NamedTuple):
-    """One piece of maintenance. Text that the document lacks is "", a duration that it lacks is None."""
+    """One piece of maintenance. Text that the document lacks, or has only damaged, is ""; so a duration is None."""
 
     event_id: str
     event_type: str
@@ -54,6 +54,11 @@ class Event(NamedTuple):
         return self.event_type.lower() == "terminate"
 
     @property
+    def may_terminate(self) -> bool:
+        """Whether it is a Terminate, or may be one because its type can't be read."""
+        return self.is_terminate or not self.event_type
+
+    @property
     def takes_machines_away(self) -> bool:
         """Whether nothing is left of its machines when it is over: they are deleted, or evicted as spot machines."""
         return self.is_terminate or self.event_type.lower() == "preempt"
@@ -62,6 +67,11 @@ class Event(NamedTuple):
         """Whether the machine of this name is listed: the whole name, in whatever case."""
         name = (resource_name or "").lower()
         return any(name == resource.lower() for resource in self.resources)
+
+
+def among(text: str, names: Collection[str]) -> bool:
+    """Whether a text of an event, such as its type, is one of these names, in whatever case."""
+    return text.lower() in {name.lower() for name in names}
 
 
 def event_to_dict(event: Event, own_name: Optional[str], now: float) -> Dict[str, Any]:

@@ -43,16 +43,22 @@ def transitions(
     now: Unix time of the later document
     """
     known = {event.key: event for event in before.events}
-    # An event that can't be read any more is still there: to take it for gone would recover a machine too early.
-    present = {entry.key for entry in after.events + after.unusable}
+    gone = after.lacks(known)
     found = [
-        Transition(GONE, event, event, outcome(event, approved, now))
-        for event in before.events
-        if event.key not in present
+        Transition(GONE, event, event, outcome(event, approved, now)) for event in before.events if event.key in gone
     ]
     for event in after.events:
         found.extend(_changes(known.get(event.key), event))
     return tuple(found)
+
+
+def remembered(before: Document, after: Document) -> Document:
+    """The later document, and in it also those events of the earlier one that it may still hold, though unreadable.
+
+    Compared with the next document, it shows how these went on.
+    """
+    left = after.lacks(event.key for event in before.events).union(event.key for event in after.events)
+    return after._replace(events=after.events + tuple(event for event in before.events if event.key not in left))
 
 
 def _changes(previous: Optional[Event], event: Event) -> List[Transition]:

@@ -6,12 +6,12 @@
 Private to this collection.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from collections.abc import Mapping
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._errors import ScheduledEventsError
 from .._text import did_you_mean, shown
+from .conditions import CONDITIONS, is_list
 from .event import Event
 
 ACTIONS = ("approve", "prepare_and_approve", "prepare", "notify", "ignore")
@@ -26,7 +26,6 @@ DEFAULT_POLICY = [
 _RULE_KEYS = ("name", "when", "do")
 
 # Advice is never approved (Azure ignores it, and a reader of the log would think that something was agreed to).
-_ADVICE = "spotrebalancerecommendation"
 _ADVICE_ACTIONS = {"approve": "notify", "prepare_and_approve": "prepare"}
 
 
@@ -58,7 +57,7 @@ def parse_policy(policy: Any) -> Tuple[Rule, ...]:
 
     :raises PolicyError: naming the first rule, by position and name, that is wrong
     """
-    if not _is_list(policy) or not policy:
+    if not is_list(policy) or not policy:
         raise PolicyError(f"The policy must be a list of at least one rule, not {shown(policy)}.")
     rules: List[Rule] = []
     for position, entry in enumerate(policy, 1):
@@ -81,7 +80,7 @@ def decide(event: Event, rules: Iterable[Rule], notice: Optional[float] = None) 
         below nor above anything: rules that ask for it don't match.
     """
     for rule in rules:
-        if all(_CONDITIONS[key].holds(event, notice, wanted) for key, wanted in rule.when.items()):
+        if all(CONDITIONS[key].holds(event, notice, wanted) for key, wanted in rule.when.items()):
             reason = f"rule {rule.position} matches {', '.join((f'{key} {_condition_shown(wanted)}' for key, wanted in rule.when.items())) or 'every event'}"
             return _decision(event, rule, reason)
     raise PolicyError("No rule of the policy matches the event: it has no final rule.")
@@ -93,54 +92,6 @@ def _decision(event: Event, rule: Rule, reason: str) -> Decision:
         action = _ADVICE_ACTIONS[action]
         reason += f"; {action} instead of {rule.do}, because advice can't be approved"
     return Decision(action, rule.name, reason)
-
-
-# ---- the conditions of `when` ----
-
-
-class _Condition(NamedTuple):
-    parse: Callable[[Any], Any]  # raises ValueError with what is wanted instead
-    holds: Callable[[Event, Optional[float], Any], bool]  # event, notice, the parsed value
-
-
-def _parse_names(value: Any) -> Tuple[str, ...]:
-    if not _is_list(value) or not value or not all(isinstance(name, str) and name.strip() for name in value):
-        raise ValueError("a list of at least one name, such as [Freeze]")
-    return tuple(name.strip().lower() for name in value)
-
-
-def _parse_seconds(value: Any) -> float:
-    # Ansible's templates make strings of numbers: "9" is as good as 9.
-    try:
-        seconds = float("nan") if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        seconds = float("nan")
-    if not math.isfinite(seconds) or seconds < 0:
-        raise ValueError("a number of seconds, 0 or more")
-    return seconds
-
-
-def _parse_upper_limit(value: Any) -> float:
-    seconds = _parse_seconds(value)
-    if not seconds:
-        raise ValueError("a number of seconds above 0 (nothing lasts less than 0 seconds)")
-    return seconds
-
-
-def _duration(event: Event) -> float:
-    """Seconds; what is not known (-1, or an api-version without durations) counts as long."""
-    return event.duration if event.duration is not None and event.duration >= 0 else float("inf")
-
-
-_CONDITIONS = {
-    "types": _Condition(_parse_names, lambda event, notice, names: event.event_type.lower() in names),
-    "statuses": _Condition(_parse_names, lambda event, notice, names: event.event_status.lower() in names),
-    "sources": _Condition(_parse_names, lambda event, notice, names: event.source.lower() in names),
-    "duration_below": _Condition(_parse_upper_limit, lambda event, notice, limit: _duration(event) < limit),
-    "duration_at_least": _Condition(_parse_seconds, lambda event, notice, limit: _duration(event) >= limit),
-    "notice_below": _Condition(_parse_seconds, lambda event, notice, limit: notice is not None and notice < limit),
-    "notice_at_least": _Condition(_parse_seconds, lambda event, notice, limit: notice is not None and notice >= limit),
-}
 
 
 # ---- reading one rule ----
@@ -170,11 +121,11 @@ def _parse_when(when: Any, label: str) -> Dict[str, Any]:
         raise PolicyError(
             f"{label}: `when` must be a dictionary of conditions, not {shown(when)}. Leave it out to match every event."
         )
-    _check_keys(when, tuple(_CONDITIONS), f"{label}: `when`")
+    _check_keys(when, tuple(CONDITIONS), f"{label}: `when`")
     conditions = {}
     for key, value in when.items():
         try:
-            conditions[key] = _CONDITIONS[key].parse(value)
+            conditions[key] = CONDITIONS[key].parse(value)
         except ValueError as exc:
             raise PolicyError(f"{label}: `{key}` must be {exc}, not {shown(value)}.") from exc
     for what in ("duration", "notice"):
@@ -186,16 +137,12 @@ def _parse_when(when: Any, label: str) -> Dict[str, Any]:
     return conditions
 
 
-def _check_keys(entry: Any, allowed: Sequence, label: str) -> None:
+def _check_keys(entry: Any, allowed: Sequence[str], label: str) -> None:
     for key in entry:
         if key not in allowed:
             raise PolicyError(
                 f"{label}: unknown key {shown(key)}{did_you_mean(key, allowed)}. The keys are {', '.join(allowed)}."
             )
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _label(position: int, entry: Any) -> str:

@@ -44,8 +44,8 @@ INFO_DEFAULTS = dict(
 APPROVE_DEFAULTS = dict(
     _COMMON_DEFAULTS,
     event_ids=None,
-    prepared_resources=[],
-    force=False,
+    prepared_resources=None,
+    allow_unknown=[],
     rank=0,
     takeover=30.0,
     wait=True,
@@ -74,12 +74,12 @@ def info_options(options: Mapping[str, Any]) -> Dict[str, Any]:
 def approve_options(options: Mapping[str, Any]) -> Dict[str, Any]:
     """The options of approve, complete and in range."""
     checked = _common_options(options, APPROVE_DEFAULTS)
-    for name in ("event_ids", "prepared_resources"):
+    for name in ("event_ids", "prepared_resources", "allow_unknown"):
         checked[name] = _texts(checked, name)
     if not checked["event_ids"]:
         _invalid("event_ids", "must name at least one event; only named events are approved")
     if checked["rank"] < 0:
-        _invalid("rank", "is %d, but ranks count from 0, the first to approve" % checked["rank"])
+        _invalid("rank", f"is {checked['rank']}, but ranks count from 0, the first to approve")
     _check_seconds(checked, "takeover", 0.0)
     return checked
 

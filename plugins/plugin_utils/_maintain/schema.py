@@ -139,7 +139,7 @@ class ApproveWork(TypedDict):
 
     ids: list[str]
     prepared_resources: list[str]
-    force: bool
+    allow_unknown: list[str]
     wait: bool
 
 

@@ -110,10 +110,10 @@ def _to_approve(record: Record, entries: Mapping[str, Entry]) -> dict[str, Appro
         host = next_approver(record, entry)
         if not host or not waits_for_approval(entry):
             continue
-        mine = work.setdefault(host, {"ids": [], "prepared_resources": [], "force": False, "wait": True})
+        mine = work.setdefault(host, {"ids": [], "prepared_resources": [], "allow_unknown": [], "wait": True})
         mine["ids"].append(entry["id"])
         mine["prepared_resources"] += [record["names"][affected] for affected in entry["affected"]]
-        mine["force"] = mine["force"] or bool(entry["unknown"])
+        mine["allow_unknown"] += entry["unknown"]
         # A machine that is affected may be gone a moment after its approval: it does not stay to confirm.
         mine["wait"] = mine["wait"] and host not in entry["affected"]
     return work

@@ -10,3 +10,4 @@ cd "$here"
 
 play -i inventory.yml test_info.yml "$@"
 play -i inventory.yml test_approve.yml "$@"
+play -i inventory.yml test_damaged.yml "$@"

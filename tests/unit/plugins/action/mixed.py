@@ -126,7 +126,8 @@ class MixedPlay:
         for host in ("linux1", "win1"):
             checked = results[host]["checked"]
             assert (checked["changed"], checked["approved"], checked["confirmed"]) == (True, [ID], [])
-            assert checked["diff"] == {"before": {"events": {ID: "Scheduled"}}, "after": {"events": {ID: "approved"}}}
+            assert checked["diff"]["before"] == {"events": [{"id": ID, "status": "Scheduled"}]}
+            assert checked["diff"]["after"] == {"events": [{"id": ID, "status": "approved"}]}
             assert results[host]["unprepared"]["not_approved"][0]["reason"] == "unknown_machines"
 
     def test_the_windows_machine_approves(self, played):

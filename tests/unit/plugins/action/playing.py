@@ -66,8 +66,8 @@ def emulator(folder, scenario, *options):
             process.terminate()
 
 
-def playbook(folder, play, hosts, variables, **environment):
-    """Run a play; returns what it printed, and the status it ended with."""
+def start(folder, play, hosts, variables, **environment):
+    """Begin a play, in a session of its own; returns the process, whose output is a pipe."""
     (folder / "hosts").write_text(hosts)
     (folder / "variables").write_text(json.dumps(variables))
     settings = dict(
@@ -85,7 +85,7 @@ def playbook(folder, play, hosts, variables, **environment):
     )
     settings.pop("ANSIBLE_CONFIG", None)
     settings.update(environment)
-    done = subprocess.run(
+    return subprocess.Popen(
         [
             str(pathlib.Path(sys.executable).with_name("ansible-playbook")),
             "-i",
@@ -98,7 +98,16 @@ def playbook(folder, play, hosts, variables, **environment):
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=300,
-        check=False,
+        start_new_session=True,
     )
-    return done.stdout.decode("utf-8", "replace"), done.returncode
+
+
+def playbook(folder, play, hosts, variables, **environment):
+    """Run a play; returns what it printed, and the status it ended with."""
+    with start(folder, play, hosts, variables, **environment) as process:
+        try:
+            printed = process.communicate(timeout=300)[0]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return printed.decode("utf-8", "replace"), process.returncode

@@ -113,8 +113,10 @@ def test_info(clock):
     assert result["events"][0]["affects_self"] is True
 
 
-def test_info_with_a_name_is_one_call(clock):
-    assert run(clock, "info", look(QUIET, first=True), resource_name="win1")["events"] == []
+def test_a_given_name_is_compared_with_the_machines_own(clock):
+    result = run(clock, "info", look(QUIET, first=True), own_name(b"win2"), resource_name="win1")
+    assert result["failed"] is True and result["failure"]["kind"] == "invalid"
+    assert "this machine is win1" in result["msg"] and "it is win2" in result["msg"]
 
 
 def test_info_in_check_mode_is_the_same(clock):
@@ -190,10 +192,10 @@ def test_approve_and_confirm(clock):
         approval(ID),
         wait(SHOWN, 59000, STARTED, takes=2.0),
         event_ids=[ID],
-        prepared_resources=["other"],
+        prepared_resources=["other", "win1"],
     )
     assert (result["changed"], result["approved"], result["confirmed"]) == (True, [ID], [ID])
-    assert result["diff"] == {"before": {"events": {ID: "Scheduled"}}, "after": {"events": {ID: "approved"}}}
+    assert result["diff"]["before"] == {"events": [{"id": ID, "status": "Scheduled"}]}
 
 
 def test_approve_without_a_wait(clock):
@@ -204,7 +206,13 @@ def test_approve_without_a_wait(clock):
 def test_approve_in_check_mode_sends_nothing(clock):
     result = run(clock, "approve", look(SHOWN, first=True), own_name(), check_mode=True, event_ids=[ID])
     assert (result["changed"], result["approved"], result["confirmed"]) == (True, [ID], [])
-    assert result["diff"]["after"] == {"events": {ID: "approved"}}
+    assert result["diff"]["after"] == {"events": [{"id": ID, "status": "approved"}]}
+
+
+def test_nothing_is_approved_when_the_run_is_gone(clock, monkeypatch):
+    monkeypatch.setattr(_action.Caller, "is_gone", lambda caller: True)
+    result = run(clock, "approve", look(SHOWN, first=True), own_name(), event_ids=[ID])
+    assert result["failure"]["kind"] == "interrupted" and result["approved"] == []
 
 
 def test_approve_what_has_started_sends_nothing(clock):
@@ -229,7 +237,9 @@ def test_discovery(clock):
     interfaces = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
     value = bytes.fromhex("f5000000000000000400000000000000ffffff7fa83f8110")
     found = look(QUIET, first=True)
-    found.arguments["Url"] = found.arguments["Url"].replace(ENDPOINT, "http://168.63.129.16")
+    its_name = own_name()
+    for call in (found, its_name):
+        call.arguments["Url"] = call.arguments["Url"].replace(ENDPOINT, "http://168.63.129.16")
     result = run(
         clock,
         "info",
@@ -241,8 +251,8 @@ def test_discovery(clock):
             name="DhcpInterfaceOptions",
         ),
         found,
+        its_name,
         discover=True,
-        resource_name="win1",
     )
     assert result["endpoint"] == "http://168.63.129.16"
     assert "DHCP option 245 led to" in result["warnings"][0]
@@ -252,7 +262,7 @@ def test_retries_and_the_way_back_to_an_older_version(clock):
     first, older = look(b"", first=True), look(SHOWN)
     refused = {"changed": False, "error": [], "result": {"status": 400, "headers": {}, "body": "", "polls": 1}}
     older.arguments["Url"] = older.arguments["Url"].replace("2020-07-01", "2019-08-01")
-    result = run(clock, "info", failure(first, "ConnectionReset"), instead(first, refused), older, resource_name="win1")
+    result = run(clock, "info", failure(first, "ConnectionReset"), instead(first, refused), older, own_name())
     assert result["api_version"] == "2019-08-01"
     assert clock.sleeps == [1.0]
     assert len(result["warnings"]) == 2
@@ -261,7 +271,7 @@ def test_retries_and_the_way_back_to_an_older_version(clock):
 def test_a_short_wait_does_not_grant_the_first_look_more_than_itself(clock):
     first = look(QUIET, first=True, takes=60.0)
     first.arguments["TimeoutMs"] = 60000
-    result = run(clock, "info", first, wait=True, wait_timeout=60, resource_name="win1")
+    result = run(clock, "info", first, own_name(), wait=True, wait_timeout=60)
     assert result["failure"]["kind"] == "timeout"
 
 

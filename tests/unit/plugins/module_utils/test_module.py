@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.doc_fragments import
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _module  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS, ScheduledEventsError  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found  # noqa: E402
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations import operation, options  # noqa: E402
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations import approve, info, options  # noqa: E402
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (  # noqa: E402
     ENDPOINT,
     ScriptedTransport,
@@ -25,8 +25,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 )
 
 MODULES = {
-    "scheduled_events_info": (_module.INFO_ARGUMENTS, options.INFO_DEFAULTS, operation.info),
-    "scheduled_events_approve": (_module.APPROVE_ARGUMENTS, options.APPROVE_DEFAULTS, operation.approve),
+    "scheduled_events_info": (_module.INFO_ARGUMENTS, options.INFO_DEFAULTS, info.info),
+    "scheduled_events_approve": (_module.APPROVE_ARGUMENTS, options.APPROVE_DEFAULTS, approve.approve),
 }
 
 
@@ -66,7 +66,7 @@ def test_what_is_returned_is_documented(name):
 
 def test_transitions_are_documented():
     transport = ScriptedTransport(look(200, document(3)), own_name(), look(200, document(4, event())))
-    result = operation.info({"endpoint": ENDPOINT, "wait": True}, transport, transport.clock, lambda: Found((), ()))
+    result = info.info({"endpoint": ENDPOINT, "wait": True}, transport, transport.clock, lambda: Found((), ()))
     documented = documentation("scheduled_events_info", "RETURN")["transitions"]["contains"]
     assert set(result["transitions"][0]) == set(documented)
 

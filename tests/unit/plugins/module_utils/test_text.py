@@ -42,5 +42,7 @@ def test_did_you_mean(word, wanted):
 
 def test_small_words():
     assert _text.listed(["a", 2]) == "a, 2"
+    assert _text.listed(range(5), most=5) == "0, 1, 2, 3, 4"
+    assert _text.listed((number for number in range(6)), most=4) == "0, 1, 2, 3 and 2 more"
     assert _text.sentence("azure's events") == "Azure's events"
     assert _text.shown("x" * 90) == "'" + "x" * 56 + "..."

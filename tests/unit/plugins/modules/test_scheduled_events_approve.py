@@ -34,26 +34,33 @@ def test_an_approval(run):
         sent("ID-1"),
         look(200, document(5)),
         event_ids=["ID-1", "ID-2"],
-        prepared_resources=["web2"],
+        prepared_resources=["web1", "web2"],
     )
     assert (code, result["changed"], result["approved"], result["confirmed"]) == (0, True, ["ID-1"], ["ID-1"])
     assert [each["reason"] for each in result["not_approved"]] == ["unknown_machines"]
-    assert result["diff"]["after"] == {"events": {"ID-1": "approved"}}
+    assert result["diff"]["after"] == {"events": [{"id": "ID-1", "status": "approved"}]}
+
+
+def test_an_empty_list_of_prepared_machines_is_none(run):
+    result = run(look(200, TWO), own_name(), event_ids=["ID-1"], prepared_resources=[])[1]
+    assert "web1, web2" in result["not_approved"][0]["message"]
 
 
 def test_check_mode_sends_nothing(run):
-    code, result = run(look(200, TWO), own_name(), check_mode=True, event_ids="ID-1", force=True)
+    code, result = run(look(200, TWO), own_name(), check_mode=True, event_ids="ID-1", allow_unknown="web2")
     assert (code, result["changed"], result["approved"]) == (0, True, ["ID-1"])
 
 
 def test_all_options_arrive(run):
     code, result = run(
         look(200, TWO, timeout=20.0),
+        own_name(),
         look(200, TWO, at=3),
         look(200, TWO, at=4),
         sent("ID-2", timeout=3.0, at=4),
         event_ids=["id-2"],
-        force=True,
+        prepared_resources=["web1"],
+        allow_unknown=["web3"],
         rank=2,
         takeover=2,
         wait=False,
@@ -68,7 +75,13 @@ def test_all_options_arrive(run):
 
 def test_an_approval_that_is_not_confirmed_fails_as_changed(run):
     code, result = run(
-        look(200, TWO), own_name(), sent("ID-1"), look(200, TWO), event_ids=["ID-1"], force=True, wait_timeout=0
+        look(200, TWO),
+        own_name(),
+        sent("ID-1"),
+        look(200, TWO),
+        event_ids=["ID-1"],
+        allow_unknown=["web2"],
+        wait_timeout=0,
     )
     assert (code, result["failed"], result["changed"], result["approved"]) == (1, True, True, ["ID-1"])
     assert result["failure"]["kind"] == "timeout"
@@ -81,6 +94,7 @@ def test_an_approval_that_is_not_confirmed_fails_as_changed(run):
         ({"event_ids": []}, "event_ids"),
         ({"event_ids": ["A"], "rank": -1}, "rank"),
         ({"event_ids": ["A"], "rank": 0.5}, "rank"),
+        ({"event_ids": ["A"], "force": True}, "Unsupported parameters"),
     ],
 )
 def test_wrong_options(run, options, word):

@@ -42,6 +42,7 @@ def test_a_look(run):
 def test_all_options_arrive(run):
     code, result = run(
         get(events_path("2017-08-01"), 200, document(4), timeout=20.0, at=0),
+        own_name(timeout=3.0),
         get(events_path("2017-08-01"), 200, document(5, event(EventSource="User", EventType="Freeze")), at=0.5),
         event_ids=["ID-1"],
         types="Freeze",
@@ -114,7 +115,8 @@ def test_leases_are_read_for_discovery(run, monkeypatch):
 
     monkeypatch.setattr(_module, "find_endpoints", find)
     there = functools.partial(get, "http://168.63.129.16" + events_path())
-    result = run(look(Unreachable("No.")), there(200, document(4)), discover=True, resource_name="web1")[1]
+    its_name = get("http://168.63.129.16" + NAME_PATH, 200, b"web1")
+    result = run(look(Unreachable("No.")), there(200, document(4)), its_name, discover=True)[1]
     assert result["endpoint"] == "http://168.63.129.16"
     assert seen == [("Files", 1767225600.0)]
 

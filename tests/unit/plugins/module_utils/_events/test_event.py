@@ -53,7 +53,8 @@ def test_affects(name, affected):
         ({"EventStatus": "SCHEDULED"}, {"is_scheduled"}),
         ({"EventStatus": "started"}, {"has_started"}),
         ({"EventStatus": "Unheard of"}, set()),
-        ({"EventStatus": "", "EventType": "terminate"}, {"is_terminate", "takes_machines_away"}),
+        ({"EventStatus": "", "EventType": "terminate"}, {"is_terminate", "may_terminate", "takes_machines_away"}),
+        ({"EventStatus": "", "EventType": None}, {"may_terminate"}),
         ({"EventStatus": "", "EventType": "PREEMPT"}, {"takes_machines_away"}),
         ({"EventStatus": "", "EventType": "spotrebalancerecommendation"}, {"is_advice"}),
         ({"EventStatus": "advisory"}, {"is_advice"}),
@@ -61,7 +62,7 @@ def test_affects(name, affected):
 )
 def test_what_an_event_is_whatever_the_case_of_its_letters(members, wanted):
     found = event(**members)
-    names = ("is_scheduled", "has_started", "is_advice", "is_terminate", "takes_machines_away")
+    names = ("is_scheduled", "has_started", "is_advice", "is_terminate", "may_terminate", "takes_machines_away")
     assert {name for name in names if getattr(found, name)} == wanted
 
 

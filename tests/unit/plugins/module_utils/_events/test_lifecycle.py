@@ -46,6 +46,21 @@ def test_the_outcome_of_one_event(approved):
     assert lifecycle.outcome(event, approved, 1474309786.0) == "unknown"
 
 
+def test_an_event_that_could_not_be_read_for_a_while_is_remembered():
+    entry = {"EventId": "A", "EventStatus": "Scheduled", "Resources": ["web1"]}
+    before = document({"DocumentIncarnation": 1, "Events": [entry, dict(entry, EventId="B")]})
+    for unreadable in (dict(entry, Resources=None), None):
+        after = document({"DocumentIncarnation": 2, "Events": [unreadable, dict(entry, EventId="B")]})
+        known = lifecycle.remembered(before, after)
+        assert [event.key for event in known.events] == ["B", "A"]
+        assert lifecycle.remembered(known, after) == known
+        back = document({"DocumentIncarnation": 3, "Events": [entry, dict(entry, EventId="B")]})
+        assert lifecycle.transitions(known, back) == ()
+        gone = document({"DocumentIncarnation": 3, "Events": [dict(entry, EventId="B")]})
+        assert [(one.kind, one.event.key) for one in lifecycle.transitions(known, gone)] == [("gone", "A")]
+        assert lifecycle.remembered(known, gone) == gone
+
+
 def test_the_event_is_the_latest_and_the_previous_one_the_earlier():
     entry = {"EventId": "A", "EventStatus": "Scheduled", "Resources": ["web1"]}
     before = document({"DocumentIncarnation": 1, "Events": [entry]})

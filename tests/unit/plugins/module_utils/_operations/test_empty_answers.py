@@ -5,11 +5,9 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.operation import (
-    OperationFailed,
-    approve,
-    info,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.approve import approve
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.info import info
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._operations.operation import OperationFailed
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ENDPOINT,
     document,
@@ -26,7 +24,9 @@ APPROVAL = {"endpoint": ENDPOINT, "event_ids": ["ID-1"], "wait_timeout": 3.0}
 
 
 def wait(transport, wait_for, **options):
-    options.update(endpoint=ENDPOINT, wait=True, wait_for=wait_for, resource_name="web1")
+    looks = 1 if transport.script[0].outcome[1] else 2  # an empty answer is looked at twice before the name is asked
+    transport.script.insert(looks, own_name())
+    options.update(endpoint=ENDPOINT, wait=True, wait_for=wait_for)
     return info(options, transport, transport.clock)
 
 

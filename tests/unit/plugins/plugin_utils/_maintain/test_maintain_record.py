@@ -41,7 +41,7 @@ class TestAWholeReboot:
         record = run_record.prepared(record, {"web1": done(), "web2": done()}, at=20)
         assert record["todo"]["prepare"] == {}
         assert record["todo"]["approve"] == {
-            "web3": {"ids": ["A"], "prepared_resources": ["vm1", "vm2"], "force": False, "wait": True}
+            "web3": {"ids": ["A"], "prepared_resources": ["vm1", "vm2"], "allow_unknown": [], "wait": True}
         }
 
         record = run_record.approved(record, {"web3": approval("A")}, at=21)
