@@ -43,6 +43,10 @@ coverage: ## unit tests with the lines of plugins/ that none of them runs
 bench: ## the figures of docs/performance.md, measured anew
 	@tests/lanes/with-demo tests/bench/run
 
+.PHONY: figure
+figure: ## the figure of the code's rooms in CONTRIBUTING.md, drawn anew
+	@python3 tests/unit/rooms.py
+
 .PHONY: build
 build: ## the collection's tarball, in build
 	@tests/lanes/build
