@@ -8,8 +8,8 @@
 
 Each lane is a script in this folder, with an argument or none; its output goes to build/logs/LANE.log. A script that
 ends with status 77 was skipped, and the last line of its output says why and how to get it. MAY_SKIP, when set, holds
-the patterns of the lanes that may be skipped; any other that is skipped has failed. Lanes that need JOBS (2) cores
-together run at a time, in the order of the table below; those that go by the clock are served before the others. In CI
+the patterns of the lanes that may be skipped; any other that is skipped has failed. Lanes run side by side that keep as
+many cores busy as there are (JOBS), in the order of the table below; those that go by the clock come before others. In CI
 the user's home is looked at before and after: no lane may write there. The last line printed is `N passed, N failed,
 N skipped`: tests where a lane runs pytest, else the lane counts as one.
 """
@@ -208,7 +208,7 @@ def main(patterns: list[str]) -> int:
     before = home.listing() if os.environ.get("CI") else {}
 
     started = time.monotonic()
-    results = run_all(lanes, float(os.environ.get("JOBS", "2")))
+    results = run_all(lanes, float(os.environ.get("JOBS") or os.cpu_count() or 1))
     if before:
         lanes.append(Lane("home"))
         results.append(look_at_home(lanes[-1], before))
