@@ -54,7 +54,7 @@ build: ## the collection's tarball, in build
 .PHONY: clean
 clean: ## remove .venv and build
 	@! grep -F " $(CURDIR)/build/" /proc/mounts || { echo "Fleet machines are on: end them first (tests/fleet)"; exit 1; }
-	rm -rf --one-file-system .venv .nox build
+	rm -rf --one-file-system .venv .nox .ruff_cache build
 
 LANES := $(shell $(run) --list)
 .PHONY: $(LANES)
