@@ -1,4 +1,4 @@
-# Everything is set up in .venv and build; pip's and ansible-test's caches are the only things outside this folder.
+# Everything is set up in .venv, .nox and build; pip's cache is the only thing outside this folder.
 # CONTRIBUTING.md says what each lane of tests needs.
 SHELL := bash
 .DEFAULT_GOAL := help
@@ -13,13 +13,21 @@ help: ## this list
 demo: ## a rehearsed maintenance of three machines on this one, as any user, in about a minute
 	@tests/lanes/with-demo python tests/demo/run
 
+.PHONY: check
+check: ## format, lint, types, and unit tests on one Python and one ansible-core, in two minutes
+	@$(run) lint unit-core-2.21 unit-3.6
+
+.PHONY: format
+format: ## format the Python code, and fix what the linter can
+	@tests/lanes/format
+
 .PHONY: test
 test: ## every lane of tests, and a summary
 	@$(run)
 
 .PHONY: unit sanity integration test-windows
-unit: ## unit tests on every Python and ansible-core
-	@$(run) 'unit*'
+unit: ## unit tests on every Python and ansible-core, also those that make test leaves out
+	@$(run) 'unit*' 'plays*'
 sanity: ## ansible-test sanity on the oldest and the newest ansible-core
 	@$(run) 'sanity*'
 integration: ## the modules against the emulator, by ansible-test
@@ -35,6 +43,10 @@ coverage: ## unit tests with the lines of plugins/ that none of them runs
 bench: ## the figures of docs/performance.md, measured anew
 	@tests/lanes/with-demo tests/bench/run
 
+.PHONY: figure
+figure: ## the figure of the code's rooms in CONTRIBUTING.md, drawn anew
+	@python3 tests/unit/rooms.py
+
 .PHONY: build
 build: ## the collection's tarball, in build
 	@tests/lanes/build
@@ -42,7 +54,7 @@ build: ## the collection's tarball, in build
 .PHONY: clean
 clean: ## remove .venv and build
 	@! grep -F " $(CURDIR)/build/" /proc/mounts || { echo "Fleet machines are on: end them first (tests/fleet)"; exit 1; }
-	rm -rf --one-file-system .venv build
+	rm -rf --one-file-system .venv .nox .ruff_cache build
 
 LANES := $(shell $(run) --list)
 .PHONY: $(LANES)

@@ -1,4 +1,4 @@
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
@@ -10,9 +10,19 @@ set -euo pipefail
 CLONE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$CLONE/build
 export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
-# Ansible's own leavings stay in the clone. (ansible-test clears these and keeps its caches in ~/.ansible/test.)
-export ANSIBLE_HOME=$BUILD/ansible ANSIBLE_LOCAL_TEMP=$BUILD/ansible/tmp
 unset ANSIBLE_CONFIG ANSIBLE_COLLECTIONS_PATH
+
+# No lane writes into the user's home: it has one in build. What pip and git know of the user still counts, and pip's
+# cache stays where it is.
+PYENV_VERSIONS=${PYENV_ROOT:-$HOME/.pyenv}/versions
+export PIP_CACHE_DIR=${PIP_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pip}
+for file in "${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf" "$HOME/.pip/pip.conf"; do
+    [ ! -f "$file" ] || export PIP_CONFIG_FILE=${PIP_CONFIG_FILE:-$file}
+done
+[ ! -f "$HOME/.gitconfig" ] || export GIT_CONFIG_GLOBAL=${GIT_CONFIG_GLOBAL:-$HOME/.gitconfig}
+unset XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME
+export HOME=$BUILD/home
+mkdir -p "$HOME"
 
 skip() {
     echo "SKIP: $*"
@@ -24,7 +34,7 @@ skip() {
 python_for() {
     local version candidate
     for version in "$@"; do
-        for candidate in "${PYENV_ROOT:-$HOME/.pyenv}/versions/$version".*/bin/python \
+        for candidate in "$PYENV_VERSIONS/$version".*/bin/python \
             {/usr,/usr/local}/bin/"python$version" $(type -aP "python$version"); do
             [ -x "$candidate" ] || continue
             "$candidate" -c "import ensurepip, os, sys
@@ -66,7 +76,7 @@ core_python() {
     case $1 in
         2.16) python_for 3.10 3.11 || skip "needs Python 3.10 or 3.11 with its venv module" ;;
         2.19) python_for 3.11 3.12 3.13 || skip "needs Python 3.11, 3.12 or 3.13 with its venv module" ;;
-        2.21) python_for 3.12 3.13 || skip "needs Python 3.12 or 3.13 with its venv module" ;;
+        2.21) python_for 3.12 3.13 3.14 || skip "needs Python 3.12 to 3.14 with its venv module" ;;
     esac
 }
 
@@ -90,17 +100,27 @@ import zipfile
 
 wheel, target, collections = sys.argv[1:]
 with zipfile.ZipFile(wheel) as archive:
-    folders = tuple("ansible_collections/%s/" % name.replace(".", "/") for name in collections.split(","))
+    folders = tuple(f"ansible_collections/{name.replace('.', '/')}/" for name in collections.split(","))
     archive.extractall(target, [name for name in archive.namelist() if name.startswith(folders)])
 PYTHON
     done <<<"$stamp"
     echo "$stamp" >"$target/.made-from"
 )
 
-# view NAME: a fresh copy of the working tree (what git tracks or would track) at $VIEW, in folders of the names that
+# use_core CORE: this ansible-core, and the collections that ours depends on at $COLLECTIONS
+use_core() {
+    local python
+    python=$(core_python "$1") || { echo "$python"; exit 77; }
+    use_venv "core-$1" "core-$1" "$python"
+    dependencies "$1"
+    COLLECTIONS=$BUILD/collections-$1
+    export ANSIBLE_COLLECTIONS_PATH=$COLLECTIONS
+}
+
+# use_view NAME: a fresh copy of the working tree (what git tracks or would track) at $VIEW, in folders of the names that
 # Ansible's tools insist on; a link would not do, ansible-test resolves it. The copy is a repository of its own:
 # ansible-test asks git for the files, and would find the clone around it, which ignores build.
-view() {
+use_view() {
     VIEW_ROOT=$BUILD/views/$1
     VIEW=$VIEW_ROOT/ansible_collections/cloudops/azure_maintenance
     rm -rf "$VIEW_ROOT"
@@ -113,15 +133,14 @@ view() {
             done | tar --create --null --files-from=- | tar --extract --directory "$VIEW"
     )
     git -C "$VIEW" init --quiet
+    export ANSIBLE_COLLECTIONS_PATH=$VIEW_ROOT:${COLLECTIONS:-}
+    cd "$VIEW"
 }
 
-# use_core CORE LANE: the ansible-core, the collections it needs, and a view, all of them on the paths
-use_core() {
-    local python
-    python=$(core_python "$1") || { echo "$python"; exit 77; }
-    use_venv "core-$1" "core-$1" "$python"
-    dependencies "$1"
-    view "$2"
-    export ANSIBLE_COLLECTIONS_PATH=$VIEW_ROOT:$BUILD/collections-$1
-    cd "$VIEW"
+# sessions NAME...: these sessions of noxfile.py in the clone itself, with nothing fetched but what the locks name. With CI
+# set to false the formatter doesn't only check.
+sessions() {
+    use_core 2.21
+    cd "$CLONE"
+    CI=${CI:-true} ANTSIBULL_NOX_INSTALL_COLLECTIONS=never nox --reuse-venv yes --sessions "$@"
 }

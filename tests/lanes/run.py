@@ -1,16 +1,17 @@
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run lanes of tests and say how they ended.
+"""Run lanes of tests side by side and say how they ended.
 
-    python3 tests/lanes/run.py [LANE ...]      names or patterns such as 'unit*'; without any, every lane
+    python3 tests/lanes/run.py [LANE ...]      names or patterns such as 'unit*'; without any, every lane of `make test`
     python3 tests/lanes/run.py --list
 
 Each lane is a script in this folder, with an argument or none; its output goes to build/logs/LANE.log. A script that
 ends with status 77 was skipped, and the last line of its output says why and how to get it. MAY_SKIP, when set, holds
-the patterns of the lanes that may be skipped; any other that is skipped has failed. JOBS (2) lanes run at a time, those
-that need the machine for themselves run after them, one by one. The last line printed is `N passed, N failed, N
-skipped`: tests where a lane runs pytest, else the lane counts as one.
+the patterns of the lanes that may be skipped; any other that is skipped has failed. Lanes run side by side that keep as
+many cores busy as there are (JOBS), in the order of the table below; those that go by the clock come before others. In CI
+the user's home is looked at before and after: no lane may write there. The last line printed is `N passed, N failed,
+N skipped`: tests where a lane runs pytest, else the lane counts as one.
 """
 
 import concurrent.futures
@@ -25,6 +26,8 @@ import sys
 import time
 from typing import NamedTuple
 
+import home
+
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
 LOGS = HERE.parent.parent / "build" / "logs"
@@ -33,9 +36,15 @@ running: set[subprocess.Popen] = set()
 
 class Lane(NamedTuple):
     name: str
-    command: list[str]
-    alone: bool = False
-    minutes: int = 15
+    cores: float = 0.6  # how many it keeps busy, or gets beside two lanes that go by the clock
+    minutes: int = 15  # its limit
+    timed: bool = False  # its tests go by the clock
+    by_name_only: bool = False
+
+    def command(self) -> list[str]:
+        """The script and its argument: unit-core-2.16 is `unit-core 2.16`."""
+        script, argument = re.fullmatch(r"(.+?)(?:-(\d+\.\d+))?", self.name).groups()
+        return ["bash", str(HERE / script)] + ([argument] if argument else [])
 
 
 class Result(NamedTuple):
@@ -47,23 +56,35 @@ class Result(NamedTuple):
     counts: dict[str, int]
 
 
+# The longest first, and no more than two long ones that go by the clock at a time.
 LANES = [
-    Lane("integration-2.16", ["integration", "2.16"], alone=True, minutes=25),
-    Lane("integration-2.21", ["integration", "2.21"], alone=True, minutes=25),
-    Lane("sanity-2.16", ["sanity", "2.16"]),
-    Lane("sanity-2.21", ["sanity", "2.21"]),
-    Lane("unit-core-2.21", ["unit-core", "2.21"]),
-    Lane("unit-core-2.19", ["unit-core", "2.19"]),
-    Lane("unit-core-2.16", ["unit-core", "2.16"]),
-    *(Lane("unit-3.%d" % minor, ["unit", "3.%d" % minor]) for minor in range(6, 14)),
-    Lane("lint", ["lint"]),
-    Lane("docs", ["docs"]),
-    Lane("importer", ["importer"]),
-    Lane("install-2.16", ["install", "2.16"]),
-    Lane("install-2.21", ["install", "2.21"]),
-    Lane("windows-2.19", ["windows", "2.19"], alone=True),
-    Lane("windows-2.21", ["windows", "2.21"], alone=True),
-    Lane("fleet", ["fleet"], alone=True, minutes=35),
+    Lane("fleet", cores=0.7, minutes=35, timed=True),
+    Lane("integration-2.21", cores=0.7, minutes=25, timed=True),
+    Lane("integration-2.16", cores=0.7, minutes=25, timed=True),
+    Lane("sanity-2.16"),
+    Lane("sanity-2.21"),
+    Lane("lint"),
+    Lane("ansible-lint"),
+    Lane("unit-core-2.21"),
+    Lane("docs"),
+    Lane("importer"),
+    Lane("plays-2.21", cores=0.3, timed=True),
+    Lane("plays-2.16", cores=0.3, timed=True),
+    Lane("plays-2.19", cores=0.3, timed=True),
+    Lane("unit-core-2.16"),
+    Lane("unit-core-2.19"),
+    Lane("unit-3.6"),
+    Lane("unit-3.7", by_name_only=True),
+    Lane("unit-3.8", by_name_only=True),
+    Lane("unit-3.9"),
+    Lane("unit-3.10", by_name_only=True),
+    Lane("unit-3.11", by_name_only=True),
+    Lane("unit-3.12", by_name_only=True),
+    Lane("unit-3.13"),
+    Lane("install-2.16"),
+    Lane("install-2.21"),
+    Lane("windows-2.19", cores=0.7, timed=True),
+    Lane("windows-2.21", cores=0.7, timed=True),
 ]
 
 
@@ -72,13 +93,16 @@ def run(lane: Lane) -> Result:
     started = time.monotonic()
     with log.open("w") as output:
         process = subprocess.Popen(
-            ["bash", str(HERE / lane.command[0])] + lane.command[1:],
+            lane.command() if lane.timed else ["nice", *lane.command()],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         running.add(process)
+        if not lane.timed:  # where the kernel weighs sessions against each other, nice alone has no effect
+            with contextlib.suppress(OSError):
+                pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("10")
         try:
             status = process.wait(lane.minutes * 60)
         except subprocess.TimeoutExpired:
@@ -98,17 +122,23 @@ def stop(process: subprocess.Popen) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def run_all(lanes: list[Lane], at_a_time: int) -> list[Result]:
-    results = []
-    pool = concurrent.futures.ThreadPoolExecutor(at_a_time)
-    futures = [pool.submit(run, lane) for lane in lanes]
+def run_all(lanes: list[Lane], cores: float) -> list[Result]:
+    """Every lane, each as soon as the cores that it keeps busy are free; the first that is left always fits alone."""
+    waiting, results = list(lanes), []
+    pool = concurrent.futures.ThreadPoolExecutor(len(lanes))
+    futures: dict[concurrent.futures.Future, Lane] = {}
     try:
-        for future in concurrent.futures.as_completed(futures):
-            results.append(future.result())
-            show(results[-1])
+        while waiting or futures:
+            for lane in list(waiting):
+                if not futures or lane.cores + sum(other.cores for other in futures.values()) <= cores:
+                    waiting.remove(lane)
+                    futures[pool.submit(run, lane)] = lane
+            done, _others = concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in done:
+                del futures[future]
+                results.append(future.result())
+                show(results[-1])
     finally:  # when the user interrupts, nothing may stay behind
-        for future in futures:
-            future.cancel()
         for process in list(running):
             stop(process)
         pool.shutdown()
@@ -131,9 +161,19 @@ def judge(lane: Lane, status: int | None, seconds: float, output: str) -> Result
         return Result(lane, "failed", seconds, reason, notes, {"failed": 1})
     if status == 0:
         return Result(lane, "passed", seconds, "", notes, counts or {"passed": 1})
-    reason = "did not end within %d minutes" % lane.minutes if status is None else "exit status %d" % status
+    reason = f"did not end within {lane.minutes} minutes" if status is None else f"exit status {status}"
     counts["failed"] = counts.get("failed", 0) or 1
     return Result(lane, "failed", seconds, f"{reason}, see build/logs/{lane.name}.log", notes, counts)
+
+
+def look_at_home(lane: Lane, before: dict[str, tuple[int, int]]) -> Result:
+    written = home.changes(before)
+    (LOGS / (lane.name + ".log")).write_text("".join(path + "\n" for path in written))
+    if written:
+        return Result(
+            lane, "failed", 0, f"{len(written)} files in the user's home were changed", written[:20], {"failed": 1}
+        )
+    return Result(lane, "passed", 0, "", [], {"passed": 1})
 
 
 def count_tests(lines: list[str]) -> dict[str, int]:
@@ -148,9 +188,8 @@ def count_tests(lines: list[str]) -> dict[str, int]:
 
 
 def show(result: Result) -> None:
-    tests = ", ".join("%d %s" % (number, word) for word, number in result.counts.items())
-    columns = (result.outcome, result.lane.name, result.seconds, result.reason or tests)
-    print("%-8s %-18s %5.0f s  %s" % columns, flush=True)
+    tests = ", ".join(f"{number} {word}" for word, number in result.counts.items())
+    print(f"{result.outcome:8} {result.lane.name:18} {result.seconds:5.0f} s  {result.reason or tests}", flush=True)
 
 
 def main(patterns: list[str]) -> int:
@@ -161,11 +200,18 @@ def main(patterns: list[str]) -> int:
     if unknown:
         print(f"No such lane: {' '.join(unknown)}. There are: {' '.join(lane.name for lane in LANES)}")
         return 2
-    lanes = [lane for lane in LANES if not patterns or any(fnmatch.fnmatch(lane.name, p) for p in patterns)]
+    if patterns:
+        lanes = [lane for lane in LANES if any(fnmatch.fnmatch(lane.name, pattern) for pattern in patterns)]
+    else:
+        lanes = [lane for lane in LANES if not lane.by_name_only]
     LOGS.mkdir(parents=True, exist_ok=True)
+    before = home.listing() if os.environ.get("CI") else {}
 
-    results = run_all([lane for lane in lanes if not lane.alone], int(os.environ.get("JOBS", "2")))
-    results += run_all([lane for lane in lanes if lane.alone], 1)
+    started = time.monotonic()
+    results = run_all(lanes, float(os.environ.get("JOBS") or os.cpu_count() or 1))
+    if before:
+        lanes.append(Lane("home"))
+        results.append(look_at_home(lanes[-1], before))
 
     for result in results:
         if result.outcome == "failed":
@@ -173,14 +219,14 @@ def main(patterns: list[str]) -> int:
             log = (LOGS / (result.lane.name + ".log")).read_text(errors="replace")
             print("\n".join(line[:400] for line in log.splitlines()[-60:]))
 
-    print("\n===== Summary")
+    print(f"\n===== Summary, after {time.monotonic() - started:.0f} s")
     results.sort(key=lambda result: lanes.index(result.lane))
     for result in results:
         show(result)
         for note in dict.fromkeys(result.notes):
             print("         " + note)
     total = {word: sum(result.counts.get(word, 0) for result in results) for word in ("passed", "failed", "skipped")}
-    print("\n%(passed)d passed, %(failed)d failed, %(skipped)d skipped" % total)
+    print(f"\n{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
     return 1 if total["failed"] else 0
 
 

@@ -5,7 +5,7 @@
 # build_tarball: builds the collection as a user would, in $VIEW, and sets $TARBALL
 build_tarball() {
     local packed stray wanted_by_nobody
-    wanted_by_nobody='^\.|^(build|requirements|changelogs/fragments|tests/[^/]+)/|^(Makefile|pyproject.toml)|\.pyc$'
+    wanted_by_nobody='^\.|^(build|requirements|changelogs/fragments|tests/[^/]+)/|^(Makefile|noxfile\.py|(antsibull-nox|pyproject)\.toml)|\.pyc$'
     ansible-galaxy collection build --force --output-path "$VIEW_ROOT" .
     TARBALL=$(echo "$VIEW_ROOT"/cloudops-azure_maintenance-*.tar.gz)
     packed=$(tar --list --file "$TARBALL")

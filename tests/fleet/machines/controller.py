@@ -184,7 +184,7 @@ def _ansible(program: str) -> str:
     beside = pathlib.Path(sys.executable).parent / program
     found: str | None = str(beside) if beside.exists() else shutil.which(program)
     if not found:
-        raise FleetError(f"no {program} beside {sys.executable} or on PATH: install requirements/fleet.txt")
+        raise FleetError(f"no {program} beside {sys.executable} or on PATH: install requirements/core-2.21.txt")
     return found
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Role drain against real processes on this machine: an application, its connections, and an HAProxy where there is one.
@@ -14,6 +14,8 @@ read -r port front < <("$python" -c 'import socket
 them = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
 print(*[one.getsockname()[1] for one in them])')
 export ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_HOST_KEY_CHECKING=false
+# not below ~, which the local connection looks up by itself
+export ANSIBLE_REMOTE_TMP="$dir/remote" ANSIBLE_ASYNC_DIR="$dir/async"
 
 started=()
 finish() {

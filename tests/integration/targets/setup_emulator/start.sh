@@ -1,4 +1,4 @@
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
@@ -39,6 +39,8 @@ print(json.dumps(dict(dir=dir, notes=dir + "/notes", metadata=addresses["metadat
 ' "$dir")
 
 export ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_HOST_PATTERN_MISMATCH=ignore
+# not below ~, which the local connection looks up by itself
+export ANSIBLE_REMOTE_TMP="$dir/remote" ANSIBLE_ASYNC_DIR="$dir/async"
 play() {
     ansible-playbook -e "$variables" "$@"
 }
