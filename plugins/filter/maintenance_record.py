@@ -100,7 +100,8 @@ def _after(value, happened, results=None, at=0.0, options=None):
     if happened not in _HAPPENED:
         known = ["begun", *_HAPPENED]
         raise ScheduledEventsError(
-            f"maintenance_record knows nothing that is called {happened!r}{did_you_mean(happened, known)}; it knows {listed(known)}."
+            f"maintenance_record knows nothing that is called {happened!r}{did_you_mean(happened, known)}; it knows "
+            f"{listed(known)}."
         )
     record = _HAPPENED[happened](value, results or {}, float(at))
     return count_look(record, value["todo"]["look"]) if happened == "looked" else record

@@ -52,7 +52,9 @@ class ScheduledEventsAction(ActionBase):
         host = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
         if self._task.async_val:
             return _refused(
-                f"{host}: async does not work with {self._task.action} on a Windows machine, because the controller does the work. Leave it out: wait_timeout limits the wait (option wait), and the keyword timeout the task. To go on with something else meanwhile, use strategy: free, or a play of its own."
+                f"{host}: async does not work with {self._task.action} on a Windows machine, because the controller "
+                "does the work. Leave it out: wait_timeout limits the wait (option wait), and the keyword timeout "
+                "the task. To go on with something else meanwhile, use strategy: free, or a play of its own."
             )
         validation = ArgumentSpecValidator(self.arguments).validate(self._task.args)
         if validation.error_messages:

@@ -93,7 +93,8 @@ def request(vm):
     """What a client that polls sends."""
     return (
         f"GET /vm/vm{vm}/metadata/scheduledevents?api-version=2020-07-01 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-        "Accept: */*\r\nAccept-Encoding: gzip, deflate\r\nConnection: keep-alive\r\nUser-Agent: load\r\nMetadata: true\r\n\r\n"
+        "Accept: */*\r\nAccept-Encoding: gzip, deflate\r\nConnection: keep-alive\r\nUser-Agent: load\r\nMetadata: "
+        "true\r\n\r\n"
     ).encode()
 
 

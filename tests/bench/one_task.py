@@ -25,12 +25,14 @@ def main():
     for name in plays:
         cpu, wall = ([pair[name][figure] for pair in pairs] for figure in (0, 1))
         print(
-            f"{name + ' task, 20 hosts':<24} median {statistics.median(cpu):6.2f} CPU s, {statistics.median(wall):6.2f} s"
+            f"{name + ' task, 20 hosts':<24} median {statistics.median(cpu):6.2f} CPU s, "
+            f"{statistics.median(wall):6.2f} s"
         )
     for figure, word in enumerate(("CPU seconds", "wall time")):
         ratios = [pair["info"][figure] / pair["uri"][figure] for pair in pairs]
         print(
-            f"info beside uri, {word}: median of {rounds} pairs {statistics.median(ratios):.2f} (from {min(ratios):.2f} to {max(ratios):.2f})"
+            f"info beside uri, {word}: median of {rounds} pairs {statistics.median(ratios):.2f} (from "
+            f"{min(ratios):.2f} to {max(ratios):.2f})"
         )
 
 

@@ -75,14 +75,17 @@ def main():
     if "naive" in results and "one_scope" in results:
         naive_second = results["naive"][1]
         print(
-            f"one scope of 20 hosts: per host that is looked at 1/{results['naive'][0] / results['one_scope_hosts'][0]:.0f} of uri + until; "
-            f"per request 1/{results['naive'][0] / results['one_scope'][0]:.0f}; for the same time of waiting 1/{naive_second / results['one_scope'][1]:.0f}"
+            "one scope of 20 hosts: per host that is looked at "
+            f"1/{results['naive'][0] / results['one_scope_hosts'][0]:.0f} of uri + until; "
+            f"per request 1/{results['naive'][0] / results['one_scope'][0]:.0f}; for the same time of waiting "
+            f"1/{naive_second / results['one_scope'][1]:.0f}"
         )
     if "naive" in results and "scopes" in results:
         print(f"20 scopes of one host: per look 1/{results['naive'][0] / results['scopes'][0]:.0f} of uri + until")
     if "growth" in results and "scopes" in results:
         print(
-            f"200 hosts in 20 scopes beside 20 hosts in 20 scopes: waiting costs {results['growth'][2] / results['scopes'][2]:.2f} times as much"
+            "200 hosts in 20 scopes beside 20 hosts in 20 scopes: waiting costs "
+            f"{results['growth'][2] / results['scopes'][2]:.2f} times as much"
         )
 
 

@@ -34,7 +34,10 @@ class Evidence:
         if not all([*approved.values(), *begun.values(), *gone.values(), drained, resumed]):
             return [
                 Claim(
-                    "both events were approved, started and ended, and the rebooted machine was drained and brought back",
+                    (
+                        "both events were approved, started and ended, and the rebooted machine was drained and brought "
+                        "back"
+                    ),
                     False,
                 )
             ]
@@ -73,7 +76,10 @@ class Evidence:
                 len(resumed) == 1 and resumed[0] > gone["reboot"][0],
             ),
             Claim(
-                f"{FROZEN} was approved at once, stayed in service and was really frozen (slowest answer {slowest:.1f} s)",
+                (
+                    f"{FROZEN} was approved at once, stayed in service and was really frozen (slowest answer "
+                    f"{slowest:.1f} s)"
+                ),
                 (not self._noted(FROZEN, "drain") and len(self._noted(FROZEN, "started")) == 1 and slowest > 1),
             ),
             Claim(

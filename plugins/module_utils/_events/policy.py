@@ -63,12 +63,14 @@ def parse_policy(policy: Any) -> Tuple[Rule, ...]:
     for position, entry in enumerate(policy, 1):
         if rules and not rules[-1].when:
             raise PolicyError(
-                f"{_label(position, entry)} can never match: {_label(position - 1, policy[position - 2])} matches every event. Put it further up."
+                f"{_label(position, entry)} can never match: {_label(position - 1, policy[position - 2])} matches "
+                "every event. Put it further up."
             )
         rules.append(_parse_rule(position, entry))
     if rules[-1].when:
         raise PolicyError(
-            f"The policy has no final rule: the last one, {_label(len(rules), policy[-1])}, has a `when`. End the list with a rule that has none, such as {{name: Anything else, do: notify}}."
+            f"The policy has no final rule: the last one, {_label(len(rules), policy[-1])}, has a `when`. End the "
+            f"list with a rule that has none, such as {{name: Anything else, do: notify}}."
         )
     return tuple(rules)
 
@@ -100,7 +102,8 @@ def _decision(event: Event, rule: Rule, reason: str) -> Decision:
 def _parse_rule(position: int, entry: Any) -> Rule:
     if not isinstance(entry, Mapping):
         raise PolicyError(
-            f"Rule {position} of the policy must be a dictionary with `do` and maybe `name` and `when`, not {shown(entry)}."
+            f"Rule {position} of the policy must be a dictionary with `do` and maybe `name` and `when`, not "
+            f"{shown(entry)}."
         )
     label = _label(position, entry)
     _check_keys(entry, _RULE_KEYS, label)
@@ -111,7 +114,8 @@ def _parse_rule(position: int, entry: Any) -> Rule:
         raise PolicyError(f"{label}: `do` is missing. It is one of {', '.join(ACTIONS)}.")
     if entry["do"] not in ACTIONS:
         raise PolicyError(
-            f"{label}: `do` must be one of {', '.join(ACTIONS)}, not {shown(entry['do'])}{did_you_mean(entry['do'], ACTIONS)}."
+            f"{label}: `do` must be one of {', '.join(ACTIONS)}, not "
+            f"{shown(entry['do'])}{did_you_mean(entry['do'], ACTIONS)}."
         )
     return Rule(position, name, entry["do"], _parse_when(entry["when"], label) if "when" in entry else {})
 
@@ -132,7 +136,8 @@ def _parse_when(when: Any, label: str) -> Dict[str, Any]:
         below, at_least = conditions.get(what + "_below"), conditions.get(what + "_at_least")
         if below is not None and at_least is not None and below <= at_least:
             raise PolicyError(
-                f"{label}: nothing is at least {at_least:g} and below {below:g}: `{what}_below` must be above `{what}_at_least`."
+                f"{label}: nothing is at least {at_least:g} and below {below:g}: `{what}_below` must be above "
+                f"`{what}_at_least`."
             )
     return conditions
 

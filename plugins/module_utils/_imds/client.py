@@ -149,7 +149,8 @@ class Client:
             name = self._instance_text("name", final)
             if not name:
                 raise ScheduledEventsError(
-                    f"{self.last_url} gave an empty name for this machine, so nobody can tell which events are its own. "
+                    f"{self.last_url} gave an empty name for this machine, so nobody can tell which events are its "
+                    "own. "
                     "Set the option resource_name to the name of the virtual machine in Azure (not its hostname).",
                     kind="malformed",
                     status=200,
@@ -360,6 +361,7 @@ def _is_empty(answer: Answer) -> bool:
 
 def _compressed(answer: Answer, url: str) -> str:
     return (
-        f"{url} sent a compressed answer (Content-Encoding: {compression(answer)}), which was not asked for and can't be "
+        f"{url} sent a compressed answer (Content-Encoding: {compression(answer)}), which was not asked for and "
+        "can't be "
         "read. The metadata service does not do that: see whether a proxy sits on the way."
     )

@@ -147,13 +147,17 @@ class Approval(Operation):
             deletes = "deletes" if event.is_terminate else "has no type that can be read, so it may delete"
             return (
                 "not_own_terminate",
-                f"it {deletes} {listed(event.resources)}, and only a machine itself approves its deletion; this is {self.name}",
+                (
+                    f"it {deletes} {listed(event.resources)}, and only a machine itself approves its deletion; this is "
+                    f"{self.name}"
+                ),
             )
         own = (self.name or "").lower() if self._own_counts else ""
         unknown = [name for name in self._unaccepted(event) if name.lower() != own]
         if unknown:
             return "unknown_machines", (
-                f"it affects {listed(unknown)}, too: prepare these machines and name them in prepared_resources, or name them in allow_unknown"
+                f"it affects {listed(unknown)}, too: prepare these machines and name them in prepared_resources, or "
+                "name them in allow_unknown"
             )
         return None
 
@@ -180,7 +184,10 @@ class Approval(Operation):
         """One POST. Returns what must be sent again, because only a later document could tell, and it said no."""
         if self._caller and self._caller.is_gone():
             raise ScheduledEventsError(
-                f"{listed(event.event_id for event in pending)}: no approval was sent, because the run that asked for it has been interrupted.",
+                (
+                    f"{listed(event.event_id for event in pending)}: no approval was sent, because the run that asked "
+                    "for it has been interrupted."
+                ),
                 kind="interrupted",
             )
         failure = None
@@ -208,7 +215,8 @@ class Approval(Operation):
                 raise explained(
                     failure,
                     sentence(
-                        f"{what}{failure.message} It asks to be left alone for {pause:g} s, longer than wait_timeout allows."
+                        f"{what}{failure.message} It asks to be left alone for {pause:g} s, longer than "
+                        "wait_timeout allows."
                     ),
                 )
             self.clock.sleep(min(pause, left))
@@ -243,7 +251,10 @@ class Approval(Operation):
                 sentence(
                     what
                     + failure.message
-                    + f" It was tried for {self.options['wait_timeout']:g} s, and may or may not have arrived; the document still holds the event as not started. Running this again does no harm."
+                    + (
+                        f" It was tried for {self.options['wait_timeout']:g} s, and may or may not have arrived; the "
+                        "document still holds the event as not started. Running this again does no harm."
+                    )
                 ),
             )
         return again
@@ -272,11 +283,20 @@ class Approval(Operation):
             except ScheduledEventsError as error:
                 raise explained(
                     error,
-                    f"{self.imds.endpoint} took the approval of {listed(missing)}; whether the maintenance has started can't be seen: {error.message}",
+                    (
+                        f"{self.imds.endpoint} took the approval of {listed(missing)}; whether the maintenance has "
+                        f"started can't be seen: {error.message}"
+                    ),
                 ) from error
             if not changed:
                 raise ScheduledEventsError(
-                    f"{self.imds.endpoint} took the approval of {listed(missing)}, but after {self.options['wait_timeout']:g} s the document (incarnation {self.document.incarnation}) does not show it started. Azure waits until others on the same host agree, or until the event's not-before: the approval stands and must not be repeated. To wait longer, set wait_timeout.",
+                    (
+                        f"{self.imds.endpoint} took the approval of {listed(missing)}, but after "
+                        f"{self.options['wait_timeout']:g} s the document (incarnation {self.document.incarnation}) "
+                        "does not show it started. Azure waits until others on the same host agree, or until the "
+                        "event's not-before: the approval stands and must not be repeated. To wait longer, set "
+                        "wait_timeout."
+                    ),
                     kind="timeout",
                     url=self.document_url,
                 )

@@ -117,7 +117,8 @@ class Info(Operation):
         if options["affecting"] == "self":
             filters.append(f"affecting {self.name}")
         raise ScheduledEventsError(
-            f"{outcome} {options['wait_timeout']:g} s at {self.imds.endpoint}{f' ({listed(filters)})' if filters else ''}. "
+            f"{outcome} {options['wait_timeout']:g} s at "
+            f"{self.imds.endpoint}{f' ({listed(filters)})' if filters else ''}. "
             f"The last document (incarnation {self.document.incarnation}) held {_described(self.document)}.",
             kind="timeout",
             url=self.document_url,
@@ -151,7 +152,8 @@ class Info(Operation):
         for event in in_doubt[:MOST_WARNINGS]:
             names = [name for name, text in _filtered_texts(event).items() if self.options[name] and not text]
             warnings.append(
-                f"Event {event.event_id} of {listed(event.resources)} was left out, because the document does not say what the option {' or '.join(names)} asks for."
+                f"Event {event.event_id} of {listed(event.resources)} was left out, because the document does not "
+                f"say what the option {' or '.join(names)} asks for."
             )
         if len(in_doubt) > MOST_WARNINGS:
             warnings.append(f"{len(in_doubt) - MOST_WARNINGS} more events were left out for the same reason.")
@@ -175,7 +177,8 @@ def _filtered_texts(event: Event) -> Dict[str, str]:
 
 def _described(document: Document) -> str:
     described = [
-        f"{event.event_type or 'An event of unknown type'} {event.event_id} {event.event_status or 'of unknown status'} of {listed(event.resources)}"
+        f"{event.event_type or 'An event of unknown type'} {event.event_id} "
+        f"{event.event_status or 'of unknown status'} of {listed(event.resources)}"
         for event in document.events
     ]
     described.extend(f"entry {entry.position}, which can't be read: {entry.reason}" for entry in document.unusable)

@@ -65,7 +65,8 @@ class Operation:
         imds = self.imds
         if imds.failures and not any(imds.last_failure in warning for warning in self.warnings):
             self.warnings.append(
-                f"{imds.failures} of the requests to {imds.endpoint} failed on the way, the last one with: {imds.last_failure}"
+                f"{imds.failures} of the requests to {imds.endpoint} failed on the way, the last one with: "
+                f"{imds.last_failure}"
             )
         return self.result()
 
@@ -132,18 +133,23 @@ class Operation:
             self._compare_names(given)
         elif given and (unchecked or not needed):
             self.warnings.append(
-                f"That this machine is {given}, as the option resource_name says, could not be checked: {failure.message}"
+                f"That this machine is {given}, as the option resource_name says, could not be checked: "
+                f"{failure.message}"
             )
         elif given:
             raise explained(
                 failure,
-                f"That this machine is {given}, as the option resource_name says, could not be checked, and an approval depends on it: {failure.message}",
+                (
+                    f"That this machine is {given}, as the option resource_name says, could not be checked, and an "
+                    f"approval depends on it: {failure.message}"
+                ),
             )
         elif needed:
             raise failure
         else:
             self.warnings.append(
-                f"Which events affect this machine is not known, because its own name could not be learned (option resource_name): {failure.message}"
+                "Which events affect this machine is not known, because its own name could not be learned (option "
+                f"resource_name): {failure.message}"
             )
 
     def _compare_names(self, given: Optional[str]) -> None:
@@ -151,7 +157,12 @@ class Operation:
         if given and given.lower() != own.lower():
             self.name = None  # whose events these are is not known
             raise ScheduledEventsError(
-                f"The option resource_name says that this machine is {given}, but the metadata service says that it is {own} ({self.imds.last_url}). Nothing was done, since it might be done for the wrong machine. Leave the option out, or correct it; a role takes it from azure_maintenance_resource_name in the inventory.",
+                (
+                    f"The option resource_name says that this machine is {given}, but the metadata service says that it "
+                    f"is {own} ({self.imds.last_url}). Nothing was done, since it might be done for the wrong machine. "
+                    "Leave the option out, or correct it; a role takes it from azure_maintenance_resource_name in the "
+                    "inventory."
+                ),
                 kind="invalid",
                 url=self.imds.last_url,
             )
@@ -201,7 +212,8 @@ def _raw(entry: UnusableEvent) -> str:
 def _unusable_warnings(document: Document) -> List[str]:
     """One for each entry that can't be read, and not too many."""
     warnings = [
-        f"Entry {entry.position} of the document{f' (event {entry.key})' if entry.key else ''} can't be read: {entry.reason}. It may be maintenance of this machine."
+        f"Entry {entry.position} of the document{f' (event {entry.key})' if entry.key else ''} can't be read: "
+        f"{entry.reason}. It may be maintenance of this machine."
         for entry in document.unusable[:MOST_WARNINGS]
     ]
     more = len(document.unusable) - MOST_WARNINGS

@@ -129,8 +129,10 @@ def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, 
         if different:
             documents = "; ".join(f"{host} sees {listed(sorted(keys)) or 'no event'}" for host, keys in seen)
             sentences.append(
-                f"The machines of scope {name!r} are shown different documents, so they are not one scope: {documents}. "
-                f"Correct azure_maintenance_scope of {listed([seen[0][0], *different])} (a machine without it is a scope of its own)."
+                f"The machines of scope {name!r} are shown different documents, so they are not one scope: "
+                f"{documents}. "
+                f"Correct azure_maintenance_scope of {listed([seen[0][0], *different])} (a machine without it is a "
+                "scope of its own)."
             )
     return sentences
 

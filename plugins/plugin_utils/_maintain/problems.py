@@ -167,6 +167,7 @@ def report_unreadable(record: Record, looks: Mapping[str, Mapping[str, Any]]) ->
                 report(
                     record,
                     subject,
-                    f"{host} is shown an event ({unusable['id'] or 'without an id'}) that can't be read, so nothing was done about it: "
+                    f"{host} is shown an event ({unusable['id'] or 'without an id'}) that can't be read, so nothing "
+                    "was done about it: "
                     f"{unusable['reason']}. See unusable_events in the result of scheduled_events_info there.",
                 )

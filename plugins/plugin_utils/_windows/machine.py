@@ -68,7 +68,8 @@ class WindowsMachine:
     def broken(self, problem: str) -> NoReturn:
         """The script's answer can't be used."""
         raise WindowsProblem(
-            f"{self.name}: what {POWERSHELL} gave back can't be used: {problem}. See the output of the task under -vvv, and "
+            f"{self.name}: what {POWERSHELL} gave back can't be used: {problem}. See the output of the task under "
+            "-vvv, and "
             "whether an older or newer version of the collection ansible.windows does better; please report it."
         )
 
@@ -103,7 +104,8 @@ _ADVICE = (
     ),
     (
         ("constrainedlanguage", "language mode", "restrictedlanguage", "nolanguage"),
-        "PowerShell's language mode is restricted on this connection, by Windows' application control (WDAC, AppLocker) or "
+        "PowerShell's language mode is restricted on this connection, by Windows' application control (WDAC, "
+        "AppLocker) or "
         "by the endpoint it connects to (JEA). Connect to an ordinary endpoint with a user that the policy leaves in "
         "FullLanguage mode, or let the policy trust Ansible there.",
     ),

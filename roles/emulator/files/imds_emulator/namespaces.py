@@ -29,8 +29,10 @@ class NoNamespace(Problem):
     def __init__(self, reason: str) -> None:
         super().__init__(
             f"can't make a network namespace, which `run` needs for a private metadata service: {reason}. "
-            "Linux is needed, and root (sudo) or unprivileged user namespaces (sysctl user.max_user_namespaces above 0, and "
-            "kernel.apparmor_restrict_unprivileged_userns=0 or kernel.unprivileged_userns_clone=1 where there are such); "
+            "Linux is needed, and root (sudo) or unprivileged user namespaces (sysctl user.max_user_namespaces "
+            "above 0, and "
+            "kernel.apparmor_restrict_unprivileged_userns=0 or kernel.unprivileged_userns_clone=1 where there are "
+            "such); "
             "in a container, the capability SYS_ADMIN. Without it, use `serve` and give the program an endpoint"
         )
 

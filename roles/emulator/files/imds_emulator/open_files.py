@@ -35,7 +35,8 @@ class Exhaustion:
             self._reported = True
             limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
             print(
-                f"imds_emulator: a connection could not be accepted: {problem.strerror}. This process may have {limit} files "
+                f"imds_emulator: a connection could not be accepted: {problem.strerror}. This process may have "
+                f"{limit} files "
                 "open (ulimit -Hn; of a service LimitNOFILE), each connection is one. Clients wait until others end. "
                 "This is said once.",
                 file=sys.stderr,

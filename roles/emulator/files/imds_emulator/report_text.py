@@ -24,7 +24,8 @@ def text(report: Report, broken: Sequence[str]) -> str:
     if report.requests_logged:
         for vm, asker in sorted(report.askers.items()):
             lines.append(
-                f"{vm} sent {asker.requests} requests, at most {asker.peak} within a second, {asker.throttled} throttled"
+                f"{vm} sent {asker.requests} requests, at most {asker.peak} within a second, {asker.throttled} "
+                "throttled"
             )
     else:
         lines.append("Requests other than POSTs were not logged (--log-requests).")

@@ -60,7 +60,8 @@ class TestMixedPlay(MixedPlay):
                 continue
             arguments = arguments["parameters"]
             sent.append(
-                f"{'check ' if check_mode else ''}{'wait' if 'LimitMs' in arguments else arguments['Method'].lower()} {arguments['Url'].split('?')[0].rpartition('/')[2]}{'' if '/vm/win1/' in arguments['Url'] else ' elsewhere'}"
+                f"{'check ' if check_mode else ''}{'wait' if 'LimitMs' in arguments else arguments['Method'].lower()} "
+                f"{arguments['Url'].split('?')[0].rpartition('/')[2]}{'' if '/vm/win1/' in arguments['Url'] else ' elsewhere'}"
             )
         look = ["get scheduledevents", "get name"]
         # how often the document changes in between depends on the emulator's clock; everything else does not

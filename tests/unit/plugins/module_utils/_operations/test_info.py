@@ -40,7 +40,8 @@ def test_a_look(transport):
         "looked_at": "2026-01-01T00:00:00Z",
         "transitions": [],
         "warnings": [
-            "Entry 2 of the document (event ID-2) can't be read: it has no Resources. It may be maintenance of this machine."
+            "Entry 2 of the document (event ID-2) can't be read: it has no Resources. It may be maintenance of this "
+            "machine."
         ],
         "unusable_events": [
             {"position": 2, "id": "ID-2", "reason": "it has no Resources", "raw": '{"EventId": "ID-2"}'}
@@ -169,7 +170,10 @@ def test_each_entry_that_can_not_be_read_is_a_warning(transport):
     transport.expect(look(200, document(1, None, {"EventId": "ID-2"})), own_name())
     assert run_info(transport, affecting="self")["warnings"] == [
         "Entry 1 of the document can't be read: it is null, not an object. It may be maintenance of this machine.",
-        "Entry 2 of the document (event ID-2) can't be read: it has no Resources. It may be maintenance of this machine.",
+        (
+            "Entry 2 of the document (event ID-2) can't be read: it has no Resources. It may be maintenance of this "
+            "machine."
+        ),
     ]
 
 

@@ -112,7 +112,10 @@ def test_the_plan_says_what_and_why():
     assert plan_lines(record(entry(), others)) == [
         "Reboot A1 (Platform) affects vm1, other (web1): prepare, then approve, within 840 s, approver web3, then web1 "
         "[policy: Anything else; rule 4 matches every event]",
-        "Reboot B2 (source unknown) affects vm1, other (none of ours): leave alone [policy: Anything else; none of its machines is in this run]",
+        (
+            "Reboot B2 (source unknown) affects vm1, other (none of ours): leave alone [policy: Anything else; none of "
+            "its machines is in this run]"
+        ),
     ]
     assert "  1970-01-02T00:00:00Z  shown      not before (no time), no notice" in timeline(record(others))
 

@@ -20,8 +20,10 @@ SEEN = {
         "Task failed: ntlm: HTTPSConnectionPool(host='127.0.0.1', port=59852): Max retries exceeded with url: /wsman "
         "(Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: "
         "self-signed certificate (_ssl.c:1000)')))",
-        "Failed to connect to the host via PSRP: HTTPSConnectionPool(host='127.0.0.1', port=59852): Max retries exceeded "
-        "with url: /wsman (Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate "
+        "Failed to connect to the host via PSRP: HTTPSConnectionPool(host='127.0.0.1', port=59852): Max retries "
+        "exceeded "
+        "with url: /wsman (Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] "
+        "certificate "
         "verify failed: self-signed certificate (_ssl.c:1006)')))",
     ],
     "does not speak TLS": [
@@ -34,43 +36,63 @@ SEEN = {
     ],
     "does not let it in": [
         "ntlm: Bad HTTP response returned from server. Code 403",
-        "psrp connection failure during runspace open: Bad HTTP response returned from the server. Code: 403, Content: ''",
+        (
+            "psrp connection failure during runspace open: Bad HTTP response returned from the server. Code: 403, "
+            "Content: ''"
+        ),
     ],
     "but not WinRM": [
         "Task failed: ntlm: Bad HTTP response returned from server. Code 404",
-        "psrp connection failure during runspace open: Bad HTTP response returned from the server. Code: 404, Content: ''",
+        (
+            "psrp connection failure during runspace open: Bad HTTP response returned from the server. Code: 404, "
+            "Content: ''"
+        ),
     ],
     "WinRM on the machine failed": [
         "ntlm: Bad HTTP response returned from server. Code 500",
-        "psrp connection failure during runspace open: Bad HTTP response returned from the server. Code: 500, Content: ''",
+        (
+            "psrp connection failure during runspace open: Bad HTTP response returned from the server. Code: 500, "
+            "Content: ''"
+        ),
     ],
     "Nothing listens": [
-        "Task failed: ntlm: HTTPConnectionPool(host='127.0.0.1', port=59850): Max retries exceeded with url: /wsman (Caused "
-        "by NewConnectionError(\"HTTPConnection(host='127.0.0.1', port=59850): Failed to establish a new connection: [Errno "
+        "Task failed: ntlm: HTTPConnectionPool(host='127.0.0.1', port=59850): Max retries exceeded with url: /wsman "
+        "(Caused "
+        "by NewConnectionError(\"HTTPConnection(host='127.0.0.1', port=59850): Failed to establish a new "
+        "connection: [Errno "
         '111] Connection refused"))',
         'Task failed: Data could not be sent to remote host "127.0.0.1". Make sure this host can be reached over ssh: ssh: '
         "connect to host 127.0.0.1 port 59850: Connection refused",
     ],
     "can't be resolved": [
-        "Failed to connect to the host via PSRP: HTTPConnectionPool(host='name.invalid', port=59851): Max retries exceeded "
-        "with url: /wsman (Caused by NameResolutionError(\"HTTPConnection(host='name.invalid', port=59851): Failed to resolve "
+        "Failed to connect to the host via PSRP: HTTPConnectionPool(host='name.invalid', port=59851): Max retries "
+        "exceeded "
+        "with url: /wsman (Caused by NameResolutionError(\"HTTPConnection(host='name.invalid', port=59851): Failed "
+        "to resolve "
         "'name.invalid' ([Errno -3] Temporary failure in name resolution)\"))",
-        "Make sure this host can be reached over ssh: ssh: Could not resolve hostname name.invalid: Temporary failure in name "
+        "Make sure this host can be reached over ssh: ssh: Could not resolve hostname name.invalid: Temporary "
+        "failure in name "
         "resolution",
     ],
     "did not answer in time": [
         "ntlm: HTTPConnectionPool(host='127.0.0.1', port=59853): Read timed out. (read timeout=4)",
-        "Unexpected failure during module execution: HTTPConnectionPool(host='127.0.0.1', port=59853): Read timed out. (read "
+        "Unexpected failure during module execution: HTTPConnectionPool(host='127.0.0.1', port=59853): Read timed "
+        "out. (read "
         "timeout=4)",
-        "Make sure this host can be reached over ssh: Connection timed out during banner exchange\r\nConnection to 127.0.0.1 "
+        "Make sure this host can be reached over ssh: Connection timed out during banner exchange\r\nConnection to "
+        "127.0.0.1 "
         "port 59853 timed out",
     ],
     "was cut": [
-        "Task failed: ntlm: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))",
+        (
+            "Task failed: ntlm: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without "
+            "response'))"
+        ),
         "ntlm: ('Connection aborted.', BadStatusLine('SSH-2.0-x\\r\\n'))",
         "Make sure this host can be reached over ssh: kex_exchange_identification: read: Connection reset by peer\r\n"
         "Connection reset by 127.0.0.1 port 59852",
-        "Make sure this host can be reached over ssh: Bad packet length 1397966893.\r\nssh_dispatch_run_fatal: Connection to "
+        "Make sure this host can be reached over ssh: Bad packet length 1397966893.\r\nssh_dispatch_run_fatal: "
+        "Connection to "
         "127.0.0.1 port 59858: message authentication code incorrect",
     ],
 }
@@ -81,7 +103,10 @@ READ = {
         "Failed to connect to the host via ssh: admin@10.0.0.5: Permission denied (password,keyboard-interactive).",
     ],
     "refused the SSH key": [
-        "Failed to connect to the host via ssh: admin@10.0.0.5: Permission denied (publickey,password,keyboard-interactive).",
+        (
+            "Failed to connect to the host via ssh: admin@10.0.0.5: Permission denied "
+            "(publickey,password,keyboard-interactive)."
+        ),
         "Failed to connect to the host via ssh: admin@10.0.0.5: Permission denied (publickey).",
         "Received disconnect from 10.0.0.5 port 22:2: Too many authentication failures",
     ],
