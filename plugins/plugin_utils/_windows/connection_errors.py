@@ -19,14 +19,12 @@ _PROBLEMS = tuple(
         # --- the controller lacks something ---
         (
             r"winrm or requests is not installed|no module named '?winrm",
-            "The controller lacks pywinrm: install it for the Python that runs Ansible (pip install pywinrm), or "
-            "into the "
+            "The controller lacks pywinrm: install it for the Python that runs Ansible (pip install pywinrm), or into the "
             "execution environment.",
         ),
         (
             r"pypsrp or dependencies are not installed|no module named '?pypsrp",
-            "The controller lacks pypsrp: install it for the Python that runs Ansible (pip install pypsrp), or into "
-            "the "
+            "The controller lacks pypsrp: install it for the Python that runs Ansible (pip install pypsrp), or into the "
             "execution environment.",
         ),
         (
@@ -37,32 +35,24 @@ _PROBLEMS = tuple(
         (
             r"no module named '?(krb5|kerberos|gssapi|requests_kerberos)|kerberos library is not installed|"
             r"python-gssapi|requests_kerberos",
-            "The controller lacks the libraries for Kerberos: pip install pywinrm[kerberos] or pypsrp[kerberos], "
-            "and the "
+            "The controller lacks the libraries for Kerberos: pip install pywinrm[kerberos] or pypsrp[kerberos], and the "
             "system's Kerberos package.",
         ),
         (
             r"requests_credssp|requests-credssp|no module named '?requests_ntlm|requests_ntlm is not installed",
-            (
-                "The controller lacks the library for this kind of login: pip install pywinrm[credssp], or "
-                "requests_ntlm for NTLM."
-            ),
+            "The controller lacks the library for this kind of login: pip install pywinrm[credssp], or requests_ntlm for NTLM.",
         ),
         (
             r"kinit|cannot contact any kdc|credentials cache|server not found in kerberos database|clock skew",
-            "Kerberos refused a ticket: check the realm and user name (user@REALM in capitals), the clocks, and "
-            "that kinit works "
+            "Kerberos refused a ticket: check the realm and user name (user@REALM in capitals), the clocks, and that kinit works "
             "on the controller.",
         ),
         # --- encryption ---
         (
             r"certificate_verify_failed|certificate verify failed|self.signed certificate|hostname .* doesn't match|"
             r"certificate has expired",
-            "The controller does not trust the machine's certificate (self-signed, expired, or for another name): "
-            "give it the "(
-                "certificate of the issuer (ansible_winrm_ca_trust_path, ansible_psrp_ca_cert), or give the machine a "
-                "new one."
-            ),
+            "The controller does not trust the machine's certificate (self-signed, expired, or for another name): give it the "
+            "certificate of the issuer (ansible_winrm_ca_trust_path, ansible_psrp_ca_cert), or give the machine a new one.",
         ),
         (
             r"wrong_version_number|wrong version number|unexpected_eof_while_reading.*ssl|record layer failure",
@@ -71,15 +61,13 @@ _PROBLEMS = tuple(
         ),
         (
             r"host key verification failed|remote host identification has changed|no .*host key is known",
-            "The controller does not know the machine's host key, or knows another one: after making sure that it "
-            "is the right "
+            "The controller does not know the machine's host key, or knows another one: after making sure that it is the right "
             "machine, put its key into known_hosts (ssh-keyscan).",
         ),
         # --- the machine refuses the user ---
         (
             r"permission denied \((?=[^)]*publickey)[^)]*\)|no such identity|too many authentication failures",
-            "The machine refused the SSH key: check the user (ansible_user), the key "
-            "(ansible_ssh_private_key_file), and that its "
+            "The machine refused the SSH key: check the user (ansible_user), the key (ansible_ssh_private_key_file), and that its "
             "public half is in authorized_keys (for administrators of Windows, in ProgramData\\ssh\\"
             "administrators_authorized_keys).",
         ),
@@ -92,28 +80,22 @@ _PROBLEMS = tuple(
         ),
         (
             r"code:? 403\b|access is denied|accessdenied|access denied",
-            "The machine knows the user but does not let it in: make it a local administrator, or a member of "
-            "Remote Management "
+            "The machine knows the user but does not let it in: make it a local administrator, or a member of Remote Management "
             "Users.",
         ),
         (
             r"code:? 404\b",
-            (
-                "Something answers at that port, but not WinRM: check ansible_port and ansible_winrm_path or "
-                "ansible_psrp_path."
-            ),
+            "Something answers at that port, but not WinRM: check ansible_port and ansible_winrm_path or ansible_psrp_path.",
         ),
         (
             r"code:? 5\d\d\b",
-            "WinRM on the machine failed: see its event log (Windows Remote Management), its quotas (winrm get "
-            "winrm/config), "
+            "WinRM on the machine failed: see its event log (Windows Remote Management), its quotas (winrm get winrm/config), "
             "and whether the user may log in.",
         ),
         # --- the network ---
         (
             r"connection refused|actively refused|errno 111|errno 10061",
-            "Nothing listens at that address: see whether the machine is up, whether WinRM (ports 5985 and 5986) or "
-            "OpenSSH (22) "
+            "Nothing listens at that address: see whether the machine is up, whether WinRM (ports 5985 and 5986) or OpenSSH (22) "
             "runs on it, and whether ansible_port is right.",
         ),
         (
@@ -127,17 +109,13 @@ _PROBLEMS = tuple(
         ),
         (
             r"timed out|time-?out|timeoutexpired",
-            "The machine did not answer in time: see whether it is up, frozen or rebooting, and whether a firewall "
-            "or network "
+            "The machine did not answer in time: see whether it is up, frozen or rebooting, and whether a firewall or network "
             "security group drops the connection.",
         ),
         (
             r"connection reset|closed by remote host|remote end closed|connection aborted|broken pipe|badstatusline|"
             r"bad packet length|closed by \S+ port|lost connection|connection .*closed",
-            (
-                "The connection was cut: see whether the machine is rebooting, and whether something else listens at "
-                "that port."
-            ),
+            "The connection was cut: see whether the machine is rebooting, and whether something else listens at that port.",
         ),
     )
 )
