@@ -88,19 +88,19 @@ LANES = [
 ]
 
 
-def run(lane: Lane) -> Result:
+def run(lane: Lane, patient: bool) -> Result:
     log = LOGS / (lane.name + ".log")
     started = time.monotonic()
     with log.open("w") as output:
         process = subprocess.Popen(
-            lane.command() if lane.timed else ["nice", *lane.command()],
+            ["nice", *lane.command()] if patient else lane.command(),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
         running.add(process)
-        if not lane.timed:  # where the kernel weighs sessions against each other, nice alone has no effect
+        if patient:  # where the kernel weighs sessions against each other, nice alone has no effect
             with contextlib.suppress(OSError):
                 pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("10")
         try:
@@ -126,13 +126,14 @@ def run_all(lanes: list[Lane], cores: float) -> list[Result]:
     """Every lane, each as soon as the cores that it keeps busy are free; the first that is left always fits alone."""
     waiting, results = list(lanes), []
     pool = concurrent.futures.ThreadPoolExecutor(len(lanes))
+    by_the_clock = any(lane.timed for lane in lanes)
     futures: dict[concurrent.futures.Future, Lane] = {}
     try:
         while waiting or futures:
             for lane in list(waiting):
                 if not futures or lane.cores + sum(other.cores for other in futures.values()) <= cores:
                     waiting.remove(lane)
-                    futures[pool.submit(run, lane)] = lane
+                    futures[pool.submit(run, lane, by_the_clock and not lane.timed)] = lane
             done, _others = concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
                 del futures[future]

@@ -1,4 +1,4 @@
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The time from which on an event may start, as documents write it: RFC 1123 in every capture, ISO 8601 in older pages (S1).

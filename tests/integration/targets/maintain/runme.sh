@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Role maintain and the playbooks against the emulator, with hosts that are this machine and notes of what was done to them.

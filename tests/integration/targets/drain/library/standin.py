@@ -1,5 +1,5 @@
 #!/usr/bin/python
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stands in for any module: notes how it was called and answers what the test has laid out. WANT_JSON

@@ -1,4 +1,4 @@
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps in, a host's plan out: order, inverses, defaults, and one clear sentence for everything that can be wrong."""

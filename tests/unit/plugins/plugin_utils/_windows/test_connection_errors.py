@@ -1,4 +1,4 @@
-# Copyright: (c) 2026, cloudops.azure_maintenance contributors
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What connections of ansible-core 2.16 to 2.21 said (pywinrm 0.5, pypsrp 0.9, OpenSSH 9), word for word where marked SEEN."""
