@@ -15,28 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._mainta
     scopes,
     sentinels,
 )
-
-
-def event(event_id="A1", resources=("vm1",), notice=900, **more):
-    data = {
-        "id": event_id,
-        "type": "Reboot",
-        "status": "Scheduled",
-        "resource_type": "VirtualMachine",
-        "resources": list(resources),
-        "raw_resources": list(resources),
-        "not_before": "Mon, 19 Sep 2022 18:29:47 GMT",
-        "notice": notice,
-        "source": "Platform",
-        "description": "",
-        "duration": -1,
-    }
-    data.update(more)
-    return data
-
-
-def look(*events, **more):
-    return dict({"events": list(events), "incarnation": 1}, **more)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._maintain.runs import event, look
 
 
 def found(host, scope="", name=None, is_linux=True, **look_keys):

@@ -16,30 +16,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._mainta
     plan_events,
     plan_to_dict,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._maintain.runs import event, look
 
 RULES = parse_policy(DEFAULT_POLICY)
-
-
-def event(event_id="A1", resources=("vm1",), notice=900, **more):
-    data = {
-        "id": event_id,
-        "type": "Reboot",
-        "status": "Scheduled",
-        "resource_type": "VirtualMachine",
-        "resources": list(resources),
-        "raw_resources": list(resources),
-        "not_before": "Mon, 19 Sep 2022 18:29:47 GMT",
-        "notice": notice,
-        "source": "Platform",
-        "description": "",
-        "duration": -1,
-    }
-    data.update(more)
-    return data
-
-
-def look(*events, **more):
-    return dict({"events": list(events), "incarnation": 1}, **more)
 
 
 def machine(host, name=None, scope="web", is_linux=True, problem=""):
@@ -110,7 +89,7 @@ class TestPlan:
             plan_events(
                 machines, {"web1": look(event(resources=["same"])), "web2": look(event(resources=["same"]))}, RULES
             )
-        assert "A1" in str(caught.value) and "web1 and as web2" in str(caught.value)
+        assert "Event A (Reboot)" in str(caught.value) and "web1 and as web2" in str(caught.value)
 
     def test_an_equal_name_elsewhere_is_not_meant(self):
         machines = (machine("web1", name="same", scope="a"), machine("web2", name="same", scope="b"))
