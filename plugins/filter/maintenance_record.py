@@ -56,6 +56,7 @@ _value:
 """
 
 import time
+from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
@@ -89,7 +90,7 @@ _HAPPENED = {
 
 def _begun(found, options, at):
     machines = identify(found)
-    typed = {name: convert(options[name]) for name, convert in _OPTION_TYPES.items()}
+    typed: Any = {name: convert(options[name]) for name, convert in _OPTION_TYPES.items()}
     looks = {item["host"]: item["look"] for item in found if item.get("look")}
     return run_record.begun(machines, typed, at, wall=time.time(), disagreements=disagreements(machines, looks))
 

@@ -40,12 +40,15 @@ _value:
   elements: str
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._text import did_you_mean, listed
 from ..plugin_utils._filter import call
 from ..plugin_utils._maintain.timeline import plan_lines, status_lines, timeline
 
-_PARTS = {"timeline": timeline, "plan": plan_lines, "status": status_lines}
+_PARTS: dict[str, Callable[[Any], list[str]]] = {"timeline": timeline, "plan": plan_lines, "status": status_lines}
 
 
 def _lines(value, part="timeline"):
