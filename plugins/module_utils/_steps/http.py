@@ -54,7 +54,7 @@ def _complete(step: Step, host: Host, system: str) -> Words:
         request["method"] = request["method"].upper()
         request["headers"] = dict(headers)
         # Before ansible-core 2.19 a text that is JSON turns into what it stands for on its way to the module, which
-        # writes it down again when it is told that it is JSON.
+        # writes it down again when an option says that it is JSON.
         is_json = "body" in request and _is_json_container(request["body"])
         request["body_format"] = "json" if is_json else "raw"
         if is_json and not any(name.lower() == "content-type" for name in headers):

@@ -38,7 +38,7 @@ def test_it_goes_by_connection_and_shell_whatever_their_form(variables, windows)
 
 @pytest.mark.parametrize("variables, windows", [(known, windows) for known, windows in HOSTS if "." not in str(known)])
 def test_it_agrees_with_the_shell_that_ansible_takes(variables, windows):
-    """What a module's action sees on the connection is what a role is told by the variables."""
+    """What a module's action sees on the connection is what a role learns from the variables."""
     context = PlayContext()
     if variables.get("ansible_shell_type"):
         context.shell = variables["ansible_shell_type"]
