@@ -64,6 +64,6 @@ def test_the_documented_defaults_are_the_defaults():
     assert {name: option["default"] for name, option in options.items()} == DEFAULTS
 
 
-@pytest.mark.parametrize("name", [*DEFAULTS, *ENTRY_POINTS])
+@pytest.mark.parametrize("name", [*DEFAULTS, *SPECS, *TYPES])
 def test_the_roles_page_has_it(name):
     assert f"`{name}`" in (ROLE / "README.md").read_text(encoding="utf-8")
