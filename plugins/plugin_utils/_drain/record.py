@@ -70,7 +70,7 @@ class Todo(TypedDict):
     interval: int  # seconds between two looks
     looks: int  # how many there is time for
     wait: int  # seconds that it may wait in one task
-    cut: int  # seconds after which a task of it is cut off
+    cut_at: float  # when a task of it is cut off
 
 
 class Record(TypedDict):
@@ -109,7 +109,7 @@ _NOTHING: Todo = {
     "interval": 1,
     "looks": 0,
     "wait": 1,
-    "cut": 1,
+    "cut_at": 0.0,
 }
 
 _RUNS = {"prepare": "preparation", "recover": "recovery"}
@@ -296,7 +296,7 @@ def _with_todo(record: Record, at: float, look_again: bool = False) -> Record:
         todo["interval"] = step["intervals"][record["direction"]]
         todo["wait"] = max(1, int(current["ends"] - at))
         todo["looks"] = math.ceil(todo["wait"] / todo["interval"]) + 1
-        todo["cut"] = max(1, math.ceil(min(current["ends"] + GRACE, record["ends"]) - at))
+        todo["cut_at"] = min(current["ends"] + GRACE, record["ends"])
     record["todo"] = todo
     return record
 
