@@ -86,48 +86,46 @@ _value:
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ansible.errors import AnsibleFilterError
-from ansible.utils.unsafe_proxy import wrap_var
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import (
-    SYSTEMS,
-    Host,
-    make_plan,
-    system_of,
-)
+from ..module_utils._steps.step_type import SYSTEMS, Host
+from ..plugin_utils._drain.plan import make_plan, system_of
+from ..plugin_utils._filter import call
 
 
-def drain_steps(steps, host, system, groups, hostvars=None, search=(), timeout=60, verify=()):
+def drain_steps(
+    steps: Any,
+    host: str,
+    system: str,
+    groups: Mapping[str, Sequence[str]],
+    hostvars: Mapping[str, Any] | None = None,
+    search: Sequence[str] = (),
+    timeout: float = 60,
+    verify: Sequence[str] = (),
+) -> Any:
     """The plan of one host."""
     if system not in SYSTEMS:
         raise AnsibleFilterError(f"drain_steps: system is {system!r}; it is one of {', '.join(SYSTEMS)}")
 
-    def system_of_delegate(name):
+    def system_of_delegate(name: str) -> str:
         variables = (hostvars or {}).get(name)
         return system_of(variables if isinstance(variables, Mapping) else {})
 
-    def find_file(path):
+    def find_file(path: str) -> str | None:
         candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in search if folder]
         return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
     about = Host(str(host), system, groups, system_of_delegate, find_file, float(timeout))
-    # Steps may hold what machines said; before ansible-core 2.19 only a mark keeps that from being templated again.
-    return wrap_var(make_plan(_plain(steps), about, _plain(verify)))
-
-
-def _plain(value):
-    """The same without the lazy containers of ansible-core 2.19 and newer, so that a plan can be copied."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
+    # Not `about`, which holds the variables of all hosts: they are only to be looked at where a step needs it.
+    return call(lambda steps, verify: make_plan(steps, about, verify), steps, verify)
 
 
 class FilterModule:
-    """The filter, as Ansible finds it."""
+    """What Ansible loads."""
 
-    def filters(self):
+    def filters(self) -> dict[str, Any]:
+        """The filter by its name."""
         return {"drain_steps": drain_steps}

@@ -26,7 +26,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module
     APPROVE_ARGUMENTS,
     INFO_ARGUMENTS,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import TYPES, Host, make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -80,7 +82,12 @@ def role_options(role):
     specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))[
         "argument_specs"
     ]
-    return {name: option for spec in specs.values() for name, option in spec["options"].items()}
+    return {
+        name: option
+        for entry_point, spec in specs.items()
+        if not entry_point.startswith("step_")  # the documentation of what is in drain_steps
+        for name, option in spec["options"].items()
+    }
 
 
 @functools.lru_cache(maxsize=None)

@@ -3,34 +3,44 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What role ``drain`` is asked to do: a user's steps in, one host's plan out.
 
+Private to this collection.
+
 Nothing here changes or asks a machine. A plan holds, in order, what preparing does and what recovering does, with
 every option checked, every default filled in, and the role's task file named that does it.
 """
 
-import os
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ...module_utils._text import did_you_mean, shortened
-from .checks import Host, StepError, check_keys, kind_of, positive, task_file, without_none
-from .details import FINISH
-from .types import COMMON, SYSTEMS, TYPES
+from ...module_utils._steps.checks import StepError, at_least_one, check_keys, kind_of, positive, without_none
+from ...module_utils._steps.step_type import COMMON, SYSTEMS, Host, Step, StepType
+from ...module_utils._steps.types import TYPES, VERIFICATION
+from ...module_utils._text import did_you_mean, listed, shortened
+from .._host import is_windows
+
+
+class Plan(TypedDict):
+    """One host's steps."""
+
+    prepare: list[Step]
+    recover: list[Step]
+    errors: list[str]
 
 
 def system_of(variables: Mapping[str, Any]) -> str:
-    """Which system a host has, told by how Ansible connects to it: no facts are needed."""
+    """Which system a host has: what its variables say in ``drain_system``, else how Ansible connects to it."""
     wanted = str(variables.get("drain_system") or "auto").lower()
     if wanted != "auto":
         return wanted
-    connection = str(variables.get("ansible_connection") or "").rsplit(".", 1)[-1]
-    shell = str(variables.get("ansible_shell_type") or "").rsplit(".", 1)[-1]
-    return "windows" if connection in ("winrm", "psrp") or shell in ("powershell", "cmd") else "linux"
+    return "windows" if is_windows(variables) else "linux"
 
 
-def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> dict[str, Any]:
-    """``{"prepare": [...], "recover": [...], "errors": [...]}``: the steps that apply to one host.
+def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> Plan:
+    """The steps that apply to one host.
 
     ``prepare`` has the steps that do something, in the user's order; ``recover`` those that undo something, last one
     first, and then the user's verifications. With errors both are empty: nothing is done by halves.
@@ -47,35 +57,26 @@ def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> dict[str, A
         else:
             if step:
                 planned.append(step)
-    checks = []
+    verifications = []
     for number, path in enumerate(verify, 1):
         try:
-            checks.append(_verification(path, number, host))
+            verifications.append(_verification(path, number, host))
         except StepError as error:
             errors.append(f"drain_verify_tasks, file {number}: {error}")
     if errors:
         return {"prepare": [], "recover": [], "errors": errors}
     return {
         "prepare": [step for step in planned if step["does"]],
-        "recover": [step for step in reversed(planned) if step["undoes"]] + checks,
+        "recover": [step for step in reversed(planned) if step["undoes"]] + verifications,
         "errors": [],
     }
 
 
-def _checked(raw: Any, number: int, host: Host) -> dict[str, Any] | None:
+def _checked(raw: Any, number: int, host: Host) -> Step | None:
     """One step with everything filled in; None when it is for other hosts."""
-    if not isinstance(raw, Mapping):
-        raise StepError(f"it is {kind_of(raw)}, not a step with a type")
-    kind = raw.get("type")
-    if kind is None:
-        raise StepError(f"it has no type; types are {', '.join(TYPES)}")
-    if not isinstance(kind, str):
-        raise StepError(f"type is {kind_of(kind)}, not a word")
-    if kind not in TYPES:
-        raise StepError(f"type {kind!r} is unknown{did_you_mean(kind, TYPES)}; types are {', '.join(TYPES)}")
-    definition = TYPES[kind]
-    spec = dict(COMMON, **definition.options)
-    check_keys(raw, spec, "")
+    definition = _type_of(raw)
+    spec = {**COMMON, **definition.options}
+    check_keys(raw, spec)
     if definition.one_of and not any(raw.get(key) for key in definition.one_of):
         raise StepError(f"one of {' and '.join(definition.one_of)} is needed")
     result = ArgumentSpecValidator(spec).validate(without_none(raw))
@@ -85,41 +86,57 @@ def _checked(raw: Any, number: int, host: Host) -> dict[str, Any] | None:
     if not _applies(step, host):
         return None
     if host.system not in definition.systems:
+        only = definition.systems[0]
         raise StepError(
-            "type {0} is for {1} machines, and {2} is a {3} machine: keep it away with `systems: [{1}]` or `hosts`".format(
-                kind, definition.systems[0], host.name, host.system
-            )
+            f"type {definition.name} is for {only} machines, and {host.name} is a {host.system} machine: "
+            f"keep it away with `systems: [{only}]` or `hosts`"
         )
+    return _completed(step, definition, number, host)
+
+
+def _type_of(raw: Any) -> StepType:
+    if not isinstance(raw, Mapping):
+        raise StepError(f"it is {kind_of(raw)}, not a step with a type")
+    name = raw.get("type")
+    if name is None:
+        raise StepError(f"it has no type; types are {listed(TYPES)}")
+    if not isinstance(name, str):
+        raise StepError(f"type is {kind_of(name)}, not a word")
+    if name not in TYPES:
+        raise StepError(f"type {name!r} is unknown{did_you_mean(name, TYPES)}; types are {listed(TYPES)}")
+    return TYPES[name]
+
+
+def _completed(step: Step, definition: StepType, number: int, host: Host) -> Step:
+    """The step as the role goes through it: its options, and beside them what :class:`.record.Planned` names."""
     step["number"] = number
     step["name"] = str(step.get("name") or "")
-    step["timeout"] = positive(step.get("timeout", host.default_timeout), "timeout")
-    step["undo_timeout"] = positive(step.get("undo_timeout", step["timeout"]), "undo_timeout")
-    if step.get("interval", 1) < 1:
-        raise StepError(f"interval is {step['interval']}; it is a number of seconds, at least 1")
+    timeout: float = step.get("timeout", host.default_timeout)
+    undo_timeout: float = step.get("undo_timeout", timeout)
+    step["timeout"] = positive(timeout, "timeout")
+    step["undo_timeout"] = positive(undo_timeout, "undo_timeout")
+    at_least_one(step.get("interval", 1), "interval")
     system = _delegate_system(step, host)
-    FINISH[kind](step, system, host)
-    step["name"] = step["name"] or shortened(f"{kind} {step.pop('subject')}", 80)
-    step.pop("subject", None)
-    step["files"] = {
-        "do": "steps/" + definition.files[0].format(system=system),
-        "undo": "steps/" + definition.files[1].format(system=system),
-    }
-    step["shown"] = {
-        "do": _shown(step, step["does"], step["timeout"], f"then undone by: {step['undoes'] or 'nothing'}"),
-        "undo": _shown(step, step["undoes"], step["undo_timeout"]),
-    }
+    words = definition.complete(step, host, system)
+    step["name"] = step["name"] or shortened(f"{definition.name} {words.subject}", 80)
+    step["does"] = words.does
+    step["undoes"] = words.undoes
+    do_file, undo_file = (f"steps/{file.format(system=system)}" for file in definition.files)
+    step["files"] = {"do": do_file, "undo": undo_file}
+    step["intervals"] = {direction: definition.interval(step, direction) for direction in ("do", "undo")}
     return step
 
 
-def _shown(step: Mapping[str, Any], words: str, timeout: float, more: str = "") -> str:
-    """The step's line in the plan that check mode shows."""
-    limit = f"at most {timeout:g} s"
-    return f"{step['number']}. {step['name']}: {words} ({'; '.join(part for part in (limit, more) if part)})"
+def _verification(path: Any, number: int, host: Host) -> Step:
+    """A file of tasks that is run after the last inverse: a step that only undoes."""
+    if not isinstance(path, str):
+        raise StepError(f"it is {kind_of(path)}, not a file's name")
+    return _completed({"type": VERIFICATION.name, "undo": path}, VERIFICATION, number, host)
 
 
 def _applies(step: Mapping[str, Any], host: Host) -> bool:
     """Whether a step is for this host; names that the inventory does not have are errors, not silence."""
-    wanted: set = set()
+    wanted: set[str] = set()
     for name in step.get("hosts", []):
         members = host.members(name)
         if members is None:
@@ -138,25 +155,6 @@ def _delegate_system(step: Mapping[str, Any], host: Host) -> str:
     if delegate != "localhost" and host.members(delegate) != [delegate]:
         raise StepError(f"delegate_to names {delegate!r}, which is no host of the inventory")
     return host.system_of(delegate)
-
-
-def _verification(path: Any, number: int, host: Host) -> dict[str, Any]:
-    """A file of tasks that is run after the last inverse: a step that only undoes."""
-    if not isinstance(path, str):
-        raise StepError(f"it is {kind_of(path)}, not a file's name")
-    step: dict[str, Any] = {
-        "type": "verify",
-        "number": number,
-        "name": shortened(f"verify {os.path.basename(path)}", 80),
-        "undo": task_file(path, "", host),
-        "does": "",
-        "undoes": f"run the tasks of {path}",
-        "timeout": host.default_timeout,
-        "undo_timeout": host.default_timeout,
-        "files": {"do": "steps/tasks/include.yml", "undo": "steps/tasks/include.yml"},
-    }
-    step["shown"] = {"do": "", "undo": _shown(step, step["undoes"], host.default_timeout)}
-    return step
 
 
 def _where(raw: Any, number: int) -> str:

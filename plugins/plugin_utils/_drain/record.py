@@ -1,176 +1,314 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What came of the steps of role ``drain``: results in, sentences for people out."""
+"""The record of one run of role ``drain`` on one host: which steps there are, how far they are, what came of them. Pure.
 
-import json
+Private to this collection.
+
+A playbook holds the record as a plain dictionary. Whenever something has happened it hands the record to the function of
+that name here, which returns a new one; its ``todo`` says what comes next, and the task files only carry that out. The
+options of the steps, which may be secrets, are not in the record: they stay in the plan, and come along where they matter.
+
+Times (``at``) are the controller's monotonic seconds.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, cast
 
-from ...module_utils._text import last_line, one_line
+from ...module_utils._steps.step_type import Step, TaskResult, Verdict
+from ...module_utils._steps.types import type_of
+from .plan import Plan
+from .report import Attempt, Report, failed_step, kept_back, lost, planned_step, succeeded_step, why_failed
+from .result import Result, result_of_check, result_of_run
 
-MOST = 500  # characters of a machine's own words in a sentence
+GRACE = 2.0
+"""Seconds between the end of a step's own waits and the end of its tasks: time in which it can say what it last saw."""
 
 
-def make_report(result: Mapping[str, Any], step: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
-    """One entry of ``drain_result.steps``.
+class Planned(TypedDict):
+    """What a run has to know of a step. The plan has put it into the step, beside its options."""
 
-    ``result`` is what the step's last task returned, ``run`` how it went: host, direction, ok, seconds, limit (what
-    the step was given), budget (of the whole run), budget_bound (the budget cut the step's own limit), note.
+    number: int
+    name: str
+    type: str
+    does: str
+    undoes: str
+    timeout: float
+    undo_timeout: float
+    files: dict[str, str]
+    intervals: dict[str, int]
+
+
+class Current(TypedDict):
+    """The step at hand."""
+
+    place: int  # in the list of the plan
+    started: float
+    ends: float  # when its own waits end
+    limit: float
+    of_budget: bool  # whether the budget leaves it less than its own limit
+    stop: str  # why it can't go on; "" when it can
+    note: str
+
+
+class Todo(TypedDict):
+    """What the task files carry out. From ``place`` on it is about the step at hand."""
+
+    show: list[str]  # check mode: the plan, a line for each step
+    rounds: int  # how many steps are still to be gone through
+    revert: bool  # whether steps that were tried have to be undone
+    fail: bool  # whether the host fails at the end
+    direction: str
+    place: int  # in the list of the plan
+    file: str
+    stop: str  # why it can't go on
+    look_again: bool  # whether it has to look once more
+    interval: int  # seconds between two looks
+    looks: int  # how many there is time for
+    wait: int  # seconds that it may wait in one task
+    cut_at: float  # when a task of it is cut off
+
+
+class Record(TypedDict):
+    """The whole of it."""
+
+    host: str
+    check_mode: bool
+    may_fail: bool
+    list: str  # of the plan: prepare or recover
+    direction: str  # do or undo
+    budgets: dict[str, float]  # prepare, recover, revert
+    budget: float  # the one that holds
+    began: float
+    ends: float
+    steps: list[Planned]
+    queue: list[int]  # places of the steps that are still to be gone through
+    tried: list[int]
+    current: Current | None
+    trouble: str  # why steps could not be run at all
+    reports: list[Report]
+    reverts: list[Report] | None  # the reports of undoing a preparation that failed; None when nothing is undone
+    result: Result
+    todo: Todo
+
+
+_NOTHING: Todo = {
+    "show": [],
+    "rounds": 0,
+    "revert": False,
+    "fail": False,
+    "direction": "",
+    "place": 0,
+    "file": "",
+    "stop": "",
+    "look_again": False,
+    "interval": 1,
+    "looks": 0,
+    "wait": 1,
+    "cut_at": 0.0,
+}
+
+_RUNS = {"prepare": "preparation", "recover": "recovery"}
+
+
+def begin(options: Mapping[str, Any], at: float) -> Record:
+    """A record in which nothing was done, and which says so should the run end before it can say better.
+
+    :arg options: host; list (``prepare`` or ``recover``); budgets (seconds by ``prepare``, ``recover`` and ``revert``);
+        check_mode; may_fail (whether the role may fail the host at its end)
     """
-    lost = [item for item in _items(result) if item.get("unreachable")]
-    ok = bool(run["ok"]) and not lost
-    seconds = round(float(run["seconds"]), 1)
-    if ok:
-        message = str(run.get("note") or "")
-    else:
-        message = f"{run['host']}, step {step['number']} ({step['name']}), {'undone' if run['direction'] == 'undo' and step['type'] != 'verify' else step['type']}: {_why(result, lost, step, run)} (after {seconds} s)"
-    return {
-        "name": str(step["name"]),
-        "type": str(step["type"]),
-        "ok": ok,
-        "changed": ok and any(bool(item.get("changed")) for item in [result] + _items(result)),
-        "seconds": seconds,
-        "message": message,
+    name = options["list"]
+    budget = options["budgets"][name]
+    record: Record = {
+        "host": options["host"],
+        "check_mode": options["check_mode"],
+        "may_fail": options["may_fail"],
+        "list": name,
+        "direction": "do" if name == "prepare" else "undo",
+        "budgets": dict(options["budgets"]),
+        "budget": budget,
+        "began": at,
+        "ends": at + budget,
+        "steps": [],
+        "queue": [],
+        "tried": [],
+        "current": None,
+        "trouble": "",
+        "reports": [],
+        "reverts": None,
+        "result": result_of_run([], None, f"The {_RUNS[name]} did not come to its end", 0.0),
+        "todo": _NOTHING,
     }
+    return _with_todo(record, at)
 
 
-def make_result(run: Mapping[str, Any]) -> dict[str, Any]:
-    """``drain_result`` or ``drain_recover_result``.
+def planned(record: Record, plan: Plan, at: float) -> Record:
+    """The steps are known. In check mode they are only shown."""
+    record = copy.deepcopy(record)
+    steps = plan["prepare"] if record["list"] == "prepare" else plan["recover"]
+    record["steps"] = [cast(Planned, {key: step[key] for key in Planned.__annotations__}) for step in steps]
+    if not record["check_mode"]:
+        record["queue"] = list(range(len(steps)))
+    return _with_todo(record, at)
 
-    ``run``: steps (the reports), reverts (the reports of their undoing, None when nothing was undone), seconds,
-    trouble (why no step was run), planned (check mode: the steps that would be run), direction.
+
+def stopped(record: Record, result: TaskResult, at: float) -> Record:
+    """Steps can't be run (any more), whatever they are."""
+    record = copy.deepcopy(record)
+    record["trouble"] = str(result.get("msg") or f"The {_RUNS[record['list']]} failed and said nothing.")
+    record["queue"] = []
+    return _with_todo(record, at)
+
+
+def started(record: Record, at: float) -> Record:
+    """The next step begins, and its clock with it."""
+    record = copy.deepcopy(record)
+    place = record["queue"].pop(0)
+    step = record["steps"][place]
+    limit = step["timeout"] if record["direction"] == "do" else step["undo_timeout"]
+    last = record["ends"] - 1
+    record["current"] = {
+        "place": place,
+        "started": at,
+        "ends": min(at + limit, last),
+        "limit": limit,
+        "of_budget": at + limit > last,
+        "stop": f"the budget of {record['budget']:g} s was used up before it began" if at > last else "",
+        "note": "",
+    }
+    if record["reverts"] is None:
+        record["tried"].append(place)
+    return _with_todo(record, at)
+
+
+def saw(record: Record, step: Step, result: TaskResult, about: str, at: float) -> Record:
+    """A task of the step at hand came back, and the step goes by what it says.
+
+    :arg about: what is asked about it, in a word of the step's type; "" when only the machine has to be still there
     """
-    steps = list(run["steps"])
-    reverts = run["reverts"]
-    failures = [step for step in steps if not step["ok"]]
-    revert_errors = [step["message"] for step in reverts or [] if not step["ok"]]
-    sentences = [str(run["trouble"])] if run["trouble"] else [step["message"] for step in failures]
-    if reverts is not None:
-        sentences.append(
-            "Undoing it failed as well: " + ". ".join(revert_errors) if revert_errors else "What was done is undone"
-        )
-    if run["planned"] is not None and not sentences:
-        words = "does" if run["direction"] == "do" else "undoes"
-        steps = [
-            dict(_PLANNED, name=step["name"], type=step["type"], message="would " + step[words])
-            for step in run["planned"]
-        ]
-        sentences.append("Check mode: nothing was run")
-    return {
-        "ok": not run["trouble"] and not failures,
-        "seconds": round(float(run["seconds"]), 1),
-        "steps": steps,
-        "failed_step": failures[0]["name"] if failures else "",
-        "message": "".join(sentence.rstrip(".") + ". " for sentence in sentences).strip(),
-        "reverted": reverts is not None and not revert_errors,
-        "revert_errors": revert_errors,
-    }
+    record = copy.deepcopy(record)
+    current = _current(record)
+    gone = lost(step, result)
+    verdict = Verdict(True, gone)
+    if about and not gone:
+        verdict = type_of(step["type"]).judges[about](step, record["direction"], result)
+        if step.get("no_log"):
+            verdict = Verdict(verdict.done, kept_back() if verdict.problem else "")
+    current["stop"] = verdict.problem
+    current["note"] = verdict.note or current["note"]
+    again = at + record["steps"][current["place"]]["intervals"][record["direction"]]
+    return _with_todo(record, at, look_again=not verdict.done and again < current["ends"])
 
 
-_PLANNED = {"ok": True, "changed": False, "seconds": 0.0}
+def did(record: Record, step: Step, result: TaskResult, at: float) -> Record:
+    """The tasks of the step at hand came to their end."""
+    return _reported(record, succeeded_step(step, result, _attempt(record, at)), at)
 
 
-def _why(
-    result: Mapping[str, Any], lost: list[Mapping[str, Any]], step: Mapping[str, Any], run: Mapping[str, Any]
-) -> str:
-    if lost:
-        return f"{_place(lost[0], step)}unreachable: {one_line(lost[0].get('msg'), MOST) or 'the connection was lost'}"
-    if _timed_out(result):
-        if run["budget_bound"]:
-            return f"the budget of {float(run['budget']):g} s is used up"
-        return f"it did not end within its {round(float(run['limit']), 1):g} s"
-    failed = [item for item in _items(result) if item.get("failed")] or [result]
-    if step.get("no_log"):
-        code = failed[0].get("rc", failed[0].get("status_code", failed[0].get("status")))
-        return f"it failed{('' if code is None else f' with {code}')}; its words are kept back (no_log)"
-    return _place(failed[0], step) + explain(failed[0])
+def failed(record: Record, step: Step, result: TaskResult, at: float) -> Record:
+    """A task of the step at hand failed."""
+    attempt = _attempt(record, at)
+    why = _current(record)["stop"] or why_failed(step, result, attempt)
+    return _reported(record, failed_step(step, why, attempt), at)
 
 
-def _place(result: Mapping[str, Any], step: Mapping[str, Any]) -> str:
-    """Where a step of several machines went wrong."""
-    balancer = (result.get("__drain_target") or {}).get("load_balancer")
-    return f"{balancer}, socket {step['socket']}: " if balancer else ""
+def reverting(record: Record, at: float) -> Record:
+    """A preparation that failed is undone: all steps that were tried, the failed one included, last one first."""
+    record = copy.deepcopy(record)
+    record["direction"] = "undo"
+    record["budget"] = record["budgets"]["revert"]
+    record["ends"] = at + record["budget"]
+    record["reverts"] = []
+    record["queue"] = [place for place in reversed(record["tried"]) if record["steps"][place]["undoes"]]
+    return _with_todo(record, at)
 
 
-def _timed_out(result: Mapping[str, Any]) -> bool:
-    """Whether the keyword ``timeout`` cut the task off, or the program ``timeout`` its command."""
-    if result.get("rc") == 124:
-        return "timeout" in str(result.get("cmd", ""))
-    # ansible-core 2.16 has no ``timedout``
-    return bool(result.get("timedout")) or "in the expected time frame" in str(result.get("msg", ""))
+def waited(record: Record, at: float) -> Record:
+    """Nothing has happened but that time went by."""
+    return _with_todo(copy.deepcopy(record), at)
 
 
-def explain(result: Mapping[str, Any]) -> str:
-    """A failed module's result in one line: what it said, and for a command its exit code and its last words."""
-    words = last_line(result.get("stderr"), MOST) or last_line(result.get("stdout"), MOST)
-    if "rc" in result and ("cmd" in result or "stdout" in result) and result.get("rc") is not None:
-        text = f"exit code {result['rc']}"
-        words = words or one_line(result.get("msg"), MOST)
-        return f"{text}: {words}" if words else text
-    errors = result.get("error")
-    if isinstance(errors, list) and errors and isinstance(errors[0], Mapping):  # ansible.windows.win_powershell
-        details = errors[0].get("error_details") or {}
-        return one_line(details.get("message") or errors[0].get("output"), MOST) or "PowerShell failed"
-    text = one_line(result.get("msg"), MOST)
-    if not text or text.startswith("MODULE FAILURE"):
-        text = last_line(result.get("module_stderr"), MOST) or last_line(result.get("exception"), MOST) or text
-    return text or "it failed and said nothing"
-
-
-def look(result: Mapping[str, Any], until: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether an HTTP answer is the one waited for: ``{"done": bool, "seen": words, "wanted": words}``."""
-    status = result.get("status_code", result.get("status"))
-    wanted = [f"status {' or '.join(str(code) for code in until['status'])}"]
-    content = result.get("content")
-    content = content if isinstance(content, str) else ""
-    if status in (None, -1):
-        seen = [f"no answer: {one_line(result.get('msg'), MOST) or 'nothing was said'}"]
+def ended(record: Record, at: float) -> Record:
+    """The run is over: ``result`` says what came of it."""
+    record = copy.deepcopy(record)
+    seconds = at - record["began"]
+    if record["check_mode"] and not record["trouble"]:
+        reports = [planned_step(step["name"], step["type"], _words(record, step)) for step in record["steps"]]
+        record["result"] = result_of_check(reports, seconds)
     else:
-        seen = [f"status {status}"]
-    done = status in until["status"]
-    if until.get("contains") is not None:
-        wanted.append(f"a body that contains {str(until['contains'])!r}")
-        if until["contains"] not in content:
-            done = False
-            seen.append("a body without it")
-    if until.get("json"):
-        path, equals = str(until["json"]["path"]), until["json"]["equals"]
-        wanted.append(f"{path} = {json.dumps(equals, default=str)}")
-        found, words = _json_at(content, path)
-        same = words == "" and _same(found, equals)
-        done = done and same
-        if not same and status not in (None, -1):
-            seen.append(words or f"{path} = {json.dumps(found, default=str)}")
-    return {"done": done, "seen": one_line(", ".join(seen), MOST), "wanted": ", ".join(wanted)}
+        record["result"] = result_of_run(record["reports"], record["reverts"], record["trouble"], seconds)
+    record["todo"] = {**_NOTHING, "fail": record["may_fail"] and not record["result"]["ok"]}
+    return record
 
 
-def _json_at(content: str, path: str) -> Any:
-    """``(value, "")`` at a dotted path of a JSON text, or ``(None, why not)``."""
-    try:
-        value = json.loads(content)
-    except ValueError:
-        return None, "a body that is no JSON"
-    for part in path.split("."):
-        if isinstance(value, dict) and part in value:
-            value = value[part]
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        else:
-            return None, f"no {path} in the body"
-    return value, ""
+def _reported(record: Record, report: Report, at: float) -> Record:
+    record = copy.deepcopy(record)
+    record["current"] = None
+    if record["reverts"] is None:
+        record["reports"].append(report)
+    else:
+        record["reverts"].append(report)
+    if record["direction"] == "do" and not report["ok"]:
+        record["queue"] = []
+    return _with_todo(record, at)
 
 
-def _same(found: Any, wanted: Any) -> bool:
-    """Equal as JSON; before ansible-core 2.19 a templated number arrives as text, so texts are compared too."""
-    if isinstance(found, bool) or isinstance(wanted, bool):
-        return str(found).lower() == str(wanted).lower()
-    return found == wanted or (isinstance(wanted, str) and not isinstance(found, (dict, list)) and str(found) == wanted)
+def _current(record: Record) -> Current:
+    current = record["current"]
+    assert current is not None, "no step is at hand"
+    return current
 
 
-def _items(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The single results: those of a loop's rounds, or the one there is."""
-    rounds = result.get("results")
-    if isinstance(rounds, list) and rounds:
-        return [item for item in rounds if isinstance(item, Mapping)]
-    return [result]
+def _attempt(record: Record, at: float) -> Attempt:
+    current = _current(record)
+    return Attempt(
+        host=record["host"],
+        direction=record["direction"],
+        seconds=at - current["started"],
+        limit=current["limit"],
+        budget=record["budget"],
+        of_budget=current["of_budget"],
+        note=current["note"],
+    )
+
+
+def _with_todo(record: Record, at: float, look_again: bool = False) -> Record:
+    todo: Todo = {
+        **_NOTHING,
+        "rounds": len(record["queue"]),
+        "revert": record["direction"] == "do"
+        and len(record["tried"]) > sum(report["ok"] for report in record["reports"]),
+        "direction": record["direction"],
+    }
+    if record["check_mode"]:
+        todo["show"] = [_shown(record, step) for step in record["steps"]] or ["nothing"]
+    current = record["current"]
+    if current:
+        step = record["steps"][current["place"]]
+        todo["place"] = current["place"]
+        todo["file"] = step["files"][record["direction"]]
+        todo["stop"] = current["stop"]
+        todo["look_again"] = look_again
+        todo["interval"] = step["intervals"][record["direction"]]
+        todo["wait"] = max(1, int(current["ends"] - at))
+        todo["looks"] = math.ceil(todo["wait"] / todo["interval"]) + 1
+        todo["cut_at"] = min(current["ends"] + GRACE, record["ends"])
+    record["todo"] = todo
+    return record
+
+
+def _words(record: Record, step: Planned) -> str:
+    return step["does"] if record["direction"] == "do" else step["undoes"]
+
+
+def _shown(record: Record, step: Planned) -> str:
+    """The step's line in the plan that check mode shows."""
+    if record["direction"] == "do":
+        limits = f"at most {step['timeout']:g} s; then undone by: {step['undoes'] or 'nothing'}"
+    else:
+        limits = f"at most {step['undo_timeout']:g} s"
+    return f"{step['number']}. {step['name']}: {_words(record, step)} ({limits})"

@@ -70,7 +70,7 @@ while ($true) {
     if (-not $problem) {
         if ($Action -eq 'suspend') {
             $done = $state -eq 'Paused' -and $drain -eq 'Completed'
-            # Once: a drain that fails after this is told, not tried again
+            # Once: a drain that fails after this is reported, not tried again
             if (-not $done -and -not $changed -and $drain -ne 'InProgress') {
                 Suspend-Node -Target $target -Force $ForceDrain
                 $changed = $true

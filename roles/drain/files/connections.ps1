@@ -30,11 +30,11 @@ if (-not (Test-Path -Path 'function:Wait-Second')) {
 }
 
 $clock = [System.Diagnostics.Stopwatch]::StartNew()
-$strangers = @($Exclude -split ',' | Where-Object { $_ })
+$excluded = @($Exclude -split ',' | Where-Object { $_ })
 $looks = 0
 while ($true) {
     $looks++
-    $left = @(Get-EstablishedConnection -LocalPort $Port | Where-Object { $strangers -notcontains $_.RemoteAddress }).Count
+    $left = @(Get-EstablishedConnection -LocalPort $Port | Where-Object { $excluded -notcontains $_.RemoteAddress }).Count
     if ($left -eq 0 -or $clock.Elapsed.TotalSeconds + $Interval -ge $Limit) { break }
     Wait-Second -Seconds $Interval
 }

@@ -3,24 +3,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The role's filters: what they hand to the plain Python behind them, and what they make of files and systems."""
 
+from __future__ import annotations
+
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.filter import (
-    drain_answer,
-    drain_report,
-    drain_result,
-    drain_steps,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.filter import drain_record, drain_steps
 
 GROUPS = {"all": ["web1", "lb1"]}
+OPTIONS = {
+    "host": "web1",
+    "list": "prepare",
+    "budgets": {"prepare": "300.0", "recover": "600", "revert": 120},
+    "check_mode": "False",
+    "may_fail": "yes",
+}
+COMMAND = {"type": "command", "name": "one", "do": "a b"}
 
 
 def plan(steps, **more):
     return drain_steps.drain_steps(steps, **dict({"host": "web1", "system": "linux", "groups": GROUPS}, **more))
 
 
-@pytest.mark.parametrize("module", [drain_answer, drain_report, drain_result, drain_steps])
+@pytest.mark.parametrize("module", [drain_record, drain_steps])
 def test_each_file_has_the_filter_of_its_name(module):
     name = module.__name__.rsplit(".", 1)[1]
     assert module.FilterModule().filters() == {name: getattr(module, name)}
@@ -51,7 +56,7 @@ def test_task_files_are_looked_for_in_order(tmp_path):
 
 
 def test_the_system_of_a_delegate_is_told_by_its_variables():
-    step = {"type": "command", "do": "a b", "delegate_to": "lb1"}
+    step = dict(COMMAND, delegate_to="lb1")
     assert plan([step])["prepare"][0]["files"]["do"] == "steps/command/linux.yml"
     hostvars = {"lb1": {"ansible_connection": "winrm"}}
     assert plan([step], hostvars=hostvars)["prepare"][0]["files"]["do"] == "steps/command/windows.yml"
@@ -63,11 +68,30 @@ def test_a_step_is_not_changed_by_planning_it():
     assert step == {"type": "http", "do": {"url": "http://a/", "until": {}}}
 
 
-def test_reports_answers_and_results_pass_through():
-    step = {"number": 1, "name": "x", "type": "command"}
-    report = drain_report.drain_report(
-        {"msg": "broken"}, step, host="web1", direction="do", ok=False, seconds=1, limit=2, budget=3, budget_bound=False
-    )
-    assert report["message"] == "web1, step 1 (x), command: broken (after 1.0 s)"
-    assert drain_answer.drain_answer({"status": 200}, {"status": [200]})["done"]
-    assert drain_result.drain_result([report], direction="do", seconds=1)["failed_step"] == "x"
+def test_a_run_by_its_record():
+    """Every move of a run, with numbers and truth values as templates of older ansible-cores make them."""
+    made = plan([COMMAND, {"type": "connections", "port": 443}])
+    record = drain_record.drain_record(OPTIONS, "begin", at="1000.5")
+    assert record["ends"] == 1300.5 and record["check_mode"] is False and record["may_fail"] is True
+
+    def move(happened, at, **known):
+        return drain_record.drain_record(record, happened, at=at, **known)
+
+    record = move("planned", "1001", plan=made)
+    record = move("started", "1002")
+    record = move("did", "1003.5", step=made["prepare"][0], result={"changed": True})
+    record = move("started", "1004")
+    assert move("waited", "1005")["todo"]["wait"] == 59
+    record = move("saw", "1006", step=made["prepare"][1], result={"result": {"left": 1}}, about="gone")
+    assert record["todo"]["look_again"] and record["todo"]["stop"]
+    record = move("failed", "1007", step=made["prepare"][1], result={"failed": True, "msg": record["todo"]["stop"]})
+    record = move("reverting", "1008")
+    assert record["todo"]["rounds"] == 0
+    result = move("ended", "1009")["result"]
+    assert result["steps"][0]["seconds"] == 1.5 and result["failed_step"] == "connections of port 443"
+    assert move("stopped", "1009", result={"msg": "template error"})["trouble"] == "template error"
+
+
+def test_something_that_can_not_happen():
+    with pytest.raises(AnsibleFilterError, match="drain_record knows no 'hapened'; it knows begin, planned"):
+        drain_record.drain_record({}, "hapened", at=1)

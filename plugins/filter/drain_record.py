@@ -1,0 +1,133 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a run of role drain, moved on."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: drain_record
+short_description: Move the record of a run of role drain on
+description:
+  - Used by the role P(cloudops.azure_maintenance.drain#role), whose task files carry out what RV(_value) says under C(todo).
+  - The record is a plain dictionary; its content may change between releases. Read a run's result from the role's documented
+    results instead.
+author:
+  - cloudops.azure_maintenance contributors (@cloudops)
+version_added: 0.2.0
+positional: _input, happened
+options:
+  _input:
+    description: The record so far; for O(happened=begin) the options of the run.
+    type: dict
+    required: true
+  happened:
+    description: What happened.
+    type: str
+    required: true
+    choices:
+      begin: The run starts.
+      planned: The steps are known; O(plan) is what P(cloudops.azure_maintenance.drain_steps#filter) returned.
+      stopped: Steps can't be run, for a reason that O(result) tells.
+      started: The next step begins.
+      saw: A task of the step came back with O(result), and the step goes by that.
+      did: The step came to its end, O(result) is that of the task that counts.
+      failed: A task of the step failed with O(result).
+      reverting: The preparation failed, and undoing it begins.
+      waited: Nothing, but that time went by.
+      ended: The run is over.
+  at:
+    description: The controller's monotonic clock in seconds, as P(cloudops.azure_maintenance.monotonic#lookup) gives it.
+    type: float
+    required: true
+  plan:
+    description: The plan of the host.
+    type: dict
+  step:
+    description: The step at hand, as the plan has it.
+    type: dict
+  result:
+    description: What a task returned.
+    type: dict
+  about:
+    description: What is asked about O(result), in a word of the step's type. Without it the machine only has to be still there.
+    type: str
+    default: ""
+"""
+
+EXAMPLES = r"""
+- name: Note that the next step begins
+  ansible.builtin.set_fact:
+    record: "{{ record | cloudops.azure_maintenance.drain_record('started', at=lookup('cloudops.azure_maintenance.monotonic')) }}"
+"""
+
+RETURN = r"""
+_value:
+  description: The new record; C(todo) says what comes next, C(result) what came of the run.
+  type: dict
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ..module_utils._errors import ScheduledEventsError
+from ..plugin_utils._drain import record as run_record
+from ..plugin_utils._filter import call
+
+
+def _begin(options: Mapping[str, Any], at: float) -> run_record.Record:
+    # Before ansible-core 2.19 a template makes strings of numbers and truth values.
+    typed = {
+        "host": str(options["host"]),
+        "list": str(options["list"]),
+        "budgets": {name: float(seconds) for name, seconds in options["budgets"].items()},
+        "check_mode": boolean(options["check_mode"]),
+        "may_fail": boolean(options["may_fail"]),
+    }
+    return run_record.begin(typed, at)
+
+
+_MOVES: dict[
+    str, tuple[Callable[..., run_record.Record], tuple[str, ...]]
+] = {  # what happened: the function, and what it needs to know
+    "begin": (_begin, ()),
+    "planned": (run_record.planned, ("plan",)),
+    "stopped": (run_record.stopped, ("result",)),
+    "started": (run_record.started, ()),
+    "saw": (run_record.saw, ("step", "result", "about")),
+    "did": (run_record.did, ("step", "result")),
+    "failed": (run_record.failed, ("step", "result")),
+    "reverting": (run_record.reverting, ()),
+    "waited": (run_record.waited, ()),
+    "ended": (run_record.ended, ()),
+}
+
+
+def _move(value: Any, happened: str, at: float, known: Mapping[str, Any]) -> Any:
+    if happened not in _MOVES:
+        raise ScheduledEventsError(f"drain_record knows no {happened!r}; it knows {', '.join(_MOVES)}.")
+    function, needs = _MOVES[happened]
+    return function(value, *(known[name] for name in needs), at=float(at))
+
+
+def drain_record(
+    value: Any,
+    happened: str,
+    at: float,
+    plan: Mapping[str, Any] | None = None,
+    step: Mapping[str, Any] | None = None,
+    result: Mapping[str, Any] | None = None,
+    about: str = "",
+) -> Any:
+    """See the documentation above."""
+    return call(_move, value, happened, at, {"plan": plan, "step": step, "result": result, "about": about})
+
+
+class FilterModule:
+    """What Ansible loads."""
+
+    def filters(self) -> dict[str, Any]:
+        """The filter by its name."""
+        return {"drain_record": drain_record}

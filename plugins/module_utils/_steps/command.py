@@ -1,0 +1,73 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step ``command``: runs a command, and another one to take it back.
+
+Private to this collection.
+"""
+
+import shlex
+from typing import Any, Dict, Mapping
+
+from .checks import StepError, kind_of
+from .step_type import BECOME, NO_LOG, Host, Step, StepType, TaskResult, Words
+
+
+def _complete(step: Step, host: Host, system: str) -> Words:
+    texts = {}
+    for direction in ("do", "undo"):
+        if step.get(direction):
+            step[direction] = _command(step[direction], direction, system)
+            texts[direction] = _text(step[direction], step["no_log"])
+    step["environment"] = {str(key): str(value) for key, value in step["environment"].items()}
+    words = {direction: f"run {text}" for direction, text in texts.items()}
+    return Words(texts.get("do") or texts["undo"], words.get("do", ""), words.get("undo", ""))
+
+
+def _command(value: Any, key: str, system: str) -> Dict[str, Any]:
+    """A command as the modules want it: ``{"argv": [...]}``; a Windows command line stays as it is: ``{"cmd": "..."}``"""
+    if isinstance(value, str):
+        if system == "windows":
+            return {"cmd": value}
+        try:
+            argv = shlex.split(value)
+        except ValueError as error:
+            raise StepError(f"{key} can't be split into arguments: {error}") from error
+    elif isinstance(value, (list, tuple)) and not any(isinstance(part, (list, tuple, Mapping)) for part in value):
+        argv = [str(part) for part in value]
+    else:
+        raise StepError(f"{key} is {kind_of(value)}, not a command line or a list of arguments")
+    if not argv or not argv[0]:
+        raise StepError(f"{key} names no program")
+    return {"argv": argv}
+
+
+def _text(command: Mapping[str, Any], no_log: bool) -> str:
+    if "cmd" in command:
+        return "a command" if no_log else str(command["cmd"])
+    return str(command["argv"][0]) if no_log else " ".join(shlex.quote(part) for part in command["argv"])
+
+
+def _timed_out(result: TaskResult) -> bool:
+    """The program ``timeout``, which the command runs under on Linux, ended it."""
+    return result.get("rc") == 124 and "timeout" in str(result.get("cmd", ""))
+
+
+TYPE = StepType(
+    name="command",
+    options={
+        "do": {"type": "raw"},
+        "undo": {"type": "raw"},
+        "creates": {"type": "str"},
+        "chdir": {"type": "str"},
+        "environment": {"type": "dict", "default": {}},
+        "ok_codes": {"type": "list", "elements": "int", "default": [0]},
+        "become": BECOME,
+        "delegate_to": {"type": "str"},
+        "no_log": NO_LOG,
+    },
+    files=("command/{system}.yml", "command/{system}.yml"),
+    complete=_complete,
+    one_of=("do", "undo"),
+    timed_out=_timed_out,
+)

@@ -1,0 +1,51 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step ``connections``: waits until a port has no connections, and afterwards until it listens again.
+
+Private to this collection.
+"""
+
+from .checks import StepError
+from .step_type import AT_LIMIT, INTERVAL, LIST, Host, Step, StepType, TaskResult, Verdict, Words, at_limit, rounds
+
+
+def _complete(step: Step, host: Host, system: str) -> Words:
+    port = step["port"]
+    if not 1 <= port <= 65535:
+        raise StepError(f"port {port} is not between 1 and 65535")
+    return Words(
+        f"of port {port}",
+        f"wait until port {port} has no established connection",
+        f"wait until port {port} listens again" if step["listen_again"] else "",
+    )
+
+
+def _gone(step: Step, direction: str, result: TaskResult) -> Verdict:
+    left = any(_has_connections(item) for item in rounds(result))
+    port = f"port {step['port']}"
+    return at_limit(
+        step, left, f"{port} still has established connections", f"{port} still had established connections"
+    )
+
+
+def _has_connections(result: TaskResult) -> bool:
+    """From Linux a wait that gave up, one for IPv4 and one for IPv6; from Windows what the script last counted."""
+    script = result.get("result") or {}
+    return "Timeout when waiting" in str(result.get("msg", "")) or int(script.get("left", 0)) > 0
+
+
+TYPE = StepType(
+    name="connections",
+    options={
+        "port": {"type": "int", "required": True},
+        "exclude": dict(LIST, default=[]),
+        "at_limit": AT_LIMIT,
+        "interval": INTERVAL,
+        "listen_again": {"type": "bool", "default": False},
+        "listen_address": {"type": "str", "default": "127.0.0.1"},
+    },
+    files=("connections/{system}_gone.yml", "connections/{system}_listen.yml"),
+    complete=_complete,
+    judges={"gone": _gone},
+)

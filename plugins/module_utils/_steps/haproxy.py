@@ -1,0 +1,132 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step ``haproxy``: takes a server out at its load balancers and waits for its sessions; makes it ready again.
+
+Private to this collection.
+"""
+
+from typing import List, Tuple
+
+from .._text import listed, one_line
+from .checks import StepError
+from .step_type import (
+    AT_LIMIT,
+    BECOME,
+    INTERVAL,
+    LIST,
+    MOST,
+    Host,
+    Step,
+    StepType,
+    TaskResult,
+    Verdict,
+    Words,
+    at_limit,
+    rounds,
+)
+
+
+def _complete(step: Step, host: Host, system: str) -> Words:
+    balancers: List[str] = []
+    for name in step["load_balancers"]:
+        members = host.members(name)
+        if members is None:
+            raise StepError(f"load_balancers names {name!r}, which is neither a host nor a group of the inventory")
+        balancers.extend(member for member in members if member not in balancers)
+    if not balancers:
+        raise StepError("load_balancers names no host")
+    step["load_balancers"] = balancers
+    step.setdefault("server", host.name)
+    step["state"] = "drain" if step["mode"] == "drain" else "disabled"  # as the module calls it
+    # The module takes one backend or all of them: an empty name is "all that have this server".
+    step["targets"] = [
+        {"load_balancer": balancer, "backend": backend}
+        for balancer in balancers
+        for backend in step["backends"] or [""]
+    ]
+    where = f"server {step['server']} on {listed(balancers)}"
+    return Words(
+        where,
+        f"{'drain' if step['mode'] == 'drain' else 'put in maintenance'} {where} and wait for its sessions to end",
+        f"make ready {where}{' and wait until it is up' if step['wait_up'] else ''}",
+    )
+
+
+# What the module found of the server in each backend is in `state_after`: a list, or nothing where it knows no such server.
+
+
+def _states(result: TaskResult, key: str) -> List[str]:
+    return [str(state.get(key, "")) for state in result.get("state_after") or []]
+
+
+def _balancer(result: TaskResult) -> str:
+    """Which load balancer a round of a loop over the targets was about."""
+    return str((result.get("__drain_target") or {}).get("load_balancer", ""))
+
+
+def _place(step: Step, result: TaskResult) -> Tuple[str, ...]:
+    balancer = _balancer(result)
+    return (balancer, f"socket {step['socket']}") if balancer else ()
+
+
+def _known(step: Step, direction: str, result: TaskResult) -> Verdict:
+    """After setting: the load balancers have such a server."""
+    for item in rounds(result):
+        if not _states(item, "status"):
+            return Verdict(True, f"{_balancer(item)}: no backend of HAProxy has a server named {step['server']}")
+    return Verdict(True)
+
+
+def _out(step: Step, direction: str, result: TaskResult) -> Verdict:
+    """After setting: the server has left. A socket without the right to set anything says so, and the module does not care."""
+    for item in rounds(result):
+        statuses = _states(item, "status")
+        if any(status.startswith(("UP", "no check")) for status in statuses):
+            said = one_line(" ".join(item.get("output") or []), MOST) or "nothing"
+            return Verdict(
+                True,
+                f"{_balancer(item)}: HAProxy shows {step['server']} as {listed(statuses)}; it said: {said}"
+                " (the stats socket has to be of level admin)",
+            )
+    return _known(step, direction, result)
+
+
+def _sessions(step: Step, direction: str, result: TaskResult) -> Verdict:
+    """While the server's sessions end. A look that failed fails the task by itself."""
+    if result.get("failed"):
+        return Verdict(True)
+    left = sum(int(count or 0) for item in rounds(result) for count in _states(item, "scur"))
+    server = f"server {step['server']}"
+    return at_limit(step, left > 0, f"{server} still has {left} sessions", f"{server} still had {left} sessions")
+
+
+def _up(step: Step, direction: str, result: TaskResult) -> Verdict:
+    """While the server comes up. One that just left maintenance is "UP 1/3" until a check has passed."""
+    if result.get("failed"):
+        return Verdict(True)
+    for item in rounds(result):
+        statuses = _states(item, "status")
+        if any(status not in ("UP", "no check") for status in statuses):
+            return Verdict(False, f"{_balancer(item)}: HAProxy shows {step['server']} as {listed(statuses)}, not as UP")
+    return Verdict(True)
+
+
+TYPE = StepType(
+    name="haproxy",
+    options={
+        "load_balancers": dict(LIST, required=True),
+        "server": {"type": "str"},
+        "backends": dict(LIST, default=[]),
+        "socket": {"type": "str", "default": "/run/haproxy/admin.sock"},
+        "mode": {"type": "str", "choices": ["drain", "maint"], "default": "drain"},
+        "at_limit": AT_LIMIT,
+        "interval": INTERVAL,
+        "wait_up": {"type": "bool", "default": True},
+        "become": BECOME,
+    },
+    files=("haproxy/drain.yml", "haproxy/ready.yml"),
+    complete=_complete,
+    judges={"known": _known, "out": _out, "sessions": _sessions, "up": _up},
+    place=_place,
+)

@@ -1,0 +1,177 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step ``http``: sends a request, and another one to take it back; waits until the application says that it is done.
+
+Private to this collection.
+"""
+
+import json
+from typing import Any, Mapping, Tuple
+from urllib.parse import urlsplit
+
+from .._text import one_line
+from .checks import StepError, at_least_one, without_none
+from .step_type import MOST, NO_LOG, Host, Step, StepType, TaskResult, Verdict, Words
+
+_UNTIL = {
+    "type": "dict",
+    "options": {
+        "url": {"type": "str"},
+        "method": {"type": "str", "default": "GET"},
+        "status": {"type": "list", "elements": "int", "default": [200]},
+        "contains": {"type": "str"},
+        "json": {
+            "type": "dict",
+            "options": {"path": {"type": "str", "required": True}, "equals": {"type": "raw", "required": True}},
+        },
+        "interval": {"type": "int", "default": 2},
+        "request_timeout": {"type": "int", "default": 5},
+    },
+}
+
+_REQUEST = {
+    "type": "dict",
+    "options": {
+        "url": {"type": "str", "required": True},
+        "method": {"type": "str", "default": "POST"},
+        "body": {"type": "raw"},
+        "status": {"type": "list", "elements": "int", "default": [200, 201, 202, 204]},
+        "until": _UNTIL,
+    },
+}
+
+
+def _complete(step: Step, host: Host, system: str) -> Words:
+    subjects = {}
+    words = {}
+    headers = {str(key): str(value) for key, value in step.pop("headers").items()}
+    for direction in ("do", "undo"):
+        if not step.get(direction):
+            continue
+        request = step[direction] = without_none(step[direction])
+        _check_url(request["url"], f"{direction}.url")
+        request["method"] = request["method"].upper()
+        request["headers"] = dict(headers)
+        # Before ansible-core 2.19 a text that is JSON turns into what it stands for on its way to the module, which
+        # writes it down again when an option says that it is JSON.
+        is_json = "body" in request and _is_json_container(request["body"])
+        request["body_format"] = "json" if is_json else "raw"
+        if is_json and not any(name.lower() == "content-type" for name in headers):
+            request["headers"]["Content-Type"] = "application/json"
+        subjects[direction] = words[direction] = f"{request['method']} {_bare_url(request['url'])}"
+        if request.get("until"):
+            until = request["until"] = without_none(request["until"])
+            until.setdefault("url", request["url"])
+            _check_url(until["url"], f"{direction}.until.url")
+            until["method"] = until["method"].upper()
+            until["headers"] = headers
+            for key in ("interval", "request_timeout"):
+                at_least_one(until[key], f"{direction}.until.{key}")
+            words[direction] += f" and wait until {_bare_url(until['url'])} says so"
+    return Words(subjects.get("do") or subjects["undo"], words.get("do", ""), words.get("undo", ""))
+
+
+def _check_url(url: str, key: str) -> None:
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, brackets without an address
+        fine = False
+    if not fine:
+        raise StepError(f"{key} is {_bare_url(url)!r}, which is no http or https URL")
+
+
+def _bare_url(url: str) -> str:
+    """A URL as it may be shown: without the password or the query that it may carry."""
+    scheme, separator, rest = url.split("?", 1)[0].partition("://")
+    authority, slash, path = rest.partition("/")
+    return scheme + separator + authority.rpartition("@")[2] + slash + path
+
+
+def _is_json_container(body: Any) -> bool:
+    if not isinstance(body, str):
+        return isinstance(body, (Mapping, list))
+    try:
+        return isinstance(json.loads(body), (dict, list))
+    except ValueError:
+        return False
+
+
+def _interval(step: Step, direction: str) -> int:
+    until = (step.get(direction) or {}).get("until") or {}
+    return int(until.get("interval", 1))
+
+
+def _says_so(step: Step, direction: str, result: TaskResult) -> Verdict:
+    """Whether an answer is the one that is waited for."""
+    until = step[direction]["until"]
+    status = result.get("status_code", result.get("status"))
+    content = result.get("content")
+    content = content if isinstance(content, str) else ""
+    answered = status not in (None, -1)
+    done = status in until["status"]
+    wanted = [f"status {' or '.join(str(code) for code in until['status'])}"]
+    seen = [f"status {status}" if answered else f"no answer: {one_line(result.get('msg'), MOST) or 'nothing was said'}"]
+    if until.get("contains") is not None:
+        wanted.append(f"a body that contains {until['contains']!r}")
+        if until["contains"] not in content:
+            done = False
+            seen.append("a body without it")
+    if until.get("json"):
+        path, equals = until["json"]["path"], until["json"]["equals"]
+        wanted.append(f"{path} = {json.dumps(equals, default=str)}")
+        found, missing = _value_at(content, path)
+        if missing or not _same(found, equals):
+            done = False
+            if answered:
+                seen.append(missing or f"{path} = {json.dumps(found, default=str)}")
+    return Verdict(
+        done,
+        problem="" if done else f"{one_line(', '.join(seen), MOST)}; wanted: {', '.join(wanted)}",
+        note=", ".join(wanted) if done else "",
+    )
+
+
+def _value_at(content: str, path: str) -> Tuple[Any, str]:
+    """``(value, "")`` at a dotted path of a JSON text, or ``(None, why not)``."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        return None, "a body that is no JSON"
+    for part in path.split("."):
+        if isinstance(value, dict) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None, f"no {path} in the body"
+    return value, ""
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    """Equal as JSON; before ansible-core 2.19 a templated number arrives as text, so texts are compared too."""
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return str(found).lower() == str(wanted).lower()
+    return found == wanted or (isinstance(wanted, str) and not isinstance(found, (dict, list)) and str(found) == wanted)
+
+
+TYPE = StepType(
+    name="http",
+    options={
+        "do": _REQUEST,
+        "undo": _REQUEST,
+        "headers": {"type": "dict", "default": {}},
+        "user": {"type": "str"},
+        "password": {"type": "str", "no_log": True},
+        "validate_certs": {"type": "bool", "default": True},
+        "use_proxy": {"type": "bool", "default": False},
+        "delegate_to": {"type": "str"},
+        "no_log": NO_LOG,
+    },
+    files=("http/{system}.yml", "http/{system}.yml"),
+    complete=_complete,
+    one_of=("do", "undo"),
+    judges={"until": _says_so},
+    interval=_interval,
+)

@@ -1,0 +1,138 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a type of drain step is made of. Pure.
+
+Every type has a file of its own here, which says all that is special about it, and a folder of the role's tasks, which do
+it. To add one: its file, its line in ``types``, its folder in ``roles/drain/tasks/steps``, its options in the role's
+``meta/argument_specs.yml``, where people read of them.
+
+Private to this collection.
+"""
+
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+Step = Dict[str, Any]
+"""One step of a user, its options checked and their defaults filled in."""
+
+TaskResult = Mapping[str, Any]
+"""What a task returned; that of a loop holds those of its rounds."""
+
+SYSTEMS = ("linux", "windows")
+
+MOST = 500
+"""Characters of a machine's own words in a sentence."""
+
+LIST = {"type": "list", "elements": "str"}
+AT_LIMIT = {"type": "str", "choices": ["fail", "continue"], "default": "fail"}
+INTERVAL = {"type": "int", "default": 1}
+BECOME = {"type": "bool"}
+NO_LOG = {"type": "bool", "default": False}
+
+COMMON: Dict[str, Dict[str, Any]] = {  # what every step takes
+    "type": {"type": "str", "required": True},
+    "name": {"type": "str"},
+    "hosts": LIST,
+    "systems": dict(LIST, choices=list(SYSTEMS)),
+    "timeout": {"type": "float"},
+    "undo_timeout": {"type": "float"},
+}
+
+
+class Host(NamedTuple):
+    """What a plan has to know about the host it is for, and about its inventory."""
+
+    name: str
+    system: str
+    groups: Mapping[str, Sequence[str]]
+    system_of: Callable[[str], str]
+    find_file: Callable[[str], Optional[str]]
+    default_timeout: float = 60.0
+
+    def members(self, name: str) -> Optional[List[str]]:
+        """The hosts that a name stands for: a group's, or the host itself; None when the inventory has neither."""
+        if name in self.groups:
+            return list(self.groups[name])
+        return [name] if name in self.groups.get("all", ()) else None
+
+
+class Words(NamedTuple):
+    """A step in words."""
+
+    subject: str
+    """What it is about; its name, where the user gave none."""
+    does: str
+    """What it does; "" when it does nothing."""
+    undoes: str
+    """What its inverse does; "" when it has none."""
+
+
+class Verdict(NamedTuple):
+    """What an answer means to a step."""
+
+    done: bool
+    """Whether to look no more."""
+    problem: str = ""
+    """Why the step can't go on from here; "" when it can."""
+    note: str = ""
+    """What is to be reported of the step, although it goes on."""
+
+
+def _own_interval(step: Step, direction: str) -> int:
+    return int(step.get("interval", 1))
+
+
+def _on_the_host(step: Step, result: TaskResult) -> Tuple[str, ...]:
+    return ()
+
+
+def _never(result: TaskResult) -> bool:
+    return False
+
+
+class StepType(NamedTuple):
+    """A type of step. Directions are ``do`` and ``undo``."""
+
+    name: str
+    options: Dict[str, Dict[str, Any]]
+    """Its options beside the common ones, as an argument spec."""
+    files: Tuple[str, str]
+    """The role's task files that do it and undo it, in ``tasks/steps``; ``{system}`` is filled in."""
+    complete: Callable[[Step, Host, str], Words]
+    """Checks what an argument spec can't, fills in what follows from the rest, and says it in words. Gets the system that
+    the step runs on, which is another than the host's where the step is delegated.
+    """
+    systems: Tuple[str, ...] = SYSTEMS
+    one_of: Tuple[str, ...] = ()
+    """Options of which at least one is needed."""
+    judges: Mapping[str, Callable[[Step, str, TaskResult], Verdict]] = {}
+    """What its task files ask about an answer, by the word they ask with."""
+    interval: Callable[[Step, str], int] = _own_interval
+    """Seconds between two looks."""
+    undoing: str = "undone"
+    """How messages call its inverse."""
+    place: Callable[[Step, TaskResult], Tuple[str, ...]] = _on_the_host
+    """The machine that an answer came from, and more about where; nothing for the host itself."""
+    timed_out: Callable[[TaskResult], bool] = _never
+    """Whether a result says that the step's own program ended it at the limit."""
+
+
+def rounds(result: TaskResult) -> List[TaskResult]:
+    """The single results: those of a loop's rounds, or the one there is."""
+    found = result.get("results")
+    if isinstance(found, list) and found:
+        return [item for item in found if isinstance(item, Mapping)]
+    return [result]
+
+
+def at_limit(step: Step, left: bool, now: str, then: str) -> Verdict:
+    """The verdict about something that has to end, of a step that takes ``at_limit``.
+
+    :arg now: what is to be said when it fails: ``port 443 still has connections``
+    :arg then: the same of a step that went on: ``port 443 still had connections``
+    """
+    if not left:
+        return Verdict(True)
+    if step["at_limit"] == "fail":
+        return Verdict(False, problem=now)
+    return Verdict(False, note=f"went on although {then}")

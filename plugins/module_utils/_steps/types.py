@@ -1,0 +1,33 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The types of drain steps, by name.
+
+Private to this collection.
+"""
+
+from typing import Dict
+
+from . import command, connections, failover_cluster, haproxy, http, iis, service, tasks
+from .step_type import StepType
+
+TYPES: Dict[str, StepType] = {
+    kind.name: kind
+    for kind in (
+        service.TYPE,
+        command.TYPE,
+        http.TYPE,
+        connections.TYPE,
+        haproxy.TYPE,
+        iis.TYPE,
+        failover_cluster.TYPE,
+        tasks.TYPE,
+    )
+}
+
+VERIFICATION = tasks.VERIFICATION
+
+
+def type_of(name: str) -> StepType:
+    """The type of a step of a plan, the verifications after them included."""
+    return VERIFICATION if name == VERIFICATION.name else TYPES[name]

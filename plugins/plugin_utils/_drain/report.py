@@ -1,0 +1,130 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What came of one step of role ``drain``: a task's result in, a sentence for people out. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypedDict
+
+from ...module_utils._steps.step_type import MOST, Step, TaskResult, rounds
+from ...module_utils._steps.types import type_of
+from ...module_utils._text import last_line, one_line
+
+
+class Report(TypedDict):
+    """One entry of ``drain_result.steps``."""
+
+    name: str
+    type: str
+    ok: bool
+    changed: bool
+    seconds: float
+    message: str
+
+
+class Attempt(NamedTuple):
+    """How a step was gone through."""
+
+    host: str
+    direction: str
+    seconds: float
+    limit: float  # the step's own, in seconds
+    budget: float  # of all steps, in seconds
+    of_budget: bool  # whether the budget left less than the step's own limit
+    note: str = ""
+
+
+def succeeded_step(step: Step, result: TaskResult, attempt: Attempt) -> Report:
+    """The report of a step whose tasks came to their end: a success, unless the machine was lost on the way."""
+    gone = lost(step, result)
+    if gone:
+        return failed_step(step, gone, attempt)
+    changed = any(bool(item.get("changed")) for item in [result, *rounds(result)])
+    return _report(step, attempt, ok=True, changed=changed, message=attempt.note)
+
+
+def failed_step(step: Step, why: str, attempt: Attempt) -> Report:
+    """The report of a step that failed."""
+    what = type_of(step["type"]).undoing if attempt.direction == "undo" else step["type"]
+    where = f"{attempt.host}, step {step['number']} ({step['name']}), {what}"
+    message = f"{where}: {why} (after {round(attempt.seconds, 1)} s)"
+    return _report(step, attempt, ok=False, changed=False, message=message)
+
+
+def planned_step(name: str, kind: str, words: str) -> Report:
+    """The report of a step that check mode left out."""
+    return {"name": name, "type": kind, "ok": True, "changed": False, "seconds": 0.0, "message": f"would {words}"}
+
+
+def lost(step: Step, result: TaskResult) -> str:
+    """Which machine was lost on the way, and how; "" when none was."""
+    for item in rounds(result):
+        if item.get("unreachable"):
+            place = type_of(step["type"]).place(step, item)
+            reason = f"unreachable: {one_line(item.get('msg'), MOST) or 'the connection was lost'}"
+            return f"{place[0]} {reason}" if place else reason
+    return ""
+
+
+def why_failed(step: Step, result: TaskResult, attempt: Attempt) -> str:
+    """Why a step failed, by what the task returned that failed."""
+    definition = type_of(step["type"])
+    gone = lost(step, result)
+    if gone:
+        return gone
+    if _cut_off(result) or definition.timed_out(result):
+        if attempt.of_budget:
+            return f"the budget of {attempt.budget:g} s is used up"
+        return f"it did not end within its {round(attempt.limit, 1):g} s"
+    failure = next((item for item in rounds(result) if item.get("failed")), result)
+    if step.get("no_log"):
+        code: Any = failure.get("rc", failure.get("status_code", failure.get("status")))
+        return kept_back("" if code is None else f" with {code}")
+    place = ", ".join(definition.place(step, failure))
+    return f"{place}: {explain(failure)}" if place else explain(failure)
+
+
+def kept_back(more: str = "") -> str:
+    """What is said of a failure whose words are a secret."""
+    return f"it failed{more}; its words are kept back (no_log)"
+
+
+def explain(result: TaskResult) -> str:
+    """A failed module's result in one line: what it said, and for a command its exit code and its last words."""
+    if result.get("rc") is not None and ("cmd" in result or "stdout" in result):
+        words = (
+            last_line(result.get("stderr"), MOST)
+            or last_line(result.get("stdout"), MOST)
+            or one_line(result.get("msg"), MOST)
+        )
+        return f"exit code {result['rc']}: {words}" if words else f"exit code {result['rc']}"
+    errors = result.get("error")
+    if isinstance(errors, list) and errors and isinstance(errors[0], Mapping):  # ansible.windows.win_powershell
+        details = errors[0].get("error_details") or {}
+        return one_line(details.get("message") or errors[0].get("output"), MOST) or "PowerShell failed"
+    text = one_line(result.get("msg"), MOST)
+    if not text or text.startswith("MODULE FAILURE"):
+        text = last_line(result.get("module_stderr"), MOST) or last_line(result.get("exception"), MOST) or text
+    return text or "it failed and said nothing"
+
+
+def _report(step: Step, attempt: Attempt, ok: bool, changed: bool, message: str) -> Report:
+    return {
+        "name": step["name"],
+        "type": step["type"],
+        "ok": ok,
+        "changed": changed,
+        "seconds": round(attempt.seconds, 1),
+        "message": message,
+    }
+
+
+def _cut_off(result: TaskResult) -> bool:
+    """Whether the keyword ``timeout`` ended the task."""
+    # ansible-core 2.16 has no ``timedout``
+    return bool(result.get("timedout")) or "in the expected time frame" in str(result.get("msg", ""))

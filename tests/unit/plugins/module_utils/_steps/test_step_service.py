@@ -1,0 +1,19 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step ``service``."""
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
+
+
+def test_its_name_is_the_service_or_what_to_call_it():
+    step, words = completed("service", name="nginx")
+    assert (step["service"], step["name"], words.subject) == ("nginx", "", "nginx")
+    step, words = completed("service", name="The web server", service="nginx")
+    assert (step["service"], step["name"], words.subject) == ("nginx", "The web server", "nginx")
+    assert completed("service", service="nginx")[0]["name"] == ""
+
+
+def test_its_words():
+    words = completed("service", name="nginx")[1]
+    assert (words.does, words.undoes) == ("stop the service nginx", "start the service nginx")

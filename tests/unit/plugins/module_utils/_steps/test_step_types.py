@@ -1,0 +1,90 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A type of step is its file, its line in the list of types, its folder of tasks: nothing else names one."""
+
+import pathlib
+import re
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _steps
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import (
+    TYPES,
+    VERIFICATION,
+    type_of,
+)
+
+PLUGINS = pathlib.Path(list(_steps.__path__)[0]).parents[1]
+STEPS = PLUGINS / "module_utils" / "_steps"
+ROLE = PLUGINS.parent / "roles" / "drain"
+TASKS = ROLE / "tasks"
+UNMISTAKABLE = ("haproxy", "iis", "failover")  # the other types' names are words like any others
+SHARED = {"__init__", "checks", "step_type", "types"}
+
+GENERIC = sorted(
+    [STEPS / "checks.py", STEPS / "step_type.py"]
+    + list((PLUGINS / "plugin_utils" / "_drain").glob("*.py"))
+    + list((PLUGINS / "filter").glob("drain_*.py"))
+)
+GENERIC_TASKS = sorted(
+    list(TASKS.glob("*.yml"))
+    + list((TASKS / "steps").glob("*.yml"))
+    + [ROLE / "vars/main.yml", ROLE / "defaults/main.yml"]
+)
+
+
+def code_of(path):
+    """A Python file without its documentation."""
+    return re.sub(r'""".*?"""', "", path.read_text(encoding="utf-8"), flags=re.S)
+
+
+def test_every_file_is_a_type_of_its_name():
+    files = {path.stem for path in STEPS.glob("*.py")} - SHARED
+    assert files == set(TYPES)
+    assert all(TYPES[name].name == name for name in TYPES)
+
+
+@pytest.mark.parametrize("name", sorted(TYPES))
+def test_every_type_has_its_folder_of_tasks(name):
+    for file in TYPES[name].files:
+        for system in TYPES[name].systems:
+            path = file.format(system=system)
+            assert path.startswith(name + "/") and (TASKS / "steps" / path).is_file()
+
+
+def test_every_folder_of_tasks_is_a_types():
+    assert {path.name for path in (TASKS / "steps").iterdir() if path.is_dir()} == set(TYPES)
+
+
+@pytest.mark.parametrize("path", GENERIC, ids=lambda path: path.stem)
+def test_what_is_for_all_types_names_none(path):
+    code = code_of(path)
+    names = "|".join(TYPES)
+    assert re.findall(rf"""["']({names})["']""", code) == []
+    assert [
+        line for line in code.splitlines() if re.search(rf"\bimport\b.*\b({names})\b|\.({names}) import", line)
+    ] == []
+    assert re.findall("|".join(UNMISTAKABLE), path.read_text(encoding="utf-8"), re.I) == []
+
+
+@pytest.mark.parametrize("path", GENERIC_TASKS, ids=lambda path: path.stem)
+def test_the_tasks_for_all_types_name_none(path):
+    lines = [
+        line for line in path.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith(("#", "- name:"))
+    ]
+    words = "|".join(r"\b" + name + r"\b" for name in TYPES)
+    assert [line for line in lines if re.search(words, line, re.I)] == []
+
+
+@pytest.mark.parametrize("name", sorted(TYPES))
+def test_what_its_tasks_ask_about_an_answer_its_type_can_judge(name):
+    asked = set()
+    for path in (TASKS / "steps" / name).glob("*.yml"):
+        asked.update(re.findall(r"__drain_about: (\w+)", path.read_text(encoding="utf-8")))
+    assert asked == set(TYPES[name].judges)
+
+
+def test_a_verification_is_no_type_of_the_users():
+    assert VERIFICATION.name not in TYPES and type_of(VERIFICATION.name) is VERIFICATION
+    assert type_of("service") is TYPES["service"]
