@@ -16,6 +16,7 @@ FLOORS = (
     ("action", "filter", "lookup", "modules", "test"),
     ("plugin_utils/_action", "plugin_utils/_filter", "plugin_utils/_maintain"),
     ("plugin_utils/_drain", "plugin_utils/_windows"),
+    ("plugin_utils/_host",),
     ("module_utils/_module",),
     ("module_utils/_watcher",),
     ("module_utils/_machine",),
