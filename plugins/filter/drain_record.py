@@ -67,49 +67,10 @@ _value:
   type: dict
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ansible.module_utils.parsing.convert_bool import boolean
-
-from ..module_utils._errors import ScheduledEventsError
-from ..plugin_utils._drain import record as run_record
 from ..plugin_utils._filter import call
-
-
-def _begin(options: Mapping[str, Any], at: float) -> run_record.Record:
-    # Before ansible-core 2.19 a template makes strings of numbers and truth values.
-    typed = {
-        "host": str(options["host"]),
-        "list": str(options["list"]),
-        "budgets": {name: float(seconds) for name, seconds in options["budgets"].items()},
-        "check_mode": boolean(options["check_mode"]),
-        "may_fail": boolean(options["may_fail"]),
-    }
-    return run_record.begin(typed, at)
-
-
-_MOVES: dict[
-    str, tuple[Callable[..., run_record.Record], tuple[str, ...]]
-] = {  # what happened: the function, and what it needs to know
-    "begin": (_begin, ()),
-    "planned": (run_record.planned, ("plan",)),
-    "stopped": (run_record.stopped, ("result",)),
-    "started": (run_record.started, ()),
-    "saw": (run_record.saw, ("step", "result", "about")),
-    "did": (run_record.did, ("step", "result")),
-    "failed": (run_record.failed, ("step", "result")),
-    "reverting": (run_record.reverting, ()),
-    "waited": (run_record.waited, ()),
-    "ended": (run_record.ended, ()),
-}
-
-
-def _move(value: Any, happened: str, at: float, known: Mapping[str, Any]) -> Any:
-    if happened not in _MOVES:
-        raise ScheduledEventsError(f"drain_record knows no {happened!r}; it knows {', '.join(_MOVES)}.")
-    function, needs = _MOVES[happened]
-    return function(value, *(known[name] for name in needs), at=float(at))
 
 
 def drain_record(
@@ -122,7 +83,10 @@ def drain_record(
     about: str = "",
 ) -> Any:
     """See the documentation above."""
-    return call(_move, value, happened, at, {"plan": plan, "step": step, "result": result, "about": about})
+    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..plugin_utils._drain.happened import after
+
+    return call(after, value, happened, at, {"plan": plan, "step": step, "result": result, "about": about})
 
 
 class FilterModule:

@@ -91,8 +91,6 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..module_utils._steps.step_type import SYSTEMS, Host
-from ..plugin_utils._drain.plan import make_plan, system_of
 from ..plugin_utils._filter import call
 
 
@@ -107,6 +105,10 @@ def drain_steps(
     verify: Sequence[str] = (),
 ) -> Any:
     """The plan of one host."""
+    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..module_utils._steps.step_type import SYSTEMS, Host
+    from ..plugin_utils._drain.plan import make_plan, system_of
+
     if system not in SYSTEMS:
         raise AnsibleFilterError(f"drain_steps: system is {system!r}; it is one of {', '.join(SYSTEMS)}")
 

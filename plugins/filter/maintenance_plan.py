@@ -128,29 +128,15 @@ _value:
       type: float
 """
 
-from ..module_utils._errors import ScheduledEventsError
-from ..module_utils._events.policy import DEFAULT_POLICY, parse_policy
 from ..plugin_utils._filter import call
-from ..plugin_utils._maintain.machines import disagreements, identify
-from ..plugin_utils._maintain.plan import plan_events, plan_to_dict
-
-
-def _plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3600.0):
-    machines = identify(found)
-    looks = {item["host"]: item["look"] for item in found}
-    differing = disagreements(machines, looks)
-    if differing:
-        raise ScheduledEventsError(" ".join(differing))
-    rules = parse_policy(DEFAULT_POLICY if policy is None else policy)
-    planned = plan_events(
-        machines, looks, rules, margin=margin, allow_unknown=allow_unknown, prepare_within=prepare_within
-    )
-    return [plan_to_dict(event) for event in planned]
 
 
 def maintenance_plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3600.0):
     """See the documentation above."""
-    return call(_plan, found, policy=policy, margin=margin, allow_unknown=allow_unknown, prepare_within=prepare_within)
+    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..plugin_utils._maintain.plan_filter import plan
+
+    return call(plan, found, policy=policy, margin=margin, allow_unknown=allow_unknown, prepare_within=prepare_within)
 
 
 class FilterModule:

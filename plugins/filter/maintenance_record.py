@@ -55,62 +55,15 @@ _value:
   type: dict
 """
 
-import time
-from typing import Any
-
-from ansible.module_utils.parsing.convert_bool import boolean
-
-from ..module_utils._errors import ScheduledEventsError
-from ..module_utils._text import did_you_mean, listed
 from ..plugin_utils._filter import call
-from ..plugin_utils._maintain import record as run_record
-from ..plugin_utils._maintain.machines import disagreements, identify
-from ..plugin_utils._maintain.nesting import count_look
-
-# Before ansible-core 2.19 a template makes strings of numbers and truth values.
-_OPTION_TYPES = {
-    "policy": list,
-    "margin": float,
-    "allow_unknown": boolean,
-    "prepare_within": float,
-    "event_timeout": float,
-    "on_failure": str,
-    "rounds": int,
-    "wait_timeout": float,
-    "slice": float,
-}
-
-_HAPPENED = {
-    "looked": run_record.looked,
-    "prepared": run_record.prepared,
-    "approved": run_record.approved,
-    "recovered": run_record.recovered,
-}
-
-
-def _begun(found, options, at):
-    machines = identify(found)
-    typed: Any = {name: convert(options[name]) for name, convert in _OPTION_TYPES.items()}
-    looks = {item["host"]: item["look"] for item in found if item.get("look")}
-    return run_record.begun(machines, typed, at, wall=time.time(), disagreements=disagreements(machines, looks))
-
-
-def _after(value, happened, results=None, at=0.0, options=None):
-    if happened == "begun":
-        return _begun(value, options, float(at))
-    if happened not in _HAPPENED:
-        known = ["begun", *_HAPPENED]
-        raise ScheduledEventsError(
-            f"maintenance_record knows nothing that is called {happened!r}{did_you_mean(happened, known)}; it knows "
-            f"{listed(known)}."
-        )
-    record = _HAPPENED[happened](value, results or {}, float(at))
-    return count_look(record, value["todo"]["look"]) if happened == "looked" else record
 
 
 def maintenance_record(value, happened, results=None, at=0.0, options=None):
     """See the documentation above."""
-    return call(_after, value, happened, results=results, at=at, options=options)
+    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..plugin_utils._maintain.happened import after
+
+    return call(after, value, happened, results=results, at=at, options=options)
 
 
 class FilterModule:

@@ -40,28 +40,15 @@ _value:
   elements: str
 """
 
-from collections.abc import Callable
-from typing import Any
-
-from ..module_utils._errors import ScheduledEventsError
-from ..module_utils._text import did_you_mean, listed
 from ..plugin_utils._filter import call
-from ..plugin_utils._maintain.timeline import plan_lines, status_lines, timeline
-
-_PARTS: dict[str, Callable[[Any], list[str]]] = {"timeline": timeline, "plan": plan_lines, "status": status_lines}
-
-
-def _lines(value, part="timeline"):
-    if part not in _PARTS:
-        raise ScheduledEventsError(
-            f"maintenance_timeline knows no part {part!r}{did_you_mean(part, _PARTS)}; it knows {listed(_PARTS)}."
-        )
-    return _PARTS[part](value)
 
 
 def maintenance_timeline(value, part="timeline"):
     """See the documentation above."""
-    return call(_lines, value, part=part)
+    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..plugin_utils._maintain.timeline import lines
+
+    return call(lines, value, part=part)
 
 
 class FilterModule:

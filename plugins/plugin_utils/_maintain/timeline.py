@@ -8,11 +8,12 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...module_utils._clock import iso_utc
-from ...module_utils._text import listed
+from ...module_utils._errors import ScheduledEventsError
+from ...module_utils._text import did_you_mean, listed
 from .._windows.connection_errors import connection_problem
 from .facts import wall_time
 from .look import has_failed, message_of
@@ -130,3 +131,15 @@ def _host_result(host: str, result: Preparation | Recovery) -> str:
 
 def _clock(record: Record, at: float) -> str:
     return iso_utc(wall_time(record, at))
+
+
+_PARTS: dict[str, Callable[[Any], list[str]]] = {"timeline": timeline, "plan": plan_lines, "status": status_lines}
+
+
+def lines(value: Any, part: str = "timeline") -> list[str]:
+    """One of the three, by its name."""
+    if part not in _PARTS:
+        raise ScheduledEventsError(
+            f"maintenance_timeline knows no part {part!r}{did_you_mean(part, _PARTS)}; it knows {listed(_PARTS)}."
+        )
+    return _PARTS[part](value)
