@@ -75,7 +75,7 @@ def _azure(session_emulator: emulator.Emulator) -> emulator.Emulator:
 def _machines(session_fleet: fleet.Fleet, azure: emulator.Emulator) -> Iterator[fleet.Fleet]:
     """The machines: machines["web1"].reset() and so on. All on and serving again after the test."""
     yield session_fleet
-    azure.reset(_SPEED)  # first, so that no event hits a machine that is being put right
+    azure.reset(_SPEED)  # first, so that no event reaches a machine that is being put right
     session_fleet.restore()
 
 

@@ -38,7 +38,7 @@ def test_an_affected_machine_that_is_unreachable(azure, machines, ansible):
     assert done.status != 0
     judge.not_approved(azure)
     assert azure.journal("started", event)[0]["cause"] == "not_before"
-    assert any("web2 is hit by it, and can't be prepared" in problem for problem in done.result["problems"]), (
+    assert any("it affects web2, which can't be prepared" in problem for problem in done.result["problems"]), (
         done.result
     )
     judge.rebooted(machines, boots, ["web2", "web3"])
@@ -46,20 +46,20 @@ def test_an_affected_machine_that_is_unreachable(azure, machines, ansible):
     judge.untouched(machines, boots, ["web1", "web10"])
 
 
-def test_an_event_of_strangers_is_left_alone(azure, machines, ansible, user):
+def test_an_event_of_unknown_machines_is_left_alone(azure, machines, ansible, user):
     boots = machines.boot_ids()
-    azure.inject("Reboot", [settings.STRANGER], notice=900, tail=100)
+    azure.inject("Reboot", [settings.UNKNOWN_VM], notice=900, tail=100)
     ansible.run(MAINTAIN, azure_maintenance_hosts="web", maintain_wait_timeout=8).check()
     judge.not_approved(azure)
     judge.untouched(machines, boots, judge.WEB, user)
     assert user.failures() == []
 
 
-def test_an_event_that_also_hits_a_stranger_is_prepared_for_but_not_approved(azure, machines, ansible, user):
+def test_an_event_that_also_affects_an_unknown_machine_is_prepared_for_but_not_approved(azure, machines, ansible, user):
     boots = machines.boot_ids()
-    event = azure.inject("Reboot", ["web3", settings.STRANGER], notice=900, tail=120)
+    event = azure.inject("Reboot", ["web3", settings.UNKNOWN_VM], notice=900, tail=120)
     done = ansible.run(MAINTAIN, azure_maintenance_hosts="web")
-    assert done.status != 0 and settings.STRANGER in " ".join(done.result["problems"])
+    assert done.status != 0 and settings.UNKNOWN_VM in " ".join(done.result["problems"])
     judge.not_approved(azure)
     started, gone = azure.times(event, "started", "gone")
     judge.prepared_before(machines, ["web3"], started)

@@ -10,20 +10,20 @@ from machines import balancer, host, settings
 
 def test_two_of_four_reboot_together(azure, machines, maintain, user, on):
     boots = machines.boot_ids()
-    hit, others = ("web2", "web3"), ("web1", "web10")
+    affected, others = ("web2", "web3"), ("web1", "web10")
     run = maintain()
-    event = azure.inject("Reboot", hit, notice=3600, tail=120)
+    event = azure.inject("Reboot", affected, notice=3600, tail=120)
     done = run.wait().check()
 
     approved, started, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "started", "gone")
-    judge.prepared_before(machines, hit, approved)
-    judge.out_of_use(user, hit, approved, gone)
-    judge.rebooted(machines, boots, hit)
-    judge.recovered_after(machines, hit, gone)
+    judge.prepared_before(machines, affected, approved)
+    judge.out_of_use(user, affected, approved, gone)
+    judge.rebooted(machines, boots, affected)
+    judge.recovered_after(machines, affected, gone)
     judge.untouched(machines, boots, others, user)
     assert approved <= started < gone
     assert balancer.states(machines["lb1"]) == dict.fromkeys(judge.WEB, "UP")
-    assert all(on(name).service("nginx").is_running for name in hit)
+    assert all(on(name).service("nginx").is_running for name in affected)
     assert user.failures() == []
     assert done.result["problems"] == []
     print(
@@ -38,16 +38,16 @@ def test_two_of_four_reboot_together(azure, machines, maintain, user, on):
     )
 
 
-@pytest.mark.parametrize("hit, by", [("web10", "web1"), ("web1", "web2")])
-def test_web1_and_web10_are_not_taken_for_each_other(azure, machines, maintain, user, hit, by):
+@pytest.mark.parametrize("affected, by", [("web10", "web1"), ("web1", "web2")])
+def test_web1_and_web10_are_not_taken_for_each_other(azure, machines, maintain, user, affected, by):
     boots = machines.boot_ids()
     run = maintain()
-    event = azure.inject("Reboot", [hit], notice=3600, tail=100)
+    event = azure.inject("Reboot", [affected], notice=3600, tail=100)
     run.wait().check()
     judge.approved_once(azure, event, by=by)
-    judge.rebooted(machines, boots, [hit])
-    judge.recovered_after(machines, [hit], *azure.times(event, "gone"))
-    judge.untouched(machines, boots, [name for name in judge.WEB if name != hit], user)
+    judge.rebooted(machines, boots, [affected])
+    judge.recovered_after(machines, [affected], *azure.times(event, "gone"))
+    judge.untouched(machines, boots, [name for name in judge.WEB if name != affected], user)
     assert user.failures() == []
 
 

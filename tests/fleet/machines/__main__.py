@@ -28,7 +28,7 @@ def main() -> int:
     run.add_argument("words", nargs=argparse.REMAINDER)
     for word, what in (
         ("reboot", "reboot a machine in order"),
-        ("reset", "reset a machine, untold"),
+        ("reset", "reset a machine, unannounced"),
         ("off", "power a machine off"),
         ("on", "power it on"),
         ("unplug", "pull a machine's network cable"),

@@ -90,7 +90,7 @@ class Emulator:
         self.post("/clock", {"speed": speed})
 
     def _commands_are_done(self) -> bool:
-        """The hypervisor has run for every change: nothing hits a machine any more while time stands still."""
+        """The hypervisor has run for every change: nothing happens to a machine any more while time stands still."""
         changes = sum(len(self.journal(kind)) for kind in ("scheduled", "started", "gone", "advisory"))
         return len(self.journal("command")) >= changes
 
@@ -160,5 +160,5 @@ def _scenario() -> dict[str, Any]:
         {"name": spec.resource, "scope": spec.scope, "address": spec.address, "computer_name": spec.name}
         for spec in settings.MACHINES
     ]
-    vms.append({"name": settings.STRANGER, "scope": "web"})
+    vms.append({"name": settings.UNKNOWN_VM, "scope": "web"})
     return {"description": "The fleet; its events are injected by the tests", "vms": vms}

@@ -93,7 +93,7 @@ def _our_mounts() -> list:
 
 @contextlib.contextmanager
 def locked() -> Iterator[None]:
-    """Only one run has the fleet; a second one is told who."""
+    """Only one run has the fleet; a second one gets its name."""
     settings.RUN.mkdir(exist_ok=True)
     with open(_LOCK, "a+", encoding="ascii") as handle:
         try:

@@ -106,7 +106,7 @@ class Machine:
         until(f"{self.spec.name} to power off", lambda: not self.supervisor_runs(), timeout)
 
     def pull_plug(self, timeout: float = 30) -> None:
-        """Off at once, nothing is told. What it had not synced is lost to its services, as on a real machine."""
+        """Off at once, nobody is warned. What it had not synced is lost to its services, as on a real machine."""
         self._want_off()
         self._signal(signal.SIGKILL)
         until(f"{self.spec.name} to be off", lambda: not self.supervisor_runs(), timeout)
@@ -116,7 +116,7 @@ class Machine:
         self._signal(_REBOOT)
 
     def reset(self) -> None:
-        """The reset button: off and on again, nothing is told. Returns at once."""
+        """The reset button: off and on again, nobody is warned. Returns at once."""
         self._signal(signal.SIGKILL)
 
     def freeze(self, frozen: bool) -> None:

@@ -62,7 +62,7 @@ MACHINES: tuple[Spec, ...] = (
     Spec("lone1", "10.77.0.30", "Lone-VM", "lone", "nginx"),
 )
 
-STRANGER = "prod_db_7"  # a VM of scope "web" that no inventory knows; there is no machine for it
+UNKNOWN_VM = "prod_db_7"  # a VM of scope "web" that no inventory knows; there is no machine for it
 
 
 def by_name() -> dict[str, Spec]:
