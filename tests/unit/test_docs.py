@@ -291,7 +291,8 @@ def banned(line, path="README.md"):
 
 def test_banned_words_are_found():
     found = [
-        word for word, _ in banned("We TOLD the crew of record['hit_hosts'] in this manner: polling mends strangers.")
+        word
+        for word, _better in banned("We TOLD the crew of record['hit_hosts'] in this manner: polling mends strangers.")
     ]
     assert sorted(found) == ["TOLD", "crew", "hit", "manner", "mends", "polling", "strangers"]
     assert list(banned("rehearse_hit: a white untold commend, whose polls are white")) == []

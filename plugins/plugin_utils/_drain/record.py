@@ -258,9 +258,8 @@ def _reported(record: Record, report: Report, at: float) -> Record:
 
 
 def _current(record: Record) -> Current:
-    current = record["current"]
-    assert current is not None, "no step is at hand"
-    return current
+    """The step at hand, for what is called only while there is one."""
+    return cast(Current, record["current"])
 
 
 def _attempt(record: Record, at: float) -> Attempt:

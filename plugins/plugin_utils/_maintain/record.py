@@ -47,7 +47,7 @@ def begun(
     record = cast(
         "Record",  # but for what _with_todo writes
         {
-            "machines": [cast("MachineData", machine._asdict()) for machine in machines],
+            "machines": [cast(MachineData, machine._asdict()) for machine in machines],
             "names": {machine.host: machine.resource_name for machine in machines},
             "options": options,
             "clock": {"mono": at, "wall": wall},

@@ -61,8 +61,9 @@ class Run:
     def planned(self):
         return self("planned", self.plan)
 
-    def goes(self, result=DONE, after=1.0):
+    def goes(self, result=None, after=1.0):
         """The next step begins and comes to its end."""
+        result = DONE if result is None else result
         self("started")
         happened = "failed" if result.get("failed") else "did"
         return self(happened, self.step, result, after=after)

@@ -22,8 +22,8 @@ def attempt(**more):
     return Attempt(**dict(given, **more))
 
 
-def why(result, step=STEP, **more):
-    return why_failed(step, result, attempt(**more))
+def why(result, step=None, **more):
+    return why_failed(step or STEP, result, attempt(**more))
 
 
 def test_a_step_that_went_well():
