@@ -50,7 +50,7 @@ options:
         a scale set it looks like V(web_4).
       - The metadata service is asked for it in any case (C(/metadata/instance/compute/name)). When it gives another name,
         the task fails with RV(failure.kind=invalid), and nothing is approved.
-      - Where it gives none, this one is used, with a warning. An approval that depends on the machine's own name is not
-        sent then.
+      - Where it gives none within three seconds, this one is used, with a warning. An approval that depends on the machine's
+        own name waits longer for it, and is not sent without it.
     type: str
 """

@@ -32,16 +32,29 @@ class Caller:
 
 
 def _ancestors() -> List[int]:
-    """The parent, its parent, and so on, as far as this process may see them; elsewhere than on Linux only the parent."""
-    found = [os.getppid()]
-    while found[-1] > 1:
+    """The parent, its parent, and so on, as far as they belong to the run; elsewhere than on Linux only the parent.
+
+    Those further up come and go without it: sshd is restarted under its open connections, and whoever began a run in
+    the background may log out. So the last one is a job of an interactive shell, or whoever opened this session: the
+    connection's sshd, or Ansible for its worker.
+    """
+    found: List[int] = []
+    pid = os.getpid()
+    while pid > 1:
         try:
-            with open(f"/proc/{found[-1]}/stat", "rb") as stat:
-                # "PID (NAME) STATE PARENT ...", and a name may have anything in it
-                found.append(int(stat.read().rpartition(b")")[2].split()[1]))
-        except (OSError, IndexError, ValueError):
+            with open(f"/proc/{pid}/stat", "rb") as stat:
+                # "PID (NAME) STATE PARENT GROUP SESSION ...", and a name may have anything in it
+                parent, group, session = map(int, stat.read().rpartition(b")")[2].split()[1:4])
+        except (OSError, ValueError):
             break
-    return found
+        is_job = pid == group != session
+        if found and is_job:
+            break
+        found.append(parent)
+        if pid == session:
+            break
+        pid = parent
+    return found or [os.getppid()]
 
 
 def _is_broken(output: int) -> bool:

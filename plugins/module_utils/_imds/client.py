@@ -140,13 +140,14 @@ class Client:
         if not 200 <= answer.status < 300:
             self._refuse(answer, url, posted=True)
 
-    def resource_name(self, final: Sequence[str] = ()) -> str:
+    def resource_name(self, final: Sequence[str] = (), timeout: Optional[float] = None) -> str:
         """The machine's name as events list it and as the service gives it, whatever its callers know; asked once.
 
         :arg final: kinds of failure that are not tried again
+        :arg timeout: seconds for one exchange, where the usual ones are too many
         """
         if not self._name:
-            name = self._instance_text("name", final)
+            name = self._instance_text("name", final, timeout)
             if not name:
                 raise ScheduledEventsError(
                     f"{self.last_url} gave an empty name for this machine, so nobody can tell which events are its "
@@ -277,13 +278,16 @@ class Client:
         refuse_other_services(answer, url)
         return answer
 
-    def _instance_text(self, leaf: str, final: Sequence[str] = ()) -> str:
+    def _instance_text(self, leaf: str, final: Sequence[str] = (), timeout: Optional[float] = None) -> str:
         """One leaf of /metadata/instance/compute, which some endpoints give bare and some as a JSON string."""
         url = f"{self.endpoint}/metadata/instance/compute/{leaf}?api-version={INSTANCE_VERSION}&format=text"
 
         def ask() -> str:
             self.last_url = url
-            answer = self._transport.get(url, {"Metadata": "true"}, self._seconds(None))
+            seconds = self._seconds(None)
+            answer = self._transport.get(
+                url, {"Metadata": "true"}, seconds if timeout is None else min(seconds, timeout)
+            )
             self._answered = True
             refuse_other_services(answer, url)
             if answer.status != 200:

@@ -79,7 +79,7 @@ class RequestsTransport(Transport):
         finally:
             self._rate.ended()
         headers = {name.lower(): value for name, value in response.headers.items()}
-        return whole(Answer(response.status_code, headers, content), url)
+        return whole(Answer(response.status_code, headers, content), url, posted=method == "POST")
 
 
 def _read(response: "requests.Response", deadline: Deadline, url: str, timeout: float) -> bytes:

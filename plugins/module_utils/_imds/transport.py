@@ -62,13 +62,14 @@ class Transport:
         return answer, polls
 
 
-def whole(answer: Answer, url: str) -> Answer:
+def whole(answer: Answer, url: str, posted: bool = False) -> Answer:
     """The answer, when all of it has come.
 
     HTTP libraries take a connection that ends inside the headers for the end of the headers, and then, as no length was
     announced, for the end of an empty body. "No events" would be read from that, so an answer that brings nothing must
     say that it has nothing to bring. (Chunks that lack their last one are an error of the library.)
 
+    :arg posted: whether it is the answer to a POST, whose body nobody has specified: it brings nothing but the status
     :raises BrokenAnswer: when it was cut
     """
     announced = answer.headers.get("content-length", "").strip()
@@ -78,7 +79,8 @@ def whole(answer: Answer, url: str) -> Answer:
         raise _broken(f"The answer of {url} broke off after {len(answer.body)} of {announced} bytes.", answer, url)
     chunked = answer.headers.get("transfer-encoding", "").strip().lower() == "chunked"
     # Where nothing is read but the status, it tells enough.
-    if 200 <= answer.status < 300 and not answer.body and not announced.isdigit() and not chunked:
+    brings_more = 200 <= answer.status < 300 and not posted
+    if brings_more and not answer.body and not announced.isdigit() and not chunked:
         raise _broken(f"The answer of {url} broke off before its body, or inside its headers.", answer, url)
     return answer
 

@@ -62,7 +62,10 @@ class Approval(Operation):
 
     def run(self) -> None:
         self.first_look(None)
+        looked_at = self.clock.now()
         self.learn_name(needed=self._needs_name(), unchecked=False)
+        if self.clock.now() - looked_at > self.options["timeout"]:
+            self.document = self.imds.document()  # the events may list other machines by now
         pending = self._sort()
         options = self.options
         if self._check_mode:
@@ -143,17 +146,18 @@ class Approval(Operation):
         """What speaks against approving the event: the reason, and a sentence."""
         if event.is_advice:
             return "advice", "it is advice, and an approval has no effect"
-        if event.may_terminate and not event.affects(self.name):
+        # A name that could not be checked may be another machine's.
+        own = self.checked_name or ""
+        if event.may_terminate and not event.affects(own):
             deletes = "deletes" if event.is_terminate else "has no type that can be read, so it may delete"
             return (
                 "not_own_terminate",
                 (
                     f"it {deletes} {listed(event.resources)}, and only a machine itself approves its deletion; this is "
-                    f"{self.name}"
+                    f"{own or 'a machine whose name is not known'}"
                 ),
             )
-        own = (self.name or "").lower() if self._own_counts else ""
-        unknown = [name for name in self._unaccepted(event) if name.lower() != own]
+        unknown = [name for name in self._unaccepted(event) if not (self._own_counts and name.lower() == own.lower())]
         if unknown:
             return "unknown_machines", (
                 f"it affects {listed(unknown)}, too: prepare these machines and name them in prepared_resources, or "

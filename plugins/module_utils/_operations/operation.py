@@ -24,6 +24,7 @@ from .._text import shortened
 
 _LONGEST_RAW = 2000  # characters
 MOST_WARNINGS = 10
+NAME_TIMEOUT = 3.0  # seconds for a name that nothing has to wait for: a Preempt gives 30 of notice
 _ELSEWHERE = ("unreachable", "timeout")  # failures after which the endpoint is looked for elsewhere (discover)
 
 
@@ -45,6 +46,7 @@ class Operation:
         self.clock = clock
         self.document = Document()
         self.name: Optional[str] = options["resource_name"] or None
+        self.checked_name: Optional[str] = None  # the same, once the metadata service has said it
         self._transport = transport
         self._find = find
         self._started = clock.now()
@@ -120,13 +122,15 @@ class Operation:
         """
         given = self.options["resource_name"]
         final: Sequence[str] = ("unavailable",)
+        timeout = None
         if needed and not (given and unchecked):
             final = ()
-        elif given:
+        elif given or not unchecked:
             final = tuple(RETRY_FOR)
+            timeout = NAME_TIMEOUT
         failure = None
         try:
-            self.name = self.imds.resource_name(final)
+            self.name = self.checked_name = self.imds.resource_name(final, timeout)
         except ScheduledEventsError as error:
             failure = error
         if failure is None:
@@ -155,7 +159,7 @@ class Operation:
     def _compare_names(self, given: Optional[str]) -> None:
         own = self.name or ""
         if given and given.lower() != own.lower():
-            self.name = None  # whose events these are is not known
+            self.name = self.checked_name = None  # whose events these are is not known
             raise ScheduledEventsError(
                 (
                     f"The option resource_name says that this machine is {given}, but the metadata service says that it "

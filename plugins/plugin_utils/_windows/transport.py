@@ -71,7 +71,7 @@ class WindowsTransport(Transport):
         )
         polls: int = self._of_type(said, "polls", int, "a number")
         try:
-            return self._answer(said, url, timeout), polls
+            return whole(self._answer(said, url, timeout), url, posted=method == "POST"), polls
         except TransportError as error:
             error.polls = polls
             raise
@@ -81,7 +81,7 @@ class WindowsTransport(Transport):
             failure = self._of_type(said, "failure", str, "text")
             message = self._of_type(said, "message", str, "text")
             raise _translated(failure, message, said.get("part"), url, timeout)
-        return whole(Answer(self._of_type(said, "status", int, "a number"), self._headers(said), self._body(said)), url)
+        return Answer(self._of_type(said, "status", int, "a number"), self._headers(said), self._body(said))
 
     def _headers(self, said: Mapping[str, Any]) -> dict[str, str]:
         headers = self._of_type(said, "headers", Mapping, "a dictionary")

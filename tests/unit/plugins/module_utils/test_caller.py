@@ -27,15 +27,28 @@ print(caller.is_gone(), file=sys.stderr, flush=True)
 """
 
 
-class Chain:
-    """Shells that lead to a child, all of which wait for it."""
+# Starts what it is given as the leader of a session or of a process group, and waits for it.
+LEADER = """
+import os, subprocess, sys
+begin = os.setsid if sys.argv[1] == "session" else lambda: os.setpgid(0, 0)
+sys.exit(subprocess.call(sys.argv[2:], preexec_fn=begin))
+"""
 
-    def __init__(self, shells, output):
+
+class Chain:
+    """Shells that lead to a child, all of which wait for it.
+
+    :arg leading: what the last shell leads, a session or the process group of a job; None for neither
+    """
+
+    def __init__(self, shells, output, leading=None):
         script = CHILD.format(path=[path for path in sys.path if path], output=output)
         command = [sys.executable, "-c", script]
-        for _each in range(shells):
+        for position in range(shells):
             # the last words keep a shell from becoming what it starts
             command = ["sh", "-c", 'echo $$ >&2; "$@"; exit 0', "sh"] + command
+            if leading and position == 0:
+                command = [sys.executable, "-c", LEADER, leading] + command
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
         )
@@ -83,6 +96,25 @@ def test_a_caller_who_waits_is_not_gone(output):
 def test_a_caller_who_was_killed_is_gone(shells, killed):
     with Chain(shells, None) as chain:
         chain.kill(killed)
+        assert chain.is_gone() == "True"
+
+
+@LINUX
+@pytest.mark.parametrize("leading", ["session", "group"])
+def test_whoever_is_further_up_than_the_run_may_go(leading):
+    """Such as sshd, when it is restarted under an open connection, or the shell that a run was begun from with nohup."""
+    with Chain(3, None, leading) as chain:
+        os.kill(chain.shells[0], signal.SIGKILL)
+        chain.process.wait()
+        assert chain.is_gone() == "False"
+
+
+@LINUX
+def test_whoever_opened_the_session_may_not_go():
+    """The sshd of the connection, or the worker's Ansible."""
+    with Chain(1, None, "session") as chain:
+        chain.process.kill()  # it opened it
+        chain.process.wait()
         assert chain.is_gone() == "True"
 
 

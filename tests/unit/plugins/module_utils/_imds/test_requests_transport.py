@@ -203,6 +203,11 @@ def test_where_only_the_status_is_read_the_body_may_be_missing(session, status):
     assert session(get("/x", status, b"", {})).get(URL, {}, 10.0).status == status
 
 
+def test_an_approval_was_taken_whatever_its_answer_says_about_its_body(session):
+    """It would be sent again otherwise, as one that was lost."""
+    assert session(post("/x", 200, b"", {"Server": "Microsoft-IIS/10.0"})).post(URL, {}, b"{}", 10.0).status == 200
+
+
 @pytest.mark.parametrize("headers", [{}, {"Content-Length": "odd"}, {"Content-Length": "3"}])
 def test_a_body_that_ends_as_announced_is_whole(session, headers):
     assert session(get("/x", 200, b"abc", headers)).get(URL, {}, 10.0).body == b"abc"

@@ -4,6 +4,7 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
+    AnswerTimeout,
     Unreachable,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._operations.operating import (
@@ -210,6 +211,42 @@ def test_a_name_that_does_not_matter_may_be_missing(transport, wire_event, optio
     result = run_approve(transport, "ID-1", **options)
     assert len(result["warnings"]) == 1
     assert result["changed"] == bool(options)
+
+
+@pytest.mark.parametrize("options", [{}, {"resource_name": "web1"}])
+def test_an_approval_hardly_waits_for_a_name_that_does_not_matter(transport, options):
+    transport.expect(
+        look(200, ONE),
+        get(NAME_PATH, AnswerTimeout("Slow."), timeout=3.0, takes=3.0),
+        sent("ID-1", at=3.0),
+        look(200, EMPTY),
+    )
+    assert run_approve(transport, "ID-1", prepared_resources=["web1"], **options)["approved"] == ["ID-1"]
+
+
+def test_an_event_that_grew_while_the_name_was_asked_is_left_alone(transport):
+    grown = document(3, event(resources=["web1", "web2"]))
+    busy = [get(NAME_PATH, 410) for _each in range(4)]  # pauses of 1, 2, 4 and 8 s
+    transport.expect(look(200, ONE), *busy, own_name(at=15.0), look(200, grown))
+    (entry,) = run_approve(transport, "ID-1")["not_approved"]
+    assert entry["reason"] == "unknown_machines" and "web2" in entry["message"]
+
+
+@pytest.mark.parametrize(
+    "later, reason",
+    [
+        (event(resources=["other", "web1"]), "unknown_machines"),
+        (event(resources=["web1"], EventType="Terminate"), "not_own_terminate"),
+    ],
+)
+def test_a_name_that_could_not_be_checked_does_not_count_later_either(transport, later, reason):
+    """While a lower rank has its turn, the event becomes one that depends on the name."""
+    transport.expect(
+        look(200, document(1, event(resources=["other"]))), get(NAME_PATH, 404), look(200, document(2, later))
+    )
+    result = run_approve(transport, "ID-1", allow_unknown=["other"], resource_name="web1", rank=1)
+    assert [entry["reason"] for entry in result["not_approved"]] == [reason]
+    assert "None" not in result["not_approved"][0]["message"]
 
 
 def test_an_approval_that_is_not_confirmed_stands(transport):

@@ -184,6 +184,11 @@ def test_a_broken_answer_carries_its_polls():
     assert caught.value.polls == 42
 
 
+def test_an_approval_was_taken_whatever_its_answer_says_about_its_body():
+    machine = Machine(gave(answered(200, server="Microsoft-IIS/10.0")))
+    assert WindowsTransport(machine).post(URL, {}, b"{}", 10.0).status == 200
+
+
 def test_a_lost_connection_is_left_to_ansible():
     with pytest.raises(AnsibleConnectionFailure):
         WindowsTransport(Machine(AnsibleConnectionFailure("gone"))).get(URL, {}, 10.0)
