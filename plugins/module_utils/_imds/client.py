@@ -11,8 +11,8 @@ How Azure behaves is guesswork in places; what was guessed stands here, each gue
   gets a second chance.
 * Failures (:mod:`.retries`): what may pass by itself is tried again: 404, 408, 410, 429, 5xx, cut connections,
   late and broken answers. 400, 401, 403 and answers of somebody else are final.
-* An empty 200 (:meth:`Client._adopt`) is a failure that may pass. It means "no events" only to a client that has seen
-  no document yet, and only when the next answer is empty as well.
+* An empty 200 (:meth:`Client._adopt`) is a failure that may pass. It means "no events" only to a client that was last
+  shown a document without any, or has seen no document yet and gets the next answer empty as well.
 
 Private to this collection.
 """
@@ -235,7 +235,13 @@ class Client:
         if not _is_empty(answer):
             document = self._parsed(answer, url)
             self._has_seen_document = True
-        elif self._has_seen_document:
+        elif not self._has_seen_document:
+            document = Document()
+            self._warn(f"{url} answered twice with nothing at all; this is taken for a document without events.")
+        elif self._document is not None and not self._document.events and not self._document.unusable:
+            document = self._document  # nothing was there that an answer of nothing could take back
+            self._warn(f"{url} answered with nothing at all at times; the document without events is taken to stand.")
+        else:
             # A hiccup of the service would look like the end of every event.
             raise HttpError(
                 f"{url} answered with nothing at all (HTTP 200, an empty body), which takes back no event that it has "
@@ -244,9 +250,6 @@ class Client:
                 200,
                 url,
             )
-        else:
-            document = Document()
-            self._warn(f"{url} answered twice with nothing at all; this is taken for a document without events.")
         etag = answer.headers.get("etag", "")
         self._document, self._body, self._etag = document, answer.body, etag if _ETAG.match(etag) else ""
         self.looked_at = self._clock.wall()

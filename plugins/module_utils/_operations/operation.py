@@ -126,7 +126,8 @@ class Operation:
         if needed and not (given and unchecked):
             final = ()
         elif given or not unchecked:
-            final = tuple(RETRY_FOR)
+            # Who is asked too often answers in a moment: for an approval that is no reason to go on unchecked.
+            final = tuple(kind for kind in RETRY_FOR if unchecked or kind != "throttled")
             timeout = NAME_TIMEOUT
         failure = None
         try:

@@ -114,7 +114,7 @@ def test_info(clock):
 
 
 def test_a_given_name_is_compared_with_the_machines_own(clock):
-    result = run(clock, "info", look(QUIET, first=True), own_name(b"win2"), resource_name="win1")
+    result = run(clock, "info", look(QUIET, first=True), own_name(b"win2", needed=False), resource_name="win1")
     assert result["failed"] is True and result["failure"]["kind"] == "invalid"
     assert "this machine is win1" in result["msg"] and "it is win2" in result["msg"]
 
@@ -188,7 +188,7 @@ def test_approve_and_confirm(clock):
         clock,
         "approve",
         look(SHOWN, first=True),
-        own_name(),
+        own_name(needed=False),
         approval(ID),
         wait(SHOWN, 59000, STARTED, takes=2.0),
         event_ids=[ID],
@@ -216,7 +216,7 @@ def test_nothing_is_approved_when_the_run_is_gone(clock, monkeypatch):
 
 
 def test_approve_what_has_started_sends_nothing(clock):
-    result = run(clock, "approve", look(STARTED, first=True), own_name(), event_ids=[ID])
+    result = run(clock, "approve", look(STARTED, first=True), own_name(needed=False), event_ids=[ID])
     assert (result["changed"], result["already"]) == (False, [ID])
 
 

@@ -165,6 +165,14 @@ def test_a_wait_that_ends_in_empty_answers_has_failed(transport, client):
     assert (error.kind, error.status) == ("malformed", 200)
 
 
+def test_empty_answers_after_a_document_without_events_change_nothing(transport, client):
+    transport.expect(look(200, EMPTY, at=0), look(200, b"", at=1), look(200, b"", at=2), look(200, ONE, at=3))
+    known = client.document()
+    assert changed(client, transport, known, 2.0) is known
+    assert (client.failures, len(client.warnings), client.looked_at) == (0, 1, WALL + 2)
+    assert changed(client, transport, known).incarnation == 2
+
+
 def test_empty_answers_do_not_replace_a_document_from_before_this_conversation(transport, client):
     transport.expect(look(200, b"", at=0), look(200, b"", at=1), look(200, ONE, at=2))
     assert changed(client, transport, Document(1, (), ())).incarnation == 2

@@ -185,6 +185,12 @@ def test_a_name_that_matters_must_be_had(transport, wire_event, options):
     assert ("could not be checked" in error.message) == ("resource_name" in options)
 
 
+def test_a_name_is_compared_also_where_too_much_is_asked_at_the_moment(transport):
+    transport.expect(look(200, ONE), get(NAME_PATH, 429), own_name(b"web2", at=2))
+    error = failed(run_approve, transport, "ID-1", prepared_resources=["web1"], resource_name="web1")
+    assert error.kind == "invalid"
+
+
 @pytest.mark.parametrize("options", [{}, {"prepared_resources": ["web1"]}, {"allow_unknown": ["web1"]}])
 def test_nothing_is_approved_under_the_name_of_another_machine(transport, options):
     transport.expect(look(200, ONE), own_name(b"web2"))
