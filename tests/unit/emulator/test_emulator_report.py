@@ -129,6 +129,7 @@ def test_requests_by_vm_and_their_peak():
 def faulty(emulator):
     """Everything that a limit can object to."""
     event_id = emulator.inject("Reboot", name="bad")
+    emulator.advance(1)
     for _number in range(3):
         emulator.approve(event_id)
     emulator.approve(FOREIGN)

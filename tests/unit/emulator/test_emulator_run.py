@@ -189,7 +189,12 @@ def test_of_several_the_first_that_failed_counts_and_all_are_named():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 def test_signals_are_forwarded(number):
     shell = f"trap 'exit 9' {signal.Signals(number).name[3:]}; echo there; while :; do sleep 0.05; done"
-    process = start("--vm", "web1", "--", "sh", "-c", shell, start_new_session=True)
+    # Whoever runs these tests in the background may have them ignore the signal, and what is ignored is inherited.
+    process = start(
+        *("--vm", "web1", "--", "sh", "-c", shell),
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
     assert process.stdout.readline() == b"there\n"
     process.send_signal(number)
     process.communicate(timeout=30)
