@@ -18,7 +18,7 @@ version_added: 0.2.0
 positional: _input, happened
 options:
   _input:
-    description: The record so far; for O(happened=begin) the options of the run.
+    description: The record so far; for O(happened=begun) the options of the run.
     type: dict
     required: true
   happened:
@@ -26,7 +26,7 @@ options:
     type: str
     required: true
     choices:
-      begin: The run starts.
+      begun: The run has started.
       planned: The steps are known; O(plan) is what P(cloudops.azure_maintenance.drain_steps#filter) returned.
       stopped: Steps can't be run, for a reason that O(result) tells.
       started: The next step begins.

@@ -29,10 +29,9 @@ def _begin(options: Mapping[str, Any], at: float) -> run_record.Record:
     return run_record.begin(typed, at)
 
 
-_HAPPENED: dict[
-    str, tuple[Callable[..., run_record.Record], tuple[str, ...]]
-] = {  # what happened: the function, and what it needs to know
-    "begin": (_begin, ()),
+_Move = tuple[Callable[..., run_record.Record], tuple[str, ...]]  # the function, and what it needs to know
+_HAPPENED: dict[str, _Move] = {
+    "begun": (_begin, ()),
     "planned": (run_record.planned, ("plan",)),
     "stopped": (run_record.stopped, ("result",)),
     "started": (run_record.started, ()),

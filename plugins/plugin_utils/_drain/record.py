@@ -81,7 +81,7 @@ class Record(TypedDict):
     may_fail: bool
     list: str  # of the plan: prepare or recover
     direction: str  # do or undo
-    budgets: dict[str, float]  # prepare, recover, revert
+    budgets: dict[str, float]  # those of this run: prepare and revert, or recover
     budget: float  # the one that holds
     began: float
     ends: float
@@ -118,8 +118,8 @@ _RUNS = {"prepare": "preparation", "recover": "recovery"}
 def begin(options: Mapping[str, Any], at: float) -> Record:
     """A record in which nothing was done, and which says so should the run end before it can say better.
 
-    :arg options: host; list (``prepare`` or ``recover``); budgets (seconds by ``prepare``, ``recover`` and ``revert``);
-        check_mode; may_fail (whether the role may fail the host at its end)
+    :arg options: host; list (``prepare`` or ``recover``); budgets (seconds, by ``prepare`` and ``revert`` or
+        by ``recover``); check_mode; may_fail (whether the role may fail the host at its end)
     """
     name = options["list"]
     budget = options["budgets"][name]
@@ -161,6 +161,7 @@ def stopped(record: Record, result: TaskResult, at: float) -> Record:
     record = copy.deepcopy(record)
     record["trouble"] = str(result.get("msg") or f"The {_RUNS[record['list']]} failed and said nothing.")
     record["queue"] = []
+    record["current"] = None
     return _with_todo(record, at)
 
 

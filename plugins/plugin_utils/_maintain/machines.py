@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._errors import ScheduledEventsError
-from ...module_utils._text import listed
 from .look import events_of, has_document, has_failed, message_of
 
 
@@ -81,7 +80,8 @@ def _problem(look: Mapping[str, Any]) -> str:
     """Why a machine could not be asked; "" when it could."""
     if look.get("unreachable"):
         return f"Ansible does not reach it: {message_of(look)}"
-    if has_failed(look):
+    # Nor is a machine known whose look ended before it had said in which placement group it is.
+    if has_failed(look) or look.get("failure"):
         return message_of(look) or ("it could not be asked" if look else "it was not asked")
     return ""
 
@@ -127,11 +127,11 @@ def disagreements(machines: Sequence[Machine], looks: Mapping[str, Mapping[str, 
         ]
         different = [host for host, keys in seen if keys != seen[0][1]]
         if different:
-            documents = "; ".join(f"{host} sees {listed(sorted(keys)) or 'no event'}" for host, keys in seen)
+            documents = "; ".join(f"{host} sees {', '.join(sorted(keys)) or 'no event'}" for host, keys in seen)
             sentences.append(
                 f"The machines of scope {name!r} are shown different documents, so they are not one scope: "
                 f"{documents}. "
-                f"Correct azure_maintenance_scope of {listed([seen[0][0], *different])} (a machine without it is a "
+                f"Correct azure_maintenance_scope of {', '.join([seen[0][0], *different])} (a machine without it is a "
                 "scope of its own)."
             )
     return sentences

@@ -190,7 +190,7 @@ def _hold(affected: Sequence[Machine], unknown: Sequence[str], nameless: Sequenc
     # What nobody knows may be allowed, but not what may be a machine of this run.
     if unknown and (nameless or not allow_unknown):
         hint = f" (of {listed(nameless)} the VM's name is not known)" if nameless else ""
-        return f"it also affects {listed(unknown)}, which this run knows nothing about{hint}"
+        return f"it also affects {', '.join(unknown)}, which this run knows nothing about{hint}"
     return ""
 
 

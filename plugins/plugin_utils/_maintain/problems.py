@@ -111,8 +111,8 @@ def report_end_of_watch(record: Record, entry: Entry, why: str) -> None:
 
 def report_recovery(record: Record, host: str, result: Mapping[str, Any]) -> None:
     """Say that a machine is not back in service, or no longer that it is out of it."""
+    withdraw(record, _about_machine(host, "left"))
     if result["ok"]:
-        withdraw(record, _about_machine(host, "left"))
         withdraw(record, _about_machine(host, "recovery"))
     else:
         why = result.get("message") or "no reason was given"
@@ -127,10 +127,11 @@ def report_left_machines(record: Record) -> None:
 
 
 def _report_left(record: Record, host: str) -> None:
+    how = "was left as it was found" if record["hosts"][host]["state"] == AFFECTED else "stayed prepared"
     report(
         record,
         _about_machine(host, "left"),
-        f"{host} stayed prepared: bring it back with the playbook recover once its maintenance is over.",
+        f"{host} {how}: bring it back with the playbook recover once its maintenance is over.",
     )
 
 

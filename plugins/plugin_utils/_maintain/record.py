@@ -157,6 +157,7 @@ def recovered(record: Record, results: Mapping[str, Mapping[str, Any]], at: floa
     record = copy.deepcopy(record)
     for host, result in results.items():
         reverting = host in record["todo"]["revert"] and host not in record["todo"]["recover"]
+        rebooted = result.get("rebooted")
         record["hosts"][host]["state"] = IN_SERVICE if result["ok"] else NOT_RECOVERED
         for entry in record["events"].values():
             if _was_out_for(entry, host) and host not in entry["recovered"]:
@@ -165,7 +166,8 @@ def recovered(record: Record, results: Mapping[str, Mapping[str, Any]], at: floa
                     "at": at,
                     "seconds": float(result["seconds"]),
                     "reverted": reverting,
-                    "rebooted": result.get("rebooted"),
+                    # Before ansible-core 2.19 a template makes "" of none.
+                    "rebooted": rebooted if isinstance(rebooted, bool) else None,
                     "message": result.get("message", ""),
                 }
         report_recovery(record, host, result)

@@ -189,7 +189,7 @@ class Record(TypedDict):
     nesting: Nesting
 
 
-IN_SERVICE, PREPARED, HALF_PREPARED, AFFECTED, NOT_RECOVERED = STATES = (
+IN_SERVICE, PREPARED, HALF_PREPARED, AFFECTED, NOT_RECOVERED = (
     "in_service",
     "prepared",
     "half_prepared",  # its preparation failed, and could not be undone

@@ -71,7 +71,7 @@ def test_a_step_is_not_changed_by_planning_it():
 def test_a_run_by_its_record():
     """Every move of a run, with numbers and truth values as templates of older ansible-cores make them."""
     made = plan([COMMAND, {"type": "connections", "port": 443}])
-    record = drain_record.drain_record(OPTIONS, "begin", at="1000.5")
+    record = drain_record.drain_record(OPTIONS, "begun", at="1000.5")
     assert record["ends"] == 1300.5 and record["check_mode"] is False and record["may_fail"] is True
 
     def move(happened, at, **known):
@@ -93,5 +93,5 @@ def test_a_run_by_its_record():
 
 
 def test_something_that_can_not_happen():
-    with pytest.raises(AnsibleFilterError, match="drain_record knows no 'hapened'; it knows begin, planned"):
+    with pytest.raises(AnsibleFilterError, match="drain_record knows no 'hapened'; it knows begun, planned"):
         drain_record.drain_record({}, "hapened", at=1)

@@ -39,3 +39,8 @@ def test_some_are_left_at_the_limit(result):
     assert found == (False, "port 443 still has established connections", "")
     found = judged("connections", "gone", result, port=443, at_limit="continue")
     assert found == (False, "", "went on although port 443 still had established connections")
+
+
+def test_a_windows_machine_that_counted_nothing_is_not_free_of_connections():
+    with pytest.raises(KeyError):
+        judged("connections", "gone", {"result": {}}, port=443)

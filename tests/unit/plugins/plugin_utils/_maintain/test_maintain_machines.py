@@ -60,6 +60,8 @@ class TestIdentify:
             ({"failed": True}, "it could not be asked"),
             ({"failed": False, "failure": {"kind": "denied"}, "msg": "not allowed"}, "not allowed"),
             ({}, "it was not asked"),
+            # the document came, and then the placement group did not
+            ({"events": [], "incarnation": 3, "failure": {"kind": "timeout"}, "msg": "no group"}, "no group"),
         ],
     )
     def test_why_a_machine_could_not_be_asked(self, result, problem):

@@ -80,6 +80,14 @@ class TestOneSentenceForEachSubject:
             "web2 stayed prepared: bring it back with the playbook recover once its maintenance is over."
         ]
 
+    def test_a_machine_that_did_not_come_back_is_not_also_said_to_have_stayed_prepared(self):
+        record = self.left_prepared()
+        record = run_record.looked(record, {"web3": look(event("B", ["vm2"], status="Started"))}, at=1010)
+        record = run_record.recovered(record, {"web1": done(ok=False, message="no route")}, at=1020)
+        assert [said for said in problems(record) if said.startswith("web1")] == [
+            "web1 is not back in service: no route"
+        ]
+
     def test_what_failed_to_come_back_and_came_back_later_is_not_named(self):
         record = run_record.looked(begin(rounds=2), {"web1": look(event(status="Started"))}, at=0)
         record = run_record.looked(record, {"web2": look()}, at=60)

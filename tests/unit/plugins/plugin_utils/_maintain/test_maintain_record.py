@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain import record as run_record
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._maintain.timeline import timeline
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._maintain.runs import (
     approval,
     begin,
@@ -64,6 +65,13 @@ class TestAWholeReboot:
         entry = record["events"]["A"]
         assert (entry["shown"], entry["started"], entry["gone"], entry["outcome"]) == (10, 22, 300, "completed")
         assert {host: result["ok"] for host, result in entry["recovered"].items()} == {"web1": True, "web2": True}
+
+    def test_an_old_template_makes_nothing_of_not_known(self):
+        record = run_record.looked(begin(), {"web1": look(event(status="Started"))}, at=0)
+        record = run_record.looked(record, {"web2": look()}, at=60)
+        record = run_record.recovered(record, {"web1": done(rebooted="")}, at=70)
+        assert record["events"]["A"]["recovered"]["web1"]["rebooted"] is None
+        assert any("recovered  web1" in line for line in timeline(record))
 
     def test_records_are_not_changed_in_place(self):
         record = begin()
