@@ -10,7 +10,6 @@ from the documentation of .NET and of .NET Framework (Windows PowerShell 5.1), a
 
 import base64
 import contextlib
-import re
 import socket
 import struct
 import threading
@@ -22,6 +21,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
     BrokenAnswer,
     Unreachable,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.loopback import request_of
 
 DOCUMENT = b'{"DocumentIncarnation": 2, "Events": []}'
 TIMEOUT = 0.6  # seconds for one exchange, in these tests
@@ -211,19 +211,6 @@ def on_windows(fault):
     return ON_WINDOWS.get(fault, FAULTS[fault][1:])
 
 
-def _read_request(connection):
-    request = b""
-    while True:
-        head, end, body = request.partition(b"\r\n\r\n")
-        length = re.search(rb"(?i)content-length: *(\d+)", head)
-        if end and len(body) >= int(length.group(1) if length else 0):
-            return
-        piece = connection.recv(65536)
-        if not piece:
-            return
-        request += piece
-
-
 @contextlib.contextmanager
 def serving(behaviour):
     """The address of a server on loopback that does this to every connection, once it has read the request."""
@@ -241,7 +228,7 @@ def serving(behaviour):
 
     def serve(connection):
         with contextlib.suppress(OSError), connection:
-            _read_request(connection)  # whole: what is left unread when a connection is closed resets it
+            request_of(connection)
             behaviour(connection)
 
     def accept():

@@ -4,6 +4,7 @@
 """A server on loopback that plays what a test wants of it, byte by byte."""
 
 import contextlib
+import re
 import socket
 import struct
 import threading
@@ -49,13 +50,17 @@ class Server:
 
 
 def request_of(connection):
+    """The whole request, with its body: what is left unread when a connection is closed resets it."""
     received = b""
-    while b"\r\n\r\n" not in received:
+    while True:
+        head, end, body = received.partition(b"\r\n\r\n")
+        length = re.search(rb"(?i)content-length: *(\d+)", head)
+        if end and len(body) >= int(length.group(1) if length else 0):
+            return received
         piece = connection.recv(4096)
         if not piece:
             raise OSError("closed")
         received += piece
-    return received
 
 
 def answers(*contents):
