@@ -1,16 +1,16 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The record of a run of role drain, moved on."""
+"""What role drain knows of one host, moved on."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: drain_record
-short_description: Move the record of a run of role drain on
+short_description: Move on what role drain knows of one host
 description:
-  - Used by the role P(cloudops.azure_maintenance.drain#role), whose task files carry out what RV(_value) says under C(todo).
-  - The record is a plain dictionary; its content may change between releases. Read a run's result from the role's documented
+  - Used by the role P(cloudops.azure_maintenance.drain#role), whose task files carry out what RV(_value) says.
+  - All of it are plain dictionaries, whose content may change between releases. Read a run's result from the role's documented
     results instead.
 author:
   - cloudops.azure_maintenance contributors (@cloudops)
@@ -18,7 +18,9 @@ version_added: 0.2.0
 positional: _input, happened
 options:
   _input:
-    description: The record so far; for O(happened=begun) the options of the run.
+    description:
+      - For O(happened=begun) the options of the run, for O(happened=ticked) the record so far.
+      - For O(happened=asked) the answer of the machine, for O(happened=before) a step of O(plan), for the others the step at hand.
     type: dict
     required: true
   happened:
@@ -26,44 +28,38 @@ options:
     type: str
     required: true
     choices:
-      begun: The run has started.
-      planned: The steps are known; O(plan) is what P(cloudops.azure_maintenance.drain_steps#filter) returned.
-      stopped: Steps can't be run, for a reason that O(result) tells.
-      started: The next step begins.
-      saw: A task of the step came back with O(result), and the step goes by that.
-      did: The step came to its end, O(result) is that of the task that counts.
+      begun: The role runs by itself; O(plan) is what P(cloudops.azure_maintenance.drain_steps#filter) returned.
+      ticked: The machine was called, and O(result) is its answer. The filter returns when the next call is due.
+      asked: The machine has a step of O(plan) under way that others do.
+      before: A task has asked what is the case before the step, and came back with O(result).
+      saw: A task of the step came back with O(result).
       failed: A task of the step failed with O(result).
-      reverting: The preparation failed, and undoing it begins.
-      waited: Nothing, but that time went by.
-      ended: The run is over.
-  at:
-    description: The controller's monotonic clock in seconds, as P(cloudops.azure_maintenance.monotonic#lookup) gives it.
-    type: float
-    required: true
+      waits: The step has not ended, for the reason O(about).
   plan:
     description: The plan of the host.
-    type: dict
-  step:
-    description: The step at hand, as the plan has it.
     type: dict
   result:
     description: What a task returned.
     type: dict
+  done:
+    description: For O(happened=ticked) what others did for the machine.
+    type: dict
   about:
-    description: What is asked about O(result), in a word of the step's type. Without it the machine only has to be still there.
-    type: str
-    default: ""
+    description: What is asked about O(result), in words of the step's type; for O(happened=waits) the reason.
+    type: list
+    elements: str
+    default: []
 """
 
 EXAMPLES = r"""
-- name: Note that the next step begins
+- name: Take in what the machine answered
   ansible.builtin.set_fact:
-    record: "{{ record | cloudops.azure_maintenance.drain_record('started', at=lookup('cloudops.azure_maintenance.monotonic')) }}"
+    record: "{{ record | cloudops.azure_maintenance.drain_record('ticked', result=answer) }}"
 """
 
 RETURN = r"""
 _value:
-  description: The new record; C(todo) says what comes next, C(result) what came of the run.
+  description: The new record; for O(happened=asked) the step at hand, for what comes after it what came of the step so far.
   type: dict
 """
 
@@ -76,17 +72,16 @@ from ..plugin_utils._filter import call
 def drain_record(
     value: Any,
     happened: str,
-    at: float,
     plan: Mapping[str, Any] | None = None,
-    step: Mapping[str, Any] | None = None,
     result: Mapping[str, Any] | None = None,
-    about: str = "",
+    done: Mapping[str, Any] | None = None,
+    about: Any = (),
 ) -> Any:
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..plugin_utils._drain.happened import after
 
-    return call(after, value, happened, at, {"plan": plan, "step": step, "result": result, "about": about})
+    return call(after, value, happened, {"plan": plan, "result": result, "done": done, "about": about})
 
 
 class FilterModule:

@@ -71,6 +71,12 @@ _value:
   description: The plan.
   type: dict
   contains:
+    steps:
+      description:
+        - All steps of this host, in order, each with its C(key), which names it as long as it stays the same, and with C(elsewhere),
+          whether another than the machine itself does it. The verifications come before them.
+      type: list
+      elements: dict
     prepare:
       description: The steps that do something on this host, in order.
       type: list
@@ -80,7 +86,7 @@ _value:
       type: list
       elements: dict
     errors:
-      description: What is wrong with the steps, a sentence each. With errors the two other lists are empty.
+      description: What is wrong with the steps, a sentence each. With errors the other lists are empty.
       type: list
       elements: str
 """

@@ -47,8 +47,8 @@ options:
   policy:
     description:
       - The ordered list of rules; the first that matches decides. The last one must match everything.
-      - By default what a user started and freezes shorter than 9 seconds are approved at once, advice is only shown, and
-        everything else is approved after preparation.
+      - By default a restart, a redeployment or a freeze that a user asked for and freezes shorter than 9 seconds are approved at
+        once, advice is only shown, and everything else is approved after preparation.
     type: list
     elements: dict
   margin:
@@ -134,7 +134,7 @@ from ..plugin_utils._filter import call
 def maintenance_plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3600.0):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
-    from ..plugin_utils._maintain.plan_filter import plan
+    from ..plugin_utils._deciding.plan_filter import plan
 
     return call(plan, found, policy=policy, margin=margin, allow_unknown=allow_unknown, prepare_within=prepare_within)
 

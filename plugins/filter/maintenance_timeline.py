@@ -9,12 +9,12 @@ DOCUMENTATION = r"""
 name: maintenance_timeline
 short_description: Show a maintenance run to a person
 description:
-  - Turns the record of the role P(cloudops.azure_maintenance.maintain#role), or what machines see now, into lines of text.
+  - Turns the record of the role P(cloudops.azure_maintenance.maintain#role) into lines of text.
 author:
   - cloudops.azure_maintenance contributors
 options:
   _input:
-    description: The record; for O(part=status) results of M(cloudops.azure_maintenance.scheduled_events_info) by host.
+    description: The record.
     type: dict
     required: true
   part:
@@ -24,13 +24,13 @@ options:
     choices:
       timeline: Everything that happened, event by event.
       plan: What is about to be done.
-      status: What each machine sees.
+      result: All of it, as C(maintain_result) has it.
 """
 
 EXAMPLES = r"""
-- name: Show what this machine sees
+- name: Show what a run has planned so far
   ansible.builtin.debug:
-    msg: "{{ {inventory_hostname: look} | cloudops.azure_maintenance.maintenance_timeline('status') }}"
+    msg: "{{ record | cloudops.azure_maintenance.maintenance_timeline('plan') }}"
 """
 
 RETURN = r"""
@@ -46,9 +46,9 @@ from ..plugin_utils._filter import call
 def maintenance_timeline(value, part="timeline"):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
-    from ..plugin_utils._maintain.timeline import lines
+    from ..plugin_utils._deciding.happened import shown
 
-    return call(lines, value, part=part)
+    return call(shown, value, part=part)
 
 
 class FilterModule:

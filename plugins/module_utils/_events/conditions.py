@@ -10,7 +10,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
+from .._text import did_you_mean
 from .event import Event, among
+
+TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate", "SpotRebalanceRecommendation")
+STATUSES = ("Scheduled", "Started", "Advisory")
+SOURCES = ("Platform", "User")
 
 
 class Condition(NamedTuple):
@@ -28,6 +33,19 @@ def _parse_names(value: Any) -> Tuple[str, ...]:
     if not is_list(value) or not value or not all(isinstance(name, str) and name.strip() for name in value):
         raise ValueError("a list of at least one name, such as [Freeze]")
     return tuple(name.strip().lower() for name in value)
+
+
+def _one_of(known: Tuple[str, ...]) -> Callable[[Any], Tuple[str, ...]]:
+    """How names are read of which there are no others than these."""
+
+    def parse(value: Any) -> Tuple[str, ...]:
+        names = _parse_names(value)
+        for name in names:
+            if not among(name, known):
+                raise ValueError(f"a list of {', '.join(known)}{did_you_mean(name, known)}")
+        return names
+
+    return parse
 
 
 def _parse_seconds(value: Any) -> float:
@@ -55,8 +73,8 @@ def _duration(event: Event) -> float:
 
 CONDITIONS = {
     "types": Condition(_parse_names, lambda event, notice, names: among(event.event_type, names)),
-    "statuses": Condition(_parse_names, lambda event, notice, names: among(event.event_status, names)),
-    "sources": Condition(_parse_names, lambda event, notice, names: among(event.source, names)),
+    "statuses": Condition(_one_of(STATUSES), lambda event, notice, names: among(event.event_status, names)),
+    "sources": Condition(_one_of(SOURCES), lambda event, notice, names: among(event.source, names)),
     "duration_below": Condition(_parse_upper_limit, lambda event, notice, limit: _duration(event) < limit),
     "duration_at_least": Condition(_parse_seconds, lambda event, notice, limit: _duration(event) >= limit),
     "notice_below": Condition(_parse_seconds, lambda event, notice, limit: notice is not None and notice < limit),

@@ -11,13 +11,18 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 
 from .._errors import ScheduledEventsError
 from .._text import did_you_mean, shown
-from .conditions import CONDITIONS, is_list
-from .event import Event
+from .conditions import CONDITIONS, TYPES, is_list
+from .event import Event, among
 
-ACTIONS = ("approve", "prepare_and_approve", "prepare", "notify", "ignore")
+ACTIONS = ("ignore", "notify", "prepare", "hold", "prepare_and_approve", "approve")
+"""What may be done, the strictest first: where machines of one event differ, the strictest decides about its approval."""
 
 DEFAULT_POLICY = [
-    {"name": "An administrator's own action", "when": {"sources": ["User"]}, "do": "approve"},
+    {
+        "name": "An administrator's own action",
+        "when": {"sources": ["User"], "types": ["Reboot", "Redeploy", "Freeze"]},
+        "do": "approve",
+    },
     {"name": "A short freeze", "when": {"types": ["Freeze"], "duration_below": 9}, "do": "approve"},
     {"name": "Advice", "when": {"types": ["SpotRebalanceRecommendation"]}, "do": "notify"},
     {"name": "Anything else", "do": "prepare_and_approve"},
@@ -26,7 +31,7 @@ DEFAULT_POLICY = [
 _RULE_KEYS = ("name", "when", "do")
 
 # Advice is never approved (Azure ignores it, and a reader of the log would think that something was agreed to).
-_ADVICE_ACTIONS = {"approve": "notify", "prepare_and_approve": "prepare"}
+_ADVICE_ACTIONS = {"approve": "notify", "prepare_and_approve": "prepare", "hold": "prepare"}
 
 
 class PolicyError(ScheduledEventsError):
@@ -73,6 +78,25 @@ def parse_policy(policy: Any) -> Tuple[Rule, ...]:
             f"list with a rule that has none, such as {{name: Anything else, do: notify}}."
         )
     return tuple(rules)
+
+
+def policy_warnings(policy: Any) -> List[str]:
+    """Sentences about what is odd in a policy that :func:`parse_policy` accepts: types that no event has had so far.
+
+    They are no error, as Azure may bring new ones.
+    """
+    return [
+        f"{_label(position, entry)}: no type {shown(name)} is known{did_you_mean(name, TYPES)}, so the rule matches only if Azure "
+        f"brings one. The known types are {', '.join(TYPES)}."
+        for position, entry in enumerate(policy, 1)
+        for name in entry.get("when", {}).get("types", ())
+        if not among(name.strip(), TYPES)
+    ]
+
+
+def strictest(actions: Iterable[str]) -> str:
+    """The strictest of these actions."""
+    return min(actions, key=ACTIONS.index)
 
 
 def decide(event: Event, rules: Iterable[Rule], notice: Optional[float] = None) -> Decision:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from ansible.errors import AnsibleFilterError
 
@@ -17,6 +19,9 @@ OPTIONS = {
     "budgets": {"prepare": "300.0", "recover": "600", "revert": 120},
     "check_mode": "False",
     "may_fail": "yes",
+    "job": "",
+    "whose": "",
+    "unmarked": "False",
 }
 COMMAND = {"type": "command", "name": "one", "do": "a b"}
 
@@ -69,29 +74,37 @@ def test_a_step_is_not_changed_by_planning_it():
 
 
 def test_a_run_by_its_record():
-    """Every move of a run, with numbers and truth values as templates of older ansible-cores make them."""
-    made = plan([COMMAND, {"type": "connections", "port": 443}])
-    record = drain_record.drain_record(OPTIONS, "begun", at="1000.5")
-    assert record["ends"] == 1300.5 and record["check_mode"] is False and record["may_fail"] is True
+    """Numbers and truth values come as templates of older ansible-cores make them; an answer to another call is none."""
+    made = plan([COMMAND])
+    record = drain_record.drain_record(OPTIONS, "begun", plan=made)
+    assert record["may_fail"] is True and record["unmarked"] is False and record["budgets"]["prepare"] == 300.0
+    record["began"] = record["turned"] = time.monotonic() - 1
+    answer = {"lost": "", "answers": [], "mark": None, "number": "0"}
+    record = drain_record.drain_record(record, "ticked", result=answer)
+    assert record["call"]["number"] == 1
+    stale = drain_record.drain_record(record, "ticked", result=answer)
+    assert stale["call"]["number"] == 2 and not stale["finished"]
+    went = {"state": "prepared", "why": "", "ask": [], "elsewhere": None, "steps": []}
+    record = drain_record.drain_record(record, "ticked", result={**answer, "number": 1, "answers": [went]})
+    assert record["finished"] and record["result"]["ok"]
 
-    def move(happened, at, **known):
-        return drain_record.drain_record(record, happened, at=at, **known)
 
-    record = move("planned", "1001", plan=made)
-    record = move("started", "1002")
-    record = move("did", "1003.5", step=made["prepare"][0], result={"changed": True})
-    record = move("started", "1004")
-    assert move("waited", "1005")["todo"]["wait"] == 59
-    record = move("saw", "1006", step=made["prepare"][1], result={"result": {"left": 1}}, about="gone")
-    assert record["todo"]["look_again"] and record["todo"]["stop"]
-    record = move("failed", "1007", step=made["prepare"][1], result={"failed": True, "msg": record["todo"]["stop"]})
-    record = move("reverting", "1008")
-    assert record["todo"]["rounds"] == 0
-    result = move("ended", "1009")["result"]
-    assert result["steps"][0]["seconds"] == 1.5 and result["failed_step"] == "connections of port 443"
-    assert move("stopped", "1009", result={"msg": "template error"})["trouble"] == "template error"
+def test_steps_that_can_not_be_run_are_said():
+    record = drain_record.drain_record(dict(OPTIONS, trouble="no such file"), "begun", plan={})
+    assert record["finished"] and record["result"]["message"] == "no such file."
+
+
+def test_a_step_that_others_do():
+    made = plan([dict(COMMAND, delegate_to="lb1")])
+    key = made["steps"][0]["key"]
+    asked = {"elsewhere": {"key": key, "direction": "do", "begun": "True", "left": "7"}, "mark": {"steps": []}}
+    hand = drain_record.drain_record(asked, "asked", plan=made)
+    assert hand["step"]["delegate_to"] == "lb1" and hand["left"] == 7.0 and hand["file"] == "steps/command/linux.yml"
+    assert drain_record.drain_record(hand, "saw", result={"rc": 0})["state"] == "done"
+    assert drain_record.drain_record(hand, "failed", result={"msg": "no"})["note"] == "lb1: no"
+    assert drain_record.drain_record(hand, "waits", about=["later"])["note"] == "later"
 
 
 def test_something_that_can_not_happen():
-    with pytest.raises(AnsibleFilterError, match="drain_record knows no 'hapened'; it knows begun, planned"):
-        drain_record.drain_record({}, "hapened", at=1)
+    with pytest.raises(AnsibleFilterError, match="drain_record knows no 'hapened'; it knows begun, ticked"):
+        drain_record.drain_record({}, "hapened")

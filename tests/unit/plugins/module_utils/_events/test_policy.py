@@ -64,6 +64,28 @@ def test_the_position_is_counted_from_one():
     assert [rule.position for rule in policy.parse_policy(policy.DEFAULT_POLICY)] == [1, 2, 3, 4]
 
 
+def test_the_actions_stand_in_the_order_of_their_strictness():
+    assert policy.ACTIONS == ("ignore", "notify", "prepare", "hold", "prepare_and_approve", "approve")
+    assert policy.strictest(["approve", "hold", "prepare_and_approve"]) == "hold"
+    assert policy.strictest(["prepare_and_approve", "prepare"]) == "prepare"
+    assert policy.strictest(["approve"]) == "approve"
+
+
+def test_a_type_that_nobody_knows_is_warned_of_and_no_error():
+    rules = [
+        {"name": "Restart", "when": {"types": ["Freeze", "Rebot", "Supernova"]}, "do": "notify"},
+        {"when": {"types": [" freeze "]}, "do": "notify"},
+        {"do": "ignore"},
+    ]
+    policy.parse_policy(rules)
+    known = "so the rule matches only if Azure brings one. The known types are Freeze, Reboot, Redeploy, Preempt,"
+    assert [warning[: warning.index(" Terminate")] for warning in policy.policy_warnings(rules)] == [
+        f"Rule 1 of the policy ('Restart'): no type 'Rebot' is known (did you mean 'Reboot'?), {known}",
+        f"Rule 1 of the policy ('Restart'): no type 'Supernova' is known, {known}",
+    ]
+    assert policy.policy_warnings(policy.DEFAULT_POLICY) == []
+
+
 def test_a_condition_named_by_a_number():
     with pytest.raises(policy.PolicyError, match=r"Rule 1 of the policy: `when`: unknown key 5\. The keys are types"):
         policy.parse_policy([{"when": {5: ["Freeze"]}, "do": "notify"}, {"do": "ignore"}])

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person's playbooks make of what the machines say."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: maintenance_by_hand
+short_description: What a person's playbooks make of what the machines say
+description:
+  - Used by the playbooks C(status), C(approve) and C(recover) of this collection. Its options and what it returns may change between
+    releases.
+author:
+  - cloudops.azure_maintenance contributors
+version_added: 0.2.0
+options:
+  _input:
+    description: What each machine answered, by host; nothing for a machine that was not even called.
+    type: dict
+    required: true
+  part:
+    description: What is wanted.
+    type: str
+    required: true
+    choices:
+      status: What each machine sees, and the mark that it bears, as lines of text.
+      approve: What becomes of a person's yes to an event.
+      laid: Whether a machine has taken the yes.
+      approved: What came of an approval.
+      recover: Which machines are brought back, which are refused, which are left alone, by host.
+  event:
+    description: For V(approve), the id of the event.
+    type: str
+  allow_unknown:
+    description: For V(approve), names in Azure of machines outside of the inventory that may be affected.
+    type: list
+    elements: str
+  before:
+    description: For V(approve), what it returned before the yes was given; for V(laid) and V(approved), what it returned last.
+    type: dict
+  wish:
+    description: For V(recover), what is wanted against its own judgement.
+    type: dict
+  wall:
+    description: For V(status), the controller's Unix time.
+    type: float
+"""
+
+EXAMPLES = r"""
+- name: Show what the machines see and bear
+  ansible.builtin.debug:
+    msg: "{{ asked | cloudops.azure_maintenance.maintenance_by_hand('status', wall=now(utc=true).timestamp()) }}"
+"""
+
+RETURN = r"""
+_value:
+  description: Lines of text for V(status), a dictionary for the others.
+  type: raw
+"""
+
+from ..plugin_utils._filter import call
+
+
+def maintenance_by_hand(value, part, event="", allow_unknown=(), before=None, wish=None, wall=0.0):
+    """See the documentation above."""
+    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..plugin_utils._deciding.by_hand import by_hand
+
+    return call(
+        by_hand, value, part, event=event, allow_unknown=allow_unknown, before=before or {}, wish=wish or {}, wall=wall
+    )
+
+
+class FilterModule:
+    """What Ansible loads."""
+
+    def filters(self):
+        """The filter by its name."""
+        return {"maintenance_by_hand": maintenance_by_hand}

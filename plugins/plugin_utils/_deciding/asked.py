@@ -1,0 +1,117 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a playbook learns of a machine in one call, outside of a run: its document, and its mark. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...module_utils._text import one_line
+
+
+class Asked(NamedTuple):
+    """One machine of the inventory.
+
+    name: its name in Azure; "" where it isn't known
+    events: its document's events, as module scheduled_events_info returns them; None where it could not look
+    mark: as the machine gives it (a mapping; ``{"unreadable": why}``); None where there is none
+    expired: whether the mark's lease is over
+    problem: why nothing came back from the machine; "" when something did
+    blind: why it could not look, though it answered
+    unusable: the entries of its document that can't be read
+    yes: the ids of the events to which a person has said yes on it
+    silent: seconds since its mark was renewed; None where that isn't known
+    lasts: seconds for which the mark's holder is still taken to be alive; None where that isn't known
+    """
+
+    host: str
+    name: str
+    is_linux: bool
+    events: Sequence[Mapping[str, Any]] | None
+    mark: Mapping[str, Any] | None
+    expired: bool = False
+    problem: str = ""
+    blind: str = ""
+    unusable: Sequence[Mapping[str, Any]] = ()
+    yes: Sequence[str] = ()
+    silent: float | None = None
+    lasts: float | None = None
+
+
+def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any]) -> Asked:
+    """A machine by its answer to ``hello`` and ``look``, without a run of its own.
+
+    :arg name: its name in Azure by the inventory, or "": for a machine that does not say it
+    :arg answer: empty where the machine was not even called
+    """
+    if not answer:
+        answer = {"lost": "the task that was to ask it failed (see above)"}
+    answers = answer.get("answers") or ()
+    look: Mapping[str, Any] = next((found for found in answers if "events" in found), {})
+    named = next((found["resource_name"] for found in answers if found.get("resource_name")), name)
+    has_document = look.get("incarnation") is not None and not look.get("failure")
+    mark = answer.get("mark")
+    lease: Mapping[str, Any] = (mark or {}).get("lease") or {}
+    boot_id, uptime = answer.get("boot_id"), answer.get("uptime")
+    known = bool(lease) and boot_id == lease["boot_id"] and uptime is not None
+    return Asked(
+        host=host,
+        name=named,
+        is_linux=is_linux,
+        events=look["events"] if has_document else None,
+        mark=mark,
+        expired=_is_over(lease, boot_id, uptime),
+        problem=answer.get("lost") or "",
+        blind="" if has_document else _why_no_document(answers, look),
+        unusable=look.get("unusable_events") or (),
+        yes=answer.get("yes") or (),
+        silent=max(0.0, uptime - lease["uptime"]) if known else None,
+        lasts=max(0.0, lease["until"] - uptime) if known else None,
+    )
+
+
+def _is_over(lease: Mapping[str, Any], boot_id: str | None, uptime: float | None) -> bool:
+    if not lease:
+        return False
+    return boot_id != lease["boot_id"] or (uptime is not None and uptime >= lease["until"])
+
+
+def _why_no_document(answers: Sequence[Mapping[str, Any]], look: Mapping[str, Any]) -> str:
+    said = [look.get("msg"), *(found.get("problem") for found in answers)]
+    return next((one_line(words, 1000) for words in said if words), "its look brought no document")
+
+
+def holder_words(mark: Mapping[str, Any]) -> str:
+    """Whose a mark is: ``run 4711 (job 12) on ctl1``"""
+    holder = {key: one_line(value, 100) for key, value in mark["holder"].items()}
+    kind = {"drain": "role drain in run", "watcher": "its watcher"}.get(holder["kind"], "run")
+    words = " ".join(word for word in (kind, holder["run"]) if word)
+    job = f" (job {holder['job']})" if holder.get("job") else ""
+    where = f" on {holder['controller']}" if holder.get("controller") else ""
+    return f"{words}{job}{where}"
+
+
+def is_drains(mark: Mapping[str, Any]) -> bool:
+    """Whether role drain alone has taken the machine out of service, for no event: whoever ran it brings it back.
+
+    That role's name is also on a mark that the playbook ``recover`` has taken over, or made where there was none.
+    """
+    return mark["holder"]["kind"] == "drain" and not mark["events"] and mark["phase"] in ("preparing", "prepared")
+
+
+def has_ended(machine: Asked) -> bool:
+    """Whether nobody goes on with the machine by its mark, which can be read: its holder has ended, or is taken to have."""
+    mark = machine.mark or {}
+    return machine.expired or (mark["holder"]["kind"] == "drain" and mark["phase"] == "half")
+
+
+def event_words(event: Mapping[str, Any]) -> str:
+    """An event as it is shown: ``Reboot A-1 (Scheduled, in 300 s)``"""
+    notice = event.get("notice")
+    when = f", in {notice:.0f} s" if notice is not None else ""
+    return f"{event['type'] or 'Event'} {event['id']} ({event['status']}{when})"

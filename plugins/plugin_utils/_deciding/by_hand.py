@@ -1,0 +1,63 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the playbooks of a person ask for, as templates hand it over.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ...module_utils._errors import ScheduledEventsError
+from ...module_utils._text import did_you_mean, listed
+from . import hold
+from .asked import Asked, asked
+from .recovering import Wish, verdicts
+from .status import status_lines
+
+_PARTS = ("status", "approve", "laid", "approved", "recover")
+
+
+def by_hand(
+    answers: Mapping[str, Mapping[str, Any]],
+    part: str,
+    event: str,
+    allow_unknown: Sequence[str],
+    before: Mapping[str, Any],
+    wish: Mapping[str, Any],
+    wall: float,
+) -> Any:
+    """One of these parts, by its name.
+
+    :arg answers: by host: ``is_linux``, ``resource_name`` and ``answer``; empty for one that was not called
+    """
+    if part in ("laid", "approved"):
+        found = hold.ByHand(**before)
+        said = {host: given.get("answer") or {} for host, given in answers.items()}
+        done, sentence = hold.laid_down(found, said) if part == "laid" else hold.approved(found, said[found.host])
+        return {"done": done, "sentence": sentence}
+    machines = [_machine(host, said) for host, said in answers.items()]
+    if part == "status":
+        return status_lines(machines, float(wall))
+    if part == "approve":
+        found = hold.by_hand(str(event), machines, [str(name) for name in allow_unknown])
+        return (hold.after_waiting(found, hold.ByHand(**before)) if before else found)._asdict()
+    if part == "recover":
+        return {host: verdict._asdict() for host, verdict in verdicts(machines, _wish(wish)).items()}
+    raise ScheduledEventsError(
+        f"maintenance_by_hand knows no part {part!r}{did_you_mean(part, _PARTS)}; it knows {listed(_PARTS)}."
+    )
+
+
+def _wish(given: Mapping[str, Any]) -> Wish:
+    """Said on a command line, all of it is text."""
+    return Wish(boolean(given["force"]), str(given["take"]), boolean(given["unmarked"]))
+
+
+def _machine(host: str, said: Mapping[str, Any]) -> Asked:
+    return asked(host, bool(said.get("is_linux")), str(said.get("resource_name") or ""), said.get("answer") or {})

@@ -1,0 +1,242 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The next tick: who is called with which requests, and how long the run rests before it. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...module_utils._machine.lease import LEASE
+from .approving import approve_request, to_approve
+from .judging import is_given_up, is_handled
+from .life import not_before
+from .looking import BY_TURNS, bears_ours, is_to_be_asked, is_under_way, lookers, seconds_until_due, unseen
+from .marks import phase
+from .outages import Target, target
+from .schema import Call, MachineState, Record, Todo
+from .scopes import can_look, members, sentinels
+
+LIMIT = 10.0
+"""Seconds for a call that does not wait."""
+
+LIMIT_WINDOWS = 20.0
+
+LIMIT_LOST = 6.0
+"""Seconds for a call to a machine from which nothing came back before: whoever is ready waits for it."""
+
+LONGEST_LOOK = 180.0
+"""Seconds for which a call may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
+
+SLICE_SPOT = 15.0
+"""Seconds for which several scopes are waited for at most where a Preempt may give one of them 30 s."""
+
+REST_MOVING = 1.0
+"""Seconds between ticks while machines go through their steps."""
+
+REST_WATCHING = 3.0
+"""Seconds between ticks while events are only watched."""
+
+WINDOWS_EVERY = 3
+"""Windows machines are called on every third tick: a call costs them seconds."""
+
+WINDOWS_AFTER = 12.0
+"""Seconds after which they are called all the same, where ticks are slow because somebody hangs."""
+
+
+def todo_of(record: Record, at: float) -> Todo:
+    """The next tick. Notes in the machines what is sent to them."""
+    targets = {host: target(record, machine, at) for host, machine in record["hosts"].items()}
+    approve = to_approve(record, at)
+    idle = not (approve or any(targets.values()) or is_under_way(record, at))
+    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, at)
+    requests = {
+        host: requests[host]
+        for host in record["hosts"]
+        if host in requests
+        and _may_be_called(record, host, idle or host in approve or _begins(record["hosts"][host], targets[host]), at)
+    }
+    calls = {host: _call(record, record["hosts"][host], asked) for host, asked in requests.items()}
+    for host in calls:
+        machine, goal = record["hosts"][host], targets[host]
+        if goal and goal.to == "prepared" and machine["begun"] is None:
+            machine["begun"] = at
+        record["windows"] = record["windows"] if machine["is_linux"] else at
+        machine["called"] = at if machine["called"] is None else machine["called"]
+    return {
+        "calls": calls,
+        "linux": [host for host in calls if record["hosts"][host]["is_linux"]],
+        "windows": [host for host in calls if not record["hosts"][host]["is_linux"]],
+        "participants": _participants(record, calls, at),
+        "tasks_allowed": [host for host in targets if targets[host] and _tasks_allowed(record, host, at)],
+        "idle": idle,
+        "seconds": _rest(record, targets, approve, calls, idle, at),
+    }
+
+
+def _begins(machine: MachineState, goal: Target | None) -> bool:
+    """Whether a machine is to turn round, which was decided by what it has just answered."""
+    under_way = {"": "", "preparing": "prepared", "recovering": "recovered"}
+    return goal is not None and goal.to != under_way.get(phase(machine))
+
+
+def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
+    machine = record["hosts"][host]
+    if machine["aside"] or at < machine["again"]:
+        return False
+    turn = record["ticks"] % WINDOWS_EVERY == 0 or at - record["windows"] >= WINDOWS_AFTER
+    return machine["is_linux"] or at_once or turn or not _linux_under_way(record, at)
+
+
+def _linux_under_way(record: Record, at: float) -> bool:
+    """Whether a Linux machine would have to wait for Windows ones."""
+    concerned = {host for entry in record["events"].values() if is_handled(entry) for host in entry["sightings"]}
+    concerned |= {host for entry in record["events"].values() if is_handled(entry) for host in entry["affected"]}
+    concerned |= {host for host, machine in record["hosts"].items() if bears_ours(record, machine, at)}
+    return any(record["hosts"][host]["is_linux"] for host in concerned)
+
+
+# ---- requests ----
+
+
+def _requests(
+    record: Record, targets: Mapping[str, Target | None], approve: Mapping[str, list[str]], at: float
+) -> dict[str, list[dict[str, Any]]]:
+    """What is asked while something is under way: whoever does not approve, which ends with a look, looks at once."""
+    asked: dict[str, list[dict[str, Any]]] = {}
+    looking = lookers(record, at)
+    for host, machine in record["hosts"].items():
+        requests = _hello(machine, at)
+        goal = targets[host]
+        if host in approve:
+            requests.append(approve_request(record, approve[host]))
+        elif goal:
+            requests += [_go(machine, goal, record), _look(machine, 0.0)]
+        elif host in looking or requests:
+            requests.append(_look(machine, 0.0))
+        if requests:
+            asked[host] = requests
+    return asked
+
+
+def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]:
+    """A sentinel of each scope waits for a change; who has not been seen for long looks at once."""
+    chosen = [record["hosts"][host] for host in sentinels(record).values()]
+    wait = _wait(record, at)
+    mixed = any(machine["is_linux"] for machine in chosen)
+    asked: dict[str, list[dict[str, Any]]] = {}
+    for machine in chosen:
+        # Windows machines have a task of their own, after the others': while both wait by turns, each would be blind for long.
+        waits = can_look(machine) and machine["incarnation"] is not None and (machine["is_linux"] or not mixed)
+        asked[machine["host"]] = [_look(machine, wait if waits else 0.0)]
+    for host in unseen(record, at):
+        machine = record["hosts"][host]
+        asked[host] = [*_hello(machine, at), _look(machine, 0.0)]
+    return asked
+
+
+def _hello(machine: MachineState, at: float) -> list[dict[str, Any]]:
+    return [{"do": "hello"}] if is_to_be_asked(machine, at) else []
+
+
+def _wait(record: Record, at: float) -> float:
+    """For how many seconds a call waits. A task ends with its slowest host, so several scopes wait in slices."""
+    scopes = members(record)
+    longest = LONGEST_LOOK if len(scopes) == 1 else record["same"]["slice"]
+    if len(scopes) > 1 and any(machine["spot"] for machine in record["hosts"].values()):
+        longest = min(longest, SLICE_SPOT)
+    if any(not can_look(record["hosts"][host]) for host in sentinels(record).values()):
+        longest = min(longest, BY_TURNS)
+    return max(min(longest, seconds_until_due(record, at)), 1.0)
+
+
+def _look(machine: MachineState, wait: float) -> dict[str, Any]:
+    return {"do": "look", "wait": wait, "since": machine["incarnation"] if wait else None}
+
+
+def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
+    return {
+        "do": "go",
+        "to": goal.to,
+        "events": goal.events,
+        "left": round(goal.left, 1),
+        "lease": _lease(record),
+        "before": machine["before"],
+        "outcomes": machine["outcomes"],
+        "take": goal.take,
+        "unmarked": False,
+        "still": goal.still,
+    }
+
+
+def _lease(record: Record) -> float:
+    """Seconds for which a mark holds without being renewed: no tick begins while the user's own task files run."""
+    return LEASE + max(machine["task_seconds"] for machine in record["hosts"].values())
+
+
+def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]]) -> Call:
+    machine["number"] += 1
+    wait = max((float(request.get("wait") or 0.0) for request in requests), default=0.0)
+    limit = LIMIT if machine["is_linux"] else LIMIT_WINDOWS
+    if machine["is_linux"] and machine["failures"]:
+        limit = LIMIT_LOST
+    return {
+        "requests": requests,
+        "run": record["run"]["run"],
+        "number": machine["number"],
+        "seconds": wait + limit,
+    }
+
+
+# ---- the rest ----
+
+
+def _participants(record: Record, calls: Iterable[str], at: float) -> list[str]:
+    """All who take part in this tick, or will as far as is known."""
+    chosen = {*calls, *sentinels(record).values(), *lookers(record, at)}
+    return [host for host, machine in record["hosts"].items() if host in chosen and not machine["aside"]]
+
+
+def _tasks_allowed(record: Record, host: str, at: float) -> bool:
+    """Whether the user's own task files may run for a machine: nothing else may become due meanwhile.
+
+    Of two events that stand in each other's way the earlier one goes first.
+    """
+    seconds = record["hosts"][host]["task_seconds"] or record["hosts"][host]["needs"]
+    coming = [entry for entry in record["events"].values() if is_handled(entry) and entry["started"] is None]
+    own = [not_before(entry) for entry in coming if host in entry["affected"] and not is_given_up(entry)]
+    first = min(own, default=math.inf)
+    return not any(
+        host not in entry["affected"] and at <= not_before(entry) <= min(at + seconds, first)
+        for entry in coming
+        if not is_given_up(entry)
+    )
+
+
+def _rest(
+    record: Record,
+    targets: Mapping[str, Target | None],
+    approve: Mapping[str, list[str]],
+    calls: Mapping[str, Call],
+    idle: bool,
+    at: float,
+) -> float:
+    """Seconds before the tick: none where somebody begins something or waits in the call."""
+    if not calls:
+        again = [machine["again"] - at for machine in record["hosts"].values() if not machine["aside"]]
+        due = [seconds for seconds in again if seconds > 0]
+        return round(max(min([*due, REST_WATCHING]), 0.1), 1)
+    if idle:
+        waits = any(request.get("wait") for call in calls.values() for request in call["requests"])
+        return 0.0 if waits or not record["ticks"] else REST_MOVING
+    if approve:
+        return 0.0
+    goals = {host: goal for host, goal in targets.items() if goal and host in calls}
+    if any(record["hosts"][host]["mark"] is None for host in goals):
+        return 0.0
+    return REST_MOVING if goals else REST_WATCHING

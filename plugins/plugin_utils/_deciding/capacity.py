@@ -1,0 +1,245 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which events may take their machines out of service now, and which wait for their turn. Pure.
+
+Private to this collection.
+
+Of a capacity group only so many machines may be out at a time by choice: prepared early, or approved. Events take turns in the
+order of their not-before. What Azure is going to affect anyway is prepared in time all the same, but not approved early.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...module_utils._text import listed
+
+SLACK = 15.0
+"""Seconds that a preparation begins before the last moment, as decisions are made once a tick, and every third on Windows."""
+
+
+class Candidate(NamedTuple):
+    """An open event that is Scheduled, is to be prepared for or approved, and has not been given up.
+
+    key: of the event
+    title: what people call it, such as "Reboot 4A2"
+    hosts: the machines of the run that it affects
+    left: seconds until its not-before (or until the time that is assumed where it names none)
+    needs: seconds that the slowest affected machine needs: its steps' limits and its margin
+    wanted: whether it is prepared for or approved as soon as it may; False while it is left for later (``prepare_within``)
+    begun: whether a machine of it bears a mark of this run for it, or all of them bear one for another event (it joins their
+        outage), or its approval was sent
+    """
+
+    key: str
+    title: str
+    hosts: tuple[str, ...]
+    left: float
+    needs: float
+    wanted: bool = True
+    begun: bool = False
+
+
+class Turn(NamedTuple):
+    """Whether it is an event's turn.
+
+    state: "turn", "waits" (for its turn), "due" (prepared now because its notice runs out, though it isn't its turn),
+        "later" (not wanted yet)
+    prepare: whether its machines may (or must) be prepared now
+    approve: whether it may be approved by choice now, as far as capacity goes
+    too_large: whether it is larger than the capacity of a group, so that it is never approved early
+    behind: the events that it waits for, by key
+    out: the machines that are out and in its way
+    words: why, for people; "" when nothing stands in its way
+    """
+
+    state: str
+    prepare: bool
+    approve: bool
+    too_large: bool
+    behind: tuple[str, ...]
+    out: tuple[str, ...]
+    words: str
+
+
+def read_max_out(value: Any) -> str:
+    """The option ``max_out`` in its one form: "2" or "50%".
+
+    :raises ValueError: with what is wanted instead
+    """
+    found = None if isinstance(value, bool) else re.fullmatch(r"\s*(\d+)\s*(%?)\s*", str(value), re.ASCII)
+    number = int(found.group(1)) if found else 0
+    if not found or not number or (found.group(2) and number > 100):
+        raise ValueError('a number of machines, 1 or more, or a share of the group from "1%" to "100%"')
+    return f"{number}{found.group(2)}"
+
+
+def limit_of(max_out: str, size: int) -> int:
+    """How many of so many machines may be out at a time: a number, or a share such as "50%", rounded down; at least one."""
+    number = int(max_out.rstrip("%"))
+    return max(size * number // 100, 1) if max_out.endswith("%") else number
+
+
+class _Group:
+    """A capacity group while its turns are given away."""
+
+    def __init__(self, name: str, members: Collection[str], limit: int) -> None:
+        self.name = name
+        self.members = frozenset(members)
+        self.limit = limit
+        self.out: set[str] = set()
+        self.waiting: list[Candidate] = []  # none of them is overtaken
+
+    def of(self, hosts: Collection[str]) -> set[str]:
+        return set(self.members.intersection(hosts))
+
+    def has_room_for(self, hosts: Collection[str]) -> bool:
+        return len(self.out | self.of(hosts)) <= self.limit
+
+    def is_too_small_for(self, hosts: Collection[str]) -> bool:
+        return len(self.of(hosts)) > self.limit
+
+    def __str__(self) -> str:
+        return f"of the {len(self.members)} machines of group {self.name} at most {self.limit} may be out by choice"
+
+
+def turns(
+    groups: Mapping[str, str],
+    max_out: Mapping[str, str],
+    out: Mapping[str, str],
+    left: Collection[str],
+    candidates: Sequence[Candidate],
+) -> dict[str, Turn]:
+    """The turn of each candidate, by key.
+
+    :arg groups: the capacity group of each machine of the run, by host (its declared group, else its scope)
+    :arg max_out: the option of each machine, by host; where a group learned late has several, the smallest holds
+    :arg out: the machines that are out, by host, and why, in a few words ("bears a mark of run 7", "can't be reached", "is not
+        back", "is affected by Reboot 4A2"): whoever bears anybody's mark, can't be reached, isn't back, or is affected by a
+        Started event
+    :arg left: machines that a Terminate or a Preempt has taken: no longer members of their group
+    """
+    by_name = _groups(groups, max_out, left)
+    for group in by_name.values():
+        group.out = group.of(out)
+    ordered = sorted(candidates, key=lambda candidate: (candidate.left, candidate.key))
+    going = [candidate for candidate in ordered if candidate.begun or _is_due(candidate)]
+    for candidate in going:  # these are out, or will be in a moment, whoever comes first
+        for group in _groups_of(candidate, by_name):
+            group.out |= group.of(candidate.hosts)
+    found = {}
+    for candidate in ordered:
+        touched = _groups_of(candidate, by_name)
+        if candidate in going:
+            turn = _turn_of_going(candidate, touched, out, going)
+        else:
+            turn = _turn_of_other(candidate, touched, out, going)
+            _take(turn, candidate, touched, going)
+        found[candidate.key] = turn
+    return found
+
+
+def _take(turn: Turn, candidate: Candidate, touched: Sequence[_Group], going: list[Candidate]) -> None:
+    """What a turn that was given, or not, means for the events that come later."""
+    if turn.state == "turn":
+        going.append(candidate)
+        for group in touched:
+            group.out |= group.of(candidate.hosts)
+    elif turn.state == "waits" and not turn.too_large:
+        for group in touched:
+            group.waiting.append(candidate)
+
+
+def _groups(groups: Mapping[str, str], max_out: Mapping[str, str], left: Collection[str]) -> dict[str, _Group]:
+    members: dict[str, list[str]] = {}
+    for host, name in groups.items():
+        if host not in left:
+            members.setdefault(name, []).append(host)
+    return {
+        name: _Group(name, hosts, min(limit_of(max_out[host], len(hosts)) for host in hosts))
+        for name, hosts in members.items()
+    }
+
+
+def _groups_of(candidate: Candidate, by_name: Mapping[str, _Group]) -> list[_Group]:
+    return [group for group in by_name.values() if group.of(candidate.hosts)]
+
+
+def _is_due(candidate: Candidate) -> bool:
+    return candidate.left <= candidate.needs + SLACK
+
+
+def _turn_of_going(
+    candidate: Candidate, touched: Sequence[_Group], out: Mapping[str, str], going: Sequence[Candidate]
+) -> Turn:
+    """Of an event whose machines are prepared already, or have to be now."""
+    too_small = [group for group in touched if group.is_too_small_for(candidate.hosts)]
+    if too_small:
+        return _too_large(candidate, too_small, "due" if _is_due(candidate) else "turn")
+    full = [group for group in touched if not group.has_room_for(())]
+    others = _others_out(candidate, full, out)
+    words = ""
+    if full:
+        state = "it keeps its turn" if candidate.begun else f"it is prepared now, as {_due_words(candidate)}"
+        words = f"{full[0]}, and {_out_words(others, out, going)}: {state}, but is not approved while that is so"
+    elif not candidate.begun:
+        words = f"it is prepared now, as {_due_words(candidate)}"
+    behind = tuple(other.key for other in going if other is not candidate and set(others).intersection(other.hosts))
+    return Turn("turn" if candidate.begun else "due", True, not full, False, behind, others, words)
+
+
+def _turn_of_other(
+    candidate: Candidate, touched: Sequence[_Group], out: Mapping[str, str], going: Sequence[Candidate]
+) -> Turn:
+    """Of an event that could still wait."""
+    too_small = [group for group in touched if group.is_too_small_for(candidate.hosts)]
+    if too_small:
+        return _too_large(candidate, too_small, "waits" if candidate.wanted else "later")
+    if not candidate.wanted:
+        return Turn("later", False, False, False, (), (), "")
+    earlier = list(dict.fromkeys(other for group in touched for other in group.waiting))
+    full = [group for group in touched if not group.has_room_for(candidate.hosts)]
+    if not earlier and not full:
+        return Turn("turn", True, True, False, (), (), "")
+    others = _others_out(candidate, full, out)
+    before = [other for other in going if set(others).intersection(other.hosts)]
+    reasons = [f"{full[0]}, and {_out_words(others, out, going)}"] if full else []
+    if earlier:
+        reasons.append(f"{listed(other.title for other in earlier)} came first")
+    words = f"it waits for its turn: {'; '.join(reasons)}"
+    return Turn("waits", False, False, False, tuple(other.key for other in [*before, *earlier]), others, words)
+
+
+def _too_large(candidate: Candidate, too_small: Sequence[_Group], state: str) -> Turn:
+    group = too_small[0]
+    words = f"it affects {len(group.of(candidate.hosts))} machines at once, and {group}: it is never approved early" + (
+        "" if candidate.begun else f"; they are prepared {_prepared_when(candidate, state)}"
+    )
+    return Turn(state, state in ("turn", "due"), False, True, (), (), words)
+
+
+def _prepared_when(candidate: Candidate, state: str) -> str:
+    if state == "due":
+        return f"now, as {_due_words(candidate)}"
+    return f"when {candidate.needs + SLACK:.0f} s are left"
+
+
+def _due_words(candidate: Candidate) -> str:
+    return f"that may take {candidate.needs:.0f} s and {candidate.left:.0f} s are left"
+
+
+def _others_out(candidate: Candidate, full: Sequence[_Group], out: Mapping[str, str]) -> tuple[str, ...]:
+    """Who else is out in the groups that have no room, first those who are out for reasons of their own."""
+    others = set().union(*(group.out for group in full)).difference(candidate.hosts)
+    return tuple(sorted(others, key=lambda host: (host not in out, host)))
+
+
+def _out_words(others: Sequence[str], out: Mapping[str, str], going: Sequence[Candidate]) -> str:
+    said = []
+    for host in others:
+        titles = [candidate.title for candidate in going if host in candidate.hosts]
+        said.append(f"{host} {out.get(host) or f'is about to be, for {titles[0]}'}")
+    return listed(said, 5)

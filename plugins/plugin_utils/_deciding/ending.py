@@ -1,0 +1,156 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a run stops watching an event, waiting for a machine, and altogether: it always ends. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from ...module_utils._text import listed
+from .approving import is_waiting_for_yes
+from .hold import leaves
+from .judging import SILENT, is_given_up, is_handled, needs_preparation, title, took_away
+from .life import STAYED, TAKEN, event_of, is_open, not_before
+from .looking import is_to_be_learned
+from .marks import LEFT, OURS, bears_prepared, mark_keys, whose
+from .outages import is_kept
+from .reports import happened, note, report
+from .schema import EventState, MachineState, Record
+
+TRIES = 3
+"""Calls in a row that bring nothing back before a run may end without a machine that it has never seen."""
+
+NOBODY_LOOKS = 150.0
+"""Seconds after which a run ends in which no machine has ever seen a document: the first request may take two minutes (S11)."""
+
+GIVEN_UP = "its machines could not be prepared, and are in service"
+
+
+def stop_watching(record: Record, at: float) -> None:
+    """Close the events that stay for too long, that nobody is left to see, or that have been given up."""
+    for key, entry in record["events"].items():
+        if not is_open(entry):
+            continue
+        if _is_silent(record, entry, at):
+            _close_taken(record, key, entry, at)
+        elif is_given_up(entry) and not _bearing(record, key, at):
+            entry["closed"] = GIVEN_UP
+        elif is_handled(entry) and at >= latest_end(record, entry):
+            entry["closed"] = STAYED
+            happened(record, at, "left", STAYED, key)
+
+
+def latest_end(record: Record, entry: EventState) -> float:
+    """When the watch of an event ends though it is still there."""
+    return max(not_before(entry), entry["started"] or 0.0) + record["same"]["event_timeout"]
+
+
+def _bearing(record: Record, key: str, at: float) -> list[str]:
+    """The machines that bear a mark of this run for the event."""
+    return [
+        host
+        for host, machine in record["hosts"].items()
+        if whose(record, machine, at) == OURS and key in mark_keys(machine)
+    ]
+
+
+def _is_silent(record: Record, entry: EventState, at: float) -> bool:
+    """Whether nobody is left who could see the end of an event that takes its machines away."""
+    if not event_of(entry).takes_machines_away or not entry["affected"]:
+        return False
+    due = entry["started"] is not None or entry["approval"]["maybe"] or at >= not_before(entry)
+    machines = [record["hosts"][host] for host in entry["sightings"]]
+    return due and all(machine["lost"] and at - (machine["answered"] or 0.0) >= SILENT for machine in machines)
+
+
+def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None:
+    entry["closed"] = TAKEN
+    last = max(sighting["last"] for sighting in entry["sightings"].values())
+    words = f"last seen {entry['status']} {at - last:.0f} s ago; nothing has been heard of {listed(entry['affected'])} since"
+    happened(record, at, "left", words, key)
+    note(record, f"event {key}: taken", f"{title(entry)} was {words}.")
+    for host in entry["affected"]:
+        ready = bears_prepared(record, record["hosts"][host], key, at)
+        if entry["started"] is None and needs_preparation(entry, host) and not ready:
+            words = f"{host} was not prepared for {title(entry)} when it was last heard of."
+            report(record, f"event {key}: {host} unprepared", words)
+
+
+# ---- machines ----
+
+
+def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
+    """Whether the run waits for a machine: to be brought back, or to show whether it has to be."""
+    if machine["aside"] or took_away(record, machine["host"]):
+        return False
+    owner = whose(record, machine, at)
+    if owner in (OURS, LEFT):
+        if is_kept(record, machine, at):
+            return False  # the event counts, as long as the run watches it
+        since = machine["recovering"] if machine["recovering"] is not None else at
+        return at - since < machine["options"]["recover_timeout"]
+    known = machine["mark_since"] if machine["mark_since"] is not None else at
+    return is_to_be_learned(record, machine, at) and at - known < machine["options"]["recover_timeout"]
+
+
+def _is_untried(machine: MachineState) -> bool:
+    """Whether a machine that was never seen has not been called often enough."""
+    return not machine["aside"] and machine["answered"] is None and machine["failures"] < TRIES
+
+
+# ---- the run ----
+
+
+def is_busy(record: Record, at: float) -> bool:
+    """Whether the run has an event to see through, or a machine to bring back."""
+    return any(is_handled(entry) for entry in record["events"].values()) or any(
+        is_awaited(record, machine, at) for machine in record["hosts"].values()
+    )
+
+
+def is_left_to_person(record: Record, at: float) -> bool:
+    """Whether nothing is left but events that wait for a person's yes, and all of their machines may be left with their marks."""
+    waiting = {
+        key
+        for key, entry in record["events"].items()
+        if is_waiting_for_yes(record, key, entry, at) and _may_leave(record, entry)
+    }
+    others = [key for key, entry in record["events"].items() if is_handled(entry) and key not in waiting]
+    return (
+        bool(waiting)
+        and not others
+        and not any(is_awaited(record, machine, at) for machine in record["hosts"].values())
+    )
+
+
+def _may_leave(record: Record, entry: EventState) -> bool:
+    return leaves([record["hosts"][host]["options"]["hold"] for host in entry["affected"]])
+
+
+def end(record: Record, at: float) -> None:
+    """Count the rounds, and see whether the run is over."""
+    busy = is_busy(record, at)
+    if record["busy"] and not busy:
+        record["rounds_done"] += 1
+    record["busy"] = busy
+    if record["run"]["check"]:
+        record["finished"] = bool(record["ticks"])
+    elif is_left_to_person(record, at):
+        record["finished"] = True
+        for key, entry in record["events"].items():
+            if is_handled(entry):
+                note(record, f"event {key}: yes", f"{title(entry)} is prepared, and {entry['waits']}")
+    else:
+        record["finished"] = not busy and _is_over(record, at)
+
+
+def _is_over(record: Record, at: float) -> bool:
+    since = at - record["clock"]["mono"]
+    machines = [machine for machine in record["hosts"].values() if not machine["aside"]]
+    if not record["ticks"] or any(_is_untried(machine) for machine in machines):
+        return not machines
+    if since >= NOBODY_LOOKS and all(machine["looked"] is None for machine in machines):
+        return True
+    return since >= record["same"]["wait_timeout"] or 0 < record["same"]["rounds"] <= record["rounds_done"]

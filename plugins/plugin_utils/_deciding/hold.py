@@ -1,0 +1,277 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Events that wait for a person: prepared, and approved once somebody says yes. Pure.
+
+Private to this collection.
+
+The yes is a file beside the mark; one, on any machine of the event, is enough. A run that lives approves; where none does, the
+playbook ``approve`` looks at all marks and approves itself, or says whose is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...module_utils._events.event import Event, event_from_dict
+from ...module_utils._text import did_you_mean, listed, one_line, sentence, shown
+from .approval import Approver, matched, next_approver, no_tries
+from .asked import Asked, event_words, holder_words
+
+
+class ByHand(NamedTuple):
+    """What becomes of a person's yes.
+
+    verdict: "run" (a living run approves), "approve" (no run lives: ``host`` approves now), "missing" (machines are not prepared),
+        "not_shown" (no machine is shown such an event), "started", "refused" (never approved this way)
+    id: the event's, as Azure writes it
+    yes_on: hosts on which the yes is laid down
+    host: who approves
+    run, number: of the mark that ``host`` bears ("" and 0 where it bears none): its call must be that run's, by a higher number
+    prepared: the names in Azure of the machines that are prepared
+    missing: hosts whose mark is missing, or isn't of this event or not "prepared"
+    sentences: for people
+    numbers: for "run", of the marks by which it lives, by host: one that rises shows that it does
+    """
+
+    verdict: str
+    id: str
+    yes_on: tuple[str, ...]
+    host: str
+    run: str
+    number: int
+    prepared: tuple[str, ...]
+    missing: tuple[str, ...]
+    sentences: tuple[str, ...]
+    numbers: Mapping[str, int]
+
+
+def said_yes(key: str, hosts: Sequence[str], yes: Mapping[str, Collection[str]]) -> str:
+    """The first machine of an event that bears a person's yes to it; "" when none does.
+
+    :arg key: the event's id, in any case
+    :arg hosts: the machines of the run that it affects
+    :arg yes: the ids of the yeses that each machine bears, by host
+    """
+    return next((host for host in hosts if _holds(yes.get(host, ()), key)), "")
+
+
+def leaves(holds: Sequence[str]) -> bool:
+    """Whether a run may leave an event that is held and prepared, with its marks: when all of its machines say ``leave``."""
+    return bool(holds) and all(hold == "leave" for hold in holds)
+
+
+def by_hand(event_id: str, machines: Sequence[Asked], allow_unknown: Collection[str] = ()) -> ByHand:
+    """What the playbook ``approve`` does about an event.
+
+    :arg machines: all of the inventory's, in its order
+    :arg allow_unknown: names in Azure of machines outside of the inventory that may be affected
+    """
+    sightings = [
+        (machine, event_from_dict(data))
+        for machine in machines
+        for data in machine.events or ()
+        if data["id"].upper() == event_id.strip().upper()
+    ]
+    if not sightings:
+        return _nothing("not_shown", one_line(event_id), _not_shown(event_id, machines))
+    event = _joined([event for _machine, event in sightings])
+    found = matched(event, {machine.host: machine.name for machine in machines}, [m.host for m, _event in sightings])
+    title = f"{event.event_type or 'Event'} {event.event_id} ({listed(found.affected or event.resources)})"
+    if event.has_started:
+        return _nothing("started", event.event_id, [f"{title} has started: nothing is left to approve."])
+    against = _never(event, found.affected, found.ambiguous)
+    if against:
+        return _nothing("refused", event.event_id, [f"{title} is not approved: {against}."])
+    affected = [machine for machine in machines if machine.host in found.affected]
+    yes_on = tuple(machine.host for machine in affected if not machine.problem)
+    living = [machine for machine in affected if _is_held_by_a_living_run(machine, event.key)]
+    if living:
+        numbers = {machine.host: machine.mark["number"] for machine in living if machine.mark}
+        return _nothing("run", event.event_id, [_run_words(title, living)])._replace(yes_on=yes_on, numbers=numbers)
+    missing = {machine.host: _unprepared(machine, event.key) for machine in affected}
+    missing = {host: why for host, why in missing.items() if why}
+    strange = [name for name in found.unknown if name.lower() not in {allowed.lower() for allowed in allow_unknown}]
+    if missing or strange:
+        sentences = [f"{title} is not approved, and no run that would do it is alive."]
+        sentences += [f"{host} {why}." for host, why in missing.items()]
+        if strange:
+            sentences.append(
+                f"It also affects {listed(strange)}, which this inventory doesn't have: approve it from where they are, or, "
+                "where nothing needs to be prepared on them, name them in approve_allow_unknown."
+            )
+        if missing:
+            sentences.append(
+                "Run maintain for these machines: it finds the yes, prepares what is missing, and approves."
+            )
+        answer = _nothing("missing", event.event_id, sentences)
+        return answer._replace(yes_on=yes_on, missing=tuple(missing))
+    host, why = _approver(event, machines, [machine.host for machine, _event in sightings])
+    if not host:
+        return _nothing("refused", event.event_id, [f"{title} is not approved: {why}."])
+    mark = next(machine.mark for machine in machines if machine.host == host) or {}
+    return ByHand(
+        verdict="approve",
+        id=event.event_id,
+        yes_on=yes_on,
+        host=host,
+        run=mark["holder"]["run"] if mark else "",
+        number=mark["number"] if mark else 0,
+        prepared=tuple(machine.name for machine in affected),
+        missing=(),
+        sentences=(f"{title} is prepared, and no run that would approve it is alive: {host} approves it.",),
+        numbers={},
+    )
+
+
+def laid_down(found: ByHand, answers: Mapping[str, Mapping[str, Any]]) -> tuple[bool, str]:
+    """Whether a machine of the event has taken the yes, and a sentence.
+
+    :arg answers: what came back of the requests, by host
+    """
+    taken = [host for host, answer in answers.items() if answer.get("answers") == [{}]]
+    if taken:
+        return True, f"The yes to event {found.id} is laid down on {listed(taken)}."
+    reasons = listed(f"{host}: {_reason(answer)}" for host, answer in answers.items())
+    return (
+        False,
+        f"The yes to event {found.id} could not be laid down on any of its machines, nothing was approved. {reasons}.",
+    )
+
+
+def after_waiting(found: ByHand, before: ByHand) -> ByHand:
+    """What is found once those who were to approve have had the time to show that they are alive.
+
+    :arg before: what was found before the yes was laid down: "run"
+    """
+    if found.verdict == "not_shown":
+        words = f"The event {before.id} was there when the yes was given, and is over or has been cancelled since."
+        return found._replace(verdict="started", sentences=(words,))
+    if found.verdict != "run" or any(number > before.numbers.get(host, 0) for host, number in found.numbers.items()):
+        return found
+    words = (
+        "But it has not been heard of since the yes was given. The yes is kept. See whether that run goes on; if it does "
+        "not, give the yes again when its mark has expired (the playbook status says when)."
+    )
+    return found._replace(verdict="silent", sentences=(*found.sentences, words))
+
+
+def approved(found: ByHand, answer: Mapping[str, Any]) -> tuple[bool, str]:
+    """Whether the event is approved, and a sentence, by what came back of the approval.
+
+    :arg found: "approve"
+    """
+    said = (answer.get("answers") or [{}])[0]
+    if said.get("approved") or said.get("already"):
+        return True, (
+            f"{found.host} has approved event {found.id}. Its machines stay out of service until it is over: run maintain, "
+            "which brings them back, or the playbook recover then."
+        )
+    unknown = "It is not approved" if answer.get("answers") else "It is not known whether Azure got the approval"
+    why = _reason(answer) or "it did not say what came of it"
+    return False, (
+        f"{found.host} was to approve event {found.id}: {why}. {unknown}. "
+        "Give the yes again: an approval that has arrived is not sent twice."
+    )
+
+
+def _reason(answer: Mapping[str, Any]) -> str:
+    """What a call with one request says against having carried it out; "" when nothing."""
+    lost = answer.get("lost") or ("" if answer.get("answers") else "the task that was to do it failed (see above)")
+    said = (answer.get("answers") or [{}])[0]
+    reasons = [entry["message"] for entry in said.get("not_approved") or ()]
+    words = next((words for words in (lost, *reasons, said.get("msg"), said.get("problem")) if words), "")
+    return one_line(words, 1000).rstrip(".")
+
+
+def _holds(ids: Collection[str], key: str) -> bool:
+    return key.upper() in {event_id.upper() for event_id in ids}
+
+
+def _joined(events: Sequence[Event]) -> Event:
+    """The event as the machines were shown it: started where one has seen that, with all the resources that any has seen."""
+    event = next((event for event in events if event.has_started), events[0])
+    names = {name.lower(): name for other in events for name in other.resources}
+    return event._replace(resources=tuple(names.values()))
+
+
+def _nothing(verdict: str, event_id: str, sentences: Sequence[str]) -> ByHand:
+    """An answer without an approver."""
+    return ByHand(verdict, event_id, (), "", "", 0, (), (), tuple(sentences), {})
+
+
+def _not_shown(event_id: str, machines: Sequence[Asked]) -> list[str]:
+    seen = {event["id"]: event for machine in machines for event in machine.events or ()}
+    sentences = [
+        f"No machine is shown an event {shown(event_id)}{did_you_mean(event_id, seen)}: it is over, was cancelled, or affects "
+        "machines that the inventory doesn't have."
+    ]
+    if seen:
+        events = (f"{event_words(event)}, which affects {listed(event['resources'])}" for event in seen.values())
+        sentences.append(f"These are shown: {'; '.join(events)}.")
+    lost = [machine for machine in machines if machine.events is None]
+    if lost:
+        why = listed(f"{machine.host} ({machine.problem or machine.blind})" for machine in lost)
+        sentences.append(f"These could not look: {why}.")
+    marked = [machine.host for machine in machines if _holds((machine.mark or {}).get("events", ()), event_id)]
+    if marked:
+        sentences.append(f"{listed(marked)} bear a mark for it: run maintain or recover, which bring them back.")
+    return sentences
+
+
+def _never(event: Event, affected: Sequence[str], ambiguous: Sequence[str]) -> str:
+    """Why nobody's yes can have the event approved."""
+    if event.is_advice:
+        return "it is advice, and an approval has no effect"
+    if not event.is_scheduled:
+        return f"its status {shown(event.event_status)} is not one that can be approved"
+    if not affected:
+        return "none of its machines is in the inventory"
+    return "; ".join(ambiguous)
+
+
+def _is_held_by_a_living_run(machine: Asked, key: str) -> bool:
+    mark = machine.mark or {}
+    kind = mark.get("holder", {}).get("kind")
+    return kind in ("run", "watcher") and not machine.expired and _holds(mark["events"], key)
+
+
+def _run_words(title: str, living: Sequence[Asked]) -> str:
+    return (
+        f"{sentence(holder_words(living[0].mark or {}))} holds {listed(machine.host for machine in living)} for {title} and "
+        "approves it when all of its machines are prepared."
+    )
+
+
+def _unprepared(machine: Asked, key: str) -> str:
+    """Why a machine does not count as prepared for the event; "" when it does."""
+    mark = machine.mark
+    if machine.problem:
+        return f"could not be asked: {machine.problem}"
+    if mark is None:
+        return "bears no mark: it is in service"
+    if "unreadable" in mark:
+        return f"bears a mark that can't be read: {mark['unreadable']}"
+    if not _holds(mark["events"], key):
+        return f"bears a mark of {mark['holder']['run'] or mark['holder']['kind']} that is not for this event"
+    return "" if mark["phase"] == "prepared" else f"bears a mark that says {mark['phase']!r}, not 'prepared'"
+
+
+def _approver(event: Event, machines: Sequence[Asked], sighted: Collection[str]) -> tuple[str, str]:
+    """The machine that approves and "", or "" and why there is none."""
+    named = {name.lower() for machine in machines for data in machine.events or () for name in data["resources"]}
+    approvers = [
+        Approver(
+            host=machine.host,
+            is_linux=machine.is_linux,
+            shown=machine.host in sighted,
+            affected=machine.name.lower() in named,
+            own=event.affects(machine.name),
+            # One that bears a mark can only be called for the run that holds it.
+            able=not machine.problem and (machine.mark is None or _holds(machine.mark.get("events", ()), event.key)),
+        )
+        for machine in machines
+    ]
+    choice = next_approver(event, approvers, no_tries(), at=0.0, takeover=1.0, left=1.0)
+    return choice.host, choice.words

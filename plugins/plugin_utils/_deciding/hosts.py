@@ -1,0 +1,186 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The machines of a run: how each begins, what an answer says of it, when one that was lost is called again. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...module_utils._text import first_line, one_line
+from .options import HostOptions, PlanError
+from .schema import HostFacts, MachineState, Record
+
+LONGEST_BACK_OFF = 30.0
+"""Seconds after which a machine that nothing comes back from is called again at the latest."""
+
+
+def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
+    """A machine of which only the inventory has spoken."""
+    name, scope = facts["resource_name"], facts["scope"]
+    return {
+        "host": facts["host"],
+        "is_linux": facts["is_linux"],
+        "declared_scope": scope,
+        "declared_name": name,
+        "group": facts["group"],
+        "steps": facts["steps"],
+        "needs": facts["needs"],
+        "task_seconds": float(facts.get("task_seconds") or 0.0),
+        "options": options,
+        "known": False,
+        "confirmed": False,
+        "asked": None,
+        "resource_name": name,
+        "scope": scope or facts["host"],
+        "placement_group": "",
+        "split": False,
+        "vm_id": "",
+        "spot": False,
+        "hello_problem": "",
+        "aside": "",
+        "contradiction": "",
+        "number": 0,
+        "called": None,
+        "answered": None,
+        "lost": "",
+        "failures": 0,
+        "again": 0.0,
+        "looked": None,
+        "incarnation": None,
+        "look_problem": "",
+        "shows": [],
+        "clear": None,
+        "mark": None,
+        "mark_at": None,
+        "mark_since": None,
+        "renewals": 0,
+        "uptime": None,
+        "boot_id": "",
+        "yes": [],
+        "begun": None,
+        "recovering": None,
+        "tried": None,
+        "why": "",
+        "boot_before": "",
+        "outcomes": {},
+        "before": {},
+    }
+
+
+def refuse_same(facts: Iterable[HostFacts]) -> None:
+    """Stop where the inventory itself says that two hosts are one machine.
+
+    :raises PlanError: naming both
+    """
+    hosts: dict[tuple[str, str], str] = {}
+    for fact in facts:
+        key = (fact["scope"], fact["resource_name"].lower())
+        if not all(key):
+            continue
+        if key in hosts:
+            raise PlanError(
+                f"The inventory hosts {hosts[key]} and {fact['host']} (scope {fact['scope']!r}) are both the VM "
+                f"{fact['resource_name']!r}. Remove one of them, or correct azure_maintenance_resource_name."
+            )
+        hosts[key] = fact["host"]
+
+
+# ---- answers ----
+
+
+def count_lost(machine: MachineState, why: str, at: float) -> None:
+    """Nothing came back from the machine: it is called again after 1, 2, 4 ... 30 s."""
+    machine["lost"] = first_line(why, 1000) or "nothing came back, and no reason was given"
+    machine["failures"] += 1
+    machine["again"] = at + back_off(machine["failures"])
+
+
+def back_off(failures: int) -> float:
+    """Seconds until a machine is called again from which so often in a row nothing came back."""
+    return float(min(2.0 ** min(failures - 1, 10), LONGEST_BACK_OFF))
+
+
+def take_answer(machine: MachineState, answer: Mapping[str, Any], at: float) -> None:
+    """What any answer says of a machine, whatever it was asked."""
+    machine["lost"], machine["failures"], machine["again"] = "", 0, 0.0
+    machine["answered"], machine["called"] = at, None
+    machine["boot_id"] = str(answer.get("boot_id") or "")
+    machine["uptime"] = answer.get("uptime")
+    machine["yes"] = [str(event_id).upper() for event_id in answer.get("yes") or ()]
+    _take_mark(machine, answer.get("mark"), at)
+
+
+def _take_mark(machine: MachineState, mark: dict[str, Any] | None, at: float) -> None:
+    before = machine["mark"]
+    if _holder(mark) != _holder(before):
+        machine["mark_since"], machine["renewals"] = at, 0
+    elif mark and mark.get("lease") != (before or {}).get("lease"):
+        machine["mark_since"] = at
+        machine["renewals"] += 1
+    machine["mark"], machine["mark_at"] = mark, at
+    if mark and "number" in mark:
+        # A call whose number is no higher would be refused.
+        machine["number"] = max(machine["number"], int(mark["number"]))
+        machine["boot_before"] = mark["boot_id"]
+
+
+def _holder(mark: Mapping[str, Any] | None) -> Any:
+    return ((mark.get("holder") or {}).get("run"), mark.get("since")) if mark else None
+
+
+# ---- who it is ----
+
+
+def take_hello(record: Record, machine: MachineState, answer: Mapping[str, Any], at: float) -> None:
+    """Who the machine says it is. What it could not learn it is asked again."""
+    machine["asked"] = at
+    machine["hello_problem"] = first_line(answer.get("problem"), 1000)
+    machine["vm_id"] = str(answer.get("vm_id") or machine["vm_id"])
+    machine["spot"] = machine["spot"] or str(answer.get("priority") or "").lower() == "spot"
+    name = str(answer.get("resource_name") or "")
+    if name:
+        machine["contradiction"] = _contradiction(machine, name)
+        machine["resource_name"], machine["confirmed"] = name, True
+    group = str(answer.get("placement_group") or "")
+    machine["placement_group"] = group or machine["placement_group"]
+    if group and not machine["declared_scope"] and not machine["split"] and machine["scope"] == machine["host"]:
+        # Azure itself calls a placement group a scope; what the inventory declares wins (S4.17).
+        machine["scope"] = f"placement group {group}"
+    machine["known"] = machine["confirmed"] and (bool(machine["declared_scope"]) or not machine["hello_problem"])
+    _set_twins_aside(record, machine)
+
+
+def _contradiction(machine: MachineState, name: str) -> str:
+    declared = machine["declared_name"]
+    if not declared or declared.lower() == name.lower():
+        return ""
+    return (
+        f"{machine['host']} is the VM {one_line(name)!r} by its own metadata service, but {declared!r} by the inventory. "
+        "Correct azure_maintenance_resource_name; until then no event is approved that affects it."
+    )
+
+
+def _set_twins_aside(record: Record, machine: MachineState) -> None:
+    """Two hosts that turn out to be one machine: the second one takes no part, or each would undo the other's work."""
+    for other in record["hosts"].values():
+        if other is machine or other["aside"] or not _are_one(machine, other):
+            continue
+        first, second = sorted((machine, other), key=lambda one: list(record["hosts"]).index(one["host"]))
+        if not second["aside"]:
+            second["aside"] = (
+                f"{second['host']} takes no part: it is the same VM as {first['host']} ({one_line(first['resource_name'])!r}). "
+                "Remove one of them from the inventory, or correct azure_maintenance_resource_name."
+            )
+
+
+def _are_one(one: MachineState, other: MachineState) -> bool:
+    if one["vm_id"] and other["vm_id"]:
+        return one["vm_id"].lower() == other["vm_id"].lower()
+    same_name = one["resource_name"].lower() == other["resource_name"].lower() != ""
+    # What only the inventory says may be the other one's name.
+    return same_name and one["scope"] == other["scope"] and one["confirmed"] and other["confirmed"]

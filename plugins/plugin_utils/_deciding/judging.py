@@ -1,0 +1,214 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is to be done about the open events: whom they affect, by which policies, and whose turn it is. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from ...module_utils._events.lifecycle import CANCELLED
+from ...module_utils._events.policy import parse_policy
+from ...module_utils._text import listed
+from .approval import matched
+from .capacity import Candidate, turns
+from .life import TAKEN, event_of, is_open, not_before
+from .marks import NOBODY, holder_words, mark_keys, whose
+from .policies import APPROVING, PREPARING, decided
+from .reports import happened, note
+from .schema import EventState, MachineState, Record
+from .scopes import near
+
+PER_STEP = 4.0
+"""Seconds from one step to the next: a tick, where they are not all done in one call."""
+
+PER_STEP_WINDOWS = 10.0
+
+SILENT = 60.0
+"""Seconds of silence after which a machine is taken to be gone that a Terminate or a Preempt may have taken."""
+
+SHARE_OF_NOTICE_FOR_MARGIN = 0.25
+"""A margin never eats more than this share of the notice, or nothing would be left of a Preempt's 30 s (S4.13)."""
+
+
+def title(entry: EventState) -> str:
+    """The event's name in a sentence."""
+    return f"{entry['type'] or 'An event'} {entry['id']} ({listed(entry['affected'] or entry['resources'])})"
+
+
+def is_acting(entry: EventState) -> bool:
+    """Whether anything is to be done about the event."""
+    return any(action in PREPARING or action in APPROVING for action in entry["actions"].values())
+
+
+def is_handled(entry: EventState) -> bool:
+    """Whether the run watches the event and has something to do about it by now."""
+    return is_open(entry) and is_acting(entry) and entry["turn"] != "later"
+
+
+def is_given_up(entry: EventState) -> bool:
+    """Whether a machine could not be prepared for it, so that it is never approved."""
+    return bool(entry["failed"]) and entry["started"] is None
+
+
+def needs_preparation(entry: EventState, host: str) -> bool:
+    return entry["actions"].get(host) in PREPARING
+
+
+def preparation_end(entry: EventState, machine: MachineState) -> float:
+    """When a machine has to be prepared: at not-before, less its margin."""
+    notice = entry["shown_notice"] if entry["shown_notice"] is not None else not_before(entry) - entry["shown"]
+    margin = min(machine["options"]["margin"], max(notice, 0.0) * SHARE_OF_NOTICE_FOR_MARGIN)
+    return not_before(entry) - margin
+
+
+def took_away(record: Record, host: str) -> bool:
+    """Whether a Terminate or a Preempt seems to have taken the machine: it is over, and the machine has been silent since."""
+    machine = record["hosts"][host]
+    answered = machine["answered"] or 0.0
+    if not machine["lost"]:
+        return False
+    for entry in record["events"].values():
+        if host not in entry["affected"] or not event_of(entry).takes_machines_away or entry["outcome"] == CANCELLED:
+            continue
+        silent = entry["gone"] is not None and answered <= entry["gone"] <= record["at"] - SILENT
+        if silent or entry["closed"] == TAKEN:
+            return True
+    return False
+
+
+def seconds_needed(machine: MachineState) -> float:
+    """How long its preparation may take."""
+    return machine["needs"] + machine["steps"] * (PER_STEP if machine["is_linux"] else PER_STEP_WINDOWS)
+
+
+# ---- whom it affects, and what their policies say ----
+
+
+def match_and_decide(record: Record, at: float) -> None:
+    """Find the machines of all open events, and what is to be done on them."""
+    names = {host: machine["resource_name"] for host, machine in record["hosts"].items() if not machine["aside"]}
+    for key, entry in record["events"].items():
+        if entry["gone"] is None:
+            _match(record, key, entry, names, at)
+            _decide(record, entry, at)
+
+
+def _match(record: Record, key: str, entry: EventState, names: dict[str, str], at: float) -> None:
+    hosts = near(record, entry)
+    found = matched(event_of(entry), names, hosts)
+    new = [host for host in found.affected if host not in entry["affected"]]
+    if entry["affected"] and new:
+        happened(record, at, "grown", f"it turns out to affect {listed(new)}, too", key)
+    entry["affected"], entry["unknown"] = list(found.affected), list(found.unknown)
+    entry["ambiguous"] = list(found.ambiguous)
+    entry["nameless"] = [
+        host
+        for host, machine in record["hosts"].items()
+        if not (machine["resource_name"] or machine["aside"]) and (host in hosts or machine["scope"] == host)
+    ]
+
+
+def _decide(record: Record, entry: EventState, at: float) -> None:
+    """What was decided stays so, though the notice shrinks; what was left alone is judged anew."""
+    event = event_of(entry)
+    by = repr((entry["type"], entry["source"], entry["duration"], entry["affected"]))
+    if is_acting(entry) and by == entry["judged_by"]:
+        return
+    if not is_acting(entry):
+        entry["judged"] = None if entry["deadline"] is None else entry["deadline"] - at
+    entry["judged_by"] = by
+    if not entry["affected"]:
+        _note_decision(entry, {}, "", "", "none of its machines is in this run")
+    elif not (event.is_scheduled or event.has_started or event.is_advice):
+        words = f"its status {entry['status']!r} is not one that can be prepared for"
+        _note_decision(entry, dict.fromkeys(entry["affected"], "notify"), "notify", "", words)
+    else:
+        rules = {host: parse_policy(record["hosts"][host]["options"]["policy"]) for host in entry["affected"]}
+        found = decided(event, entry["judged"], rules)
+        _note_decision(entry, found.actions, found.action, found.rule, found.words)
+        _note_without_steps(record, entry)
+
+
+def _note_decision(entry: EventState, actions: dict[str, str], action: str, rule: str, words: str) -> None:
+    entry["actions"], entry["action"], entry["rule"], entry["words"] = actions, action, rule, words
+
+
+def _note_without_steps(record: Record, entry: EventState) -> None:
+    """A variable that is misspelt would leave a machine without steps, and approved in service."""
+    for host in entry["affected"]:
+        if needs_preparation(entry, host) and not record["hosts"][host]["steps"]:
+            words = (
+                f"No step of drain_steps is for {host}: it counts as prepared for its events while it is in service."
+            )
+            note(record, f"steps: {host}", words)
+
+
+# ---- capacity ----
+
+
+def give_turns(record: Record, at: float) -> None:
+    """Which events may take their machines out of service now."""
+    hosts = {host: machine for host, machine in record["hosts"].items() if not machine["aside"]}
+    candidates = {
+        key: _candidate(record, key, entry, at)
+        for key, entry in record["events"].items()
+        if is_open(entry) and is_acting(entry) and entry["started"] is None and not is_given_up(entry)
+    }
+    found = turns(
+        {host: group_of(machine) for host, machine in hosts.items()},
+        {host: str(machine["options"]["max_out"]) for host, machine in hosts.items()},
+        who_is_out(record, at),
+        [host for host in hosts if took_away(record, host)],
+        list(candidates.values()),
+    )
+    for key, entry in record["events"].items():
+        turn = found.get(key)
+        if turn and turn.state == "waits" and entry["turn"] != "waits":
+            happened(record, at, "waits", turn.words, key)
+        entry["turn"] = turn.state if turn else ""
+        entry["turn_words"] = turn.words if turn and not turn.approve else ""
+        entry["may_prepare"] = bool(turn and turn.prepare)
+        entry["too_large"] = bool(turn and turn.too_large)
+
+
+def group_of(machine: MachineState) -> str:
+    """The capacity group of a machine: the declared one, else its scope as it was said, whatever documents showed since."""
+    group = machine["placement_group"]
+    return machine["group"] or machine["declared_scope"] or (f"placement group {group}" if group else machine["scope"])
+
+
+def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candidate:
+    left = not_before(entry) - at
+    machines = [record["hosts"][host] for host in entry["affected"] if needs_preparation(entry, host)]
+    needs = [seconds_needed(machine) + not_before(entry) - preparation_end(entry, machine) for machine in machines]
+    within = max((machine["options"]["prepare_within"] for machine in machines), default=0.0)
+    begun = entry["approval"]["maybe"] or any(
+        key in mark_keys(machine) and machine["begun"] is not None for machine in machines
+    )
+    return Candidate(
+        key=key,
+        title=f"{entry['type']} {entry['id']}",
+        hosts=tuple(entry["affected"]),
+        left=left,
+        needs=max(needs, default=0.0),
+        wanted=(entry["action"] in APPROVING and not entry["hold"]) or left <= within,
+        begun=begun,
+    )
+
+
+def who_is_out(record: Record, at: float) -> dict[str, str]:
+    """The machines that are out of service, or have to be taken for it, and why."""
+    out: dict[str, str] = {}
+    for host, machine in record["hosts"].items():
+        if whose(record, machine, at) != NOBODY:
+            out[host] = f"bears the mark of {holder_words(machine)}"
+        elif machine["lost"] or machine["answered"] is None:
+            out[host] = "can't be reached"
+    for entry in record["events"].values():
+        under_way = entry["started"] is not None or entry["approval"]["maybe"]
+        if entry["gone"] is None and under_way:
+            for host in entry["affected"]:
+                out.setdefault(host, f"is affected by {entry['type']} {entry['id']}")
+    return out

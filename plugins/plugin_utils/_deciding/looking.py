@@ -1,0 +1,122 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who looks in the next tick: everybody whom an event concerns, the others by turns, and all on behalf of their scopes. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from .hosts import back_off
+from .judging import is_handled, took_away
+from .life import is_open
+from .marks import LEFT, OURS, RUN, WATCHER, whose
+from .schema import EventState, MachineState, Record
+from .scopes import members, near, sentinels
+
+ENOUGH = 2
+"""Machines that watch an event beside those that it affects: an approver, and one that takes over."""
+
+BY_TURNS = 20.0
+"""Seconds after which another scope is looked at while something is under way: 30 with the tick's own length."""
+
+BY_TURNS_SPOT = 5.0
+
+ASK_AGAIN = 10.0
+"""Seconds after which a machine is asked again who it is, when it could not say."""
+
+EVERYBODY = 300.0
+"""Seconds after which a machine that looks for nobody is called all the same: it may be lost, bear a mark, see other events."""
+
+
+def is_under_way(record: Record, at: float) -> bool:
+    """Whether anything is to be done or watched, so that nobody waits for a change."""
+    if any(is_handled(entry) or _may_be_over(entry) for entry in record["events"].values()):
+        return True
+    return any(bears_ours(record, machine, at) for machine in record["hosts"].values())
+
+
+def _may_be_over(entry: EventState) -> bool:
+    """Whether one look has lacked it: a second one decides."""
+    absent = any(sighting["absent"] is not None for sighting in entry["sightings"].values())
+    return is_open(entry) and absent
+
+
+def bears_ours(record: Record, machine: MachineState, at: float) -> bool:
+    """Whether it bears a mark that this run has to take care of, or may have to."""
+    if machine["aside"] or took_away(record, machine["host"]):
+        return False
+    return whose(record, machine, at) == OURS or is_to_be_learned(record, machine, at)
+
+
+def is_to_be_learned(record: Record, machine: MachineState, at: float) -> bool:
+    """Whether its mark is that of a run, or a watcher, of which it will show whether it is still there."""
+    owner = whose(record, machine, at)
+    return owner == LEFT or (owner in (RUN, WATCHER) and machine["renewals"] == 0)
+
+
+def lookers(record: Record, at: float) -> set[str]:
+    """The machines that look in a tick while something is under way."""
+    chosen = {host for host, machine in record["hosts"].items() if bears_ours(record, machine, at)}
+    for key, entry in record["events"].items():
+        if is_handled(entry) or _may_be_over(entry):
+            chosen.update(_of_event(record, key, entry))
+    for scope, host in sentinels(record, avoid=_affected(record)).items():
+        spot = any(record["hosts"][one]["spot"] for one in members(record)[scope])
+        last = record["watched"].get(scope)
+        if last is None or at - last >= (BY_TURNS_SPOT if spot else BY_TURNS):
+            chosen.add(host)
+    return chosen | unseen(record, at)
+
+
+def is_to_be_asked(machine: MachineState, at: float) -> bool:
+    """Whether it is time to ask a machine (again) who it is."""
+    return not machine["known"] and (machine["asked"] is None or at - machine["asked"] >= ASK_AGAIN)
+
+
+def unseen(record: Record, at: float) -> set[str]:
+    """Machines that have not said who they are, have been lost, or were not called for long."""
+    return {
+        host
+        for host, machine in record["hosts"].items()
+        if not machine["aside"]
+        and (
+            is_to_be_asked(machine, at)
+            or machine["lost"]
+            or machine["answered"] is None
+            or at - machine["answered"] >= EVERYBODY
+        )
+    }
+
+
+def _affected(record: Record) -> set[str]:
+    return {host for entry in record["events"].values() if is_handled(entry) for host in entry["affected"]}
+
+
+def _of_event(record: Record, key: str, entry: EventState) -> set[str]:
+    """Those it affects, and a few others that are shown it, or may be."""
+    affected = _affected(record)
+    machines = [record["hosts"][host] for host in near(record, entry) if host not in entry["affected"]]
+    machines = [one for one in machines if not one["lost"] and one["host"] not in entry["lacking"]]
+    machines.sort(key=lambda one: (one["host"] in affected, key not in one["shows"], not one["is_linux"]))
+    lacking = list(entry["lacking"])[:1]  # it may be late, or show that the scope is none
+    return {*entry["affected"], *(one["host"] for one in machines[:ENOUGH]), *lacking}
+
+
+# ---- while nothing is under way ----
+
+
+def seconds_until_due(record: Record, at: float) -> float:
+    """Seconds until something is due though no document changes; infinite when nothing will be."""
+    due = [record["clock"]["mono"] + record["same"]["wait_timeout"] - at]
+    for entry in record["events"].values():
+        if is_open(entry) and entry["deadline"] is not None and entry["turn"] == "later":
+            within = (record["hosts"][host]["options"]["prepare_within"] for host in entry["affected"])
+            due.append(entry["deadline"] - max(within) - at)
+    for machine in record["hosts"].values():
+        if machine["lost"] and not machine["aside"]:
+            due.append(machine["again"] - at if machine["again"] > at else back_off(machine["failures"] + 1))
+        elif not machine["known"]:
+            due.append((machine["asked"] or at) + ASK_AGAIN - at)
+    return min((seconds for seconds in due if seconds > 0), default=float("inf"))

@@ -1,0 +1,82 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Marks as the controller sees them: whose one is, whether its holder still lives, what a machine is prepared for. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from ...module_utils._text import one_line
+from .schema import MachineState, Record
+
+NOBODY = "nobody"
+OURS = "ours"
+WATCHER = "watcher"
+DRAIN = "drain"  # role drain alone: only its own recovery takes it back
+RUN = "run"  # another run, which lives as far as is known
+LEFT = "left"  # a run or a watcher that has not renewed its lease
+UNREADABLE = "unreadable"  # or of a newer format
+
+FRESH = 10.0
+"""Seconds for which a mark counts as present. Windows machines answer on every third tick of a few seconds."""
+
+
+def whose(record: Record, machine: MachineState, at: float) -> str:
+    """Whose the machine's mark is, as it was last seen."""
+    mark = machine["mark"]
+    if mark is None:
+        return NOBODY
+    if "unreadable" in mark:
+        return UNREADABLE
+    holder = mark["holder"]
+    if holder["kind"] == "drain":
+        return DRAIN
+    if holder["run"] == record["run"]["run"]:
+        return OURS
+    if is_expired(machine, at):
+        return LEFT
+    return WATCHER if holder["kind"] == "watcher" else RUN
+
+
+def is_expired(machine: MachineState, at: float) -> bool:
+    """Whether the lease of the machine's mark is over: by the machine's uptime, or else by how long it has not been renewed."""
+    lease = (machine["mark"] or {})["lease"]
+    if machine["boot_id"] and machine["boot_id"] != lease["boot_id"]:
+        return True
+    if machine["uptime"] is not None and machine["mark_at"] is not None:
+        return bool(machine["uptime"] + at - machine["mark_at"] >= lease["until"])
+    return bool(at - (machine["mark_since"] or at) >= lease["until"] - lease["uptime"])
+
+
+def mark_keys(machine: MachineState) -> list[str]:
+    """The keys of the events in its mark."""
+    return [str(event_id).upper() for event_id in (machine["mark"] or {}).get("events") or ()]
+
+
+def phase(machine: MachineState) -> str:
+    """The phase of its mark; "" where it has none that can be read."""
+    return str((machine["mark"] or {}).get("phase") or "")
+
+
+def bears_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
+    """Whether its mark, as it was last seen, says that it is prepared for an event, by this run or by its own watcher."""
+    return phase(machine) == "prepared" and key in mark_keys(machine) and whose(record, machine, at) in (OURS, WATCHER)
+
+
+def is_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
+    """Whether its mark says so now."""
+    fresh = machine["mark_at"] is not None and at - machine["mark_at"] <= FRESH
+    return fresh and bears_prepared(record, machine, key, at)
+
+
+def holder_words(machine: MachineState) -> str:
+    """Whose the mark is, and since when, for people."""
+    mark = machine["mark"] or {}
+    if "unreadable" in mark:
+        return f"a mark that can't be read ({one_line(mark['unreadable'])})"
+    holder = mark["holder"]
+    job = f" (job {one_line(holder['job'])})" if holder.get("job") else ""
+    where = f" of {one_line(holder['controller'])}" if holder.get("controller") else ""
+    return f"{holder['kind'] or 'run'} {one_line(holder['run'])}{job}{where}, since {one_line(mark['since'])}"

@@ -1,0 +1,287 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Outages: whether a machine is to be prepared, brought back or left as it is, and what came of that. Pure.
+
+Private to this collection.
+
+A machine is asked to be "prepared" for events or "recovered"; how it gets there is its own affair. Only a machine that bears a
+mark of this run, or one that a dead run left, is ever brought back, and only when its own document shows that its events are over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ...module_utils._text import first_line
+from .judging import is_given_up, needs_preparation, preparation_end
+from .life import GONE_APART, is_open, not_before
+from .marks import FRESH, LEFT, NOBODY, OURS, holder_words, mark_keys, phase, whose
+from .reports import happened
+from .schema import EventState, HostResult, MachineState, Record
+
+RETRY = 30.0
+"""Seconds after which a recovery that failed is tried again."""
+
+LOOKS_IN_VAIN = 60.0
+"""Seconds after which a machine is brought back that can be reached, but can't look: others have seen that its events are over."""
+
+
+class Target(NamedTuple):
+    """What a machine is asked to become."""
+
+    to: str  # prepared or recovered
+    events: list[str]  # ids
+    left: float
+    take: str = ""
+    still: bool = False
+
+
+def target(record: Record, machine: MachineState, at: float) -> Target | None:
+    """What the machine is to become; None when it is left as it is."""
+    owner = whose(record, machine, at)
+    if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, LEFT):
+        return None
+    take = machine["mark"]["holder"]["run"] if owner == LEFT and machine["mark"] else ""
+    wanted = wanted_events(record, machine, at)
+    if wanted:
+        return _to_prepare(record, machine, wanted, owner, take, at)
+    if owner == NOBODY:
+        return None
+    if is_kept(record, machine, at):
+        moving = owner == OURS and phase(machine) in ("preparing", "recovering")
+        to = "prepared" if phase(machine) == "preparing" else "recovered"
+        return Target(to, [], max(machine["needs"], RETRY), still=True) if moving else None
+    if machine["tried"] is not None and at - machine["tried"] < RETRY:
+        return None
+    return (
+        Target("recovered", [], _time_to_recover(record, machine, at), take)
+        if _may_recover(record, machine, owner, at)
+        else None
+    )
+
+
+def of_machine(record: Record, machine: MachineState) -> dict[str, EventState]:
+    """The events that are not gone and affect the machine, or stand in its mark."""
+    keys = mark_keys(machine)
+    return {
+        key: entry
+        for key, entry in record["events"].items()
+        if entry["gone"] is None and (machine["host"] in entry["affected"] or key in keys)
+    }
+
+
+# ---- to be prepared ----
+
+
+def wanted_events(record: Record, machine: MachineState, at: float) -> dict[str, EventState]:
+    """The events that the machine is to be prepared for now."""
+    keys, host = mark_keys(machine), machine["host"]
+    wanted = {}
+    for key, entry in of_machine(record, machine).items():
+        if not is_open(entry) or entry["started"] is not None or is_given_up(entry):
+            continue
+        begun = key in keys
+        in_time = entry["may_prepare"] and preparation_end(entry, machine) > at
+        if entry["too_large"] and entry["turn"] != "due":
+            in_time = False  # it has grown since its turn came: who joined it waits
+        if needs_preparation(entry, host) and (begun or in_time):
+            wanted[key] = entry
+    return wanted
+
+
+def _to_prepare(
+    record: Record, machine: MachineState, wanted: Mapping[str, EventState], owner: str, take: str, at: float
+) -> Target | None:
+    keys = mark_keys(machine)
+    if owner == OURS and phase(machine) == "prepared" and all(key in keys for key in wanted):
+        return None
+    struck = any(entry["started"] is not None for entry in of_machine(record, machine).values())
+    still = struck and not any(entry["turn"] == "due" for entry in wanted.values())
+    if still and owner != OURS:
+        return None
+    left = min(preparation_end(entry, machine) for entry in wanted.values()) - at
+    return Target("prepared", [entry["id"] for entry in wanted.values()], max(left, 0.0), take, still)
+
+
+# ---- to be kept, or brought back ----
+
+
+def is_kept(record: Record, machine: MachineState, at: float) -> bool:
+    """Whether an event that is not over holds the machine's recovery back."""
+    return any(_keeps(record, key, entry, machine, at) for key, entry in of_machine(record, machine).items())
+
+
+def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, at: float) -> bool:
+    if entry["started"] is not None:
+        return True
+    if key not in mark_keys(machine):
+        return False
+    if not is_given_up(entry):
+        return True
+    if machine["options"]["on_failure"] != "revert":
+        return True
+    # Under its very event nothing is put into service: there must be time for all of it.
+    return phase(machine) != "recovering" and at + machine["needs"] > not_before(entry)
+
+
+def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -> bool:
+    """Whether the machine has looked itself, just now, and its events are over."""
+    if machine["lost"]:
+        return False  # much may have changed meanwhile
+    reverts = any(is_given_up(entry) for entry in of_machine(record, machine).values())
+    looked = machine["looked"] is not None and at - machine["looked"] <= FRESH and not machine["look_problem"]
+    if looked and reverts and owner == OURS:
+        return True
+    if looked and machine["clear"] is not None:
+        return owner == OURS or at - machine["clear"] >= GONE_APART
+    in_vain = machine["recovering"] is not None and at - machine["recovering"] >= LOOKS_IN_VAIN
+    return owner == OURS and bool(machine["look_problem"]) and in_vain
+
+
+def _time_to_recover(record: Record, machine: MachineState, at: float) -> float:
+    coming = [not_before(entry) - at for entry in of_machine(record, machine).values() if is_given_up(entry)]
+    if coming:
+        return max(min(coming), 0.0)
+    spent = at - machine["recovering"] if machine["recovering"] is not None else 0.0
+    return max(machine["options"]["recover_timeout"] - spent, machine["needs"], RETRY)
+
+
+def follow(record: Record, at: float) -> None:
+    """Note since when each machine could be brought back, by what is known of it and its events."""
+    for machine in record["hosts"].values():
+        owner = whose(record, machine, at)
+        due = owner in (OURS, LEFT) and not wanted_events(record, machine, at) and not is_kept(record, machine, at)
+        if not due:
+            machine["recovering"] = None
+        elif machine["recovering"] is None:
+            machine["recovering"], machine["tried"] = at, None
+
+
+# ---- what came of it ----
+
+
+class Before(NamedTuple):
+    """How a machine's mark was before an answer."""
+
+    owner: str
+    phase: str
+    keys: list[str]
+    recovering: bool
+    words: str
+
+
+def before_answer(record: Record, machine: MachineState, at: float) -> Before:
+    words = holder_words(machine) if machine["mark"] else ""
+    return Before(
+        whose(record, machine, at), phase(machine), mark_keys(machine), machine["recovering"] is not None, words
+    )
+
+
+def take_mark(record: Record, machine: MachineState, before: Before, asked: bool, at: float) -> None:
+    """What has become of the machine's mark since it was last seen.
+
+    :arg asked: whether it was asked to recover
+    """
+    owner, host = whose(record, machine, at), machine["host"]
+    if before.owner == NOBODY and owner == LEFT:
+        happened(
+            record,
+            at,
+            "found",
+            f"{host} bears the mark of {holder_words(machine)}, which is not heard of any more",
+            host=host,
+        )
+    if before.owner == LEFT and owner == OURS:
+        happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
+    if owner == OURS and machine["begun"] is None:
+        machine["begun"] = at
+    if owner == OURS and phase(machine) == "prepared":
+        _note_prepared(record, machine, at)
+    if before.owner in (OURS, LEFT) and owner == NOBODY:
+        if before.recovering or asked or before.owner == LEFT:
+            _note_recovered(record, machine, before.keys, True, "", at)
+        else:
+            _note_removed(record, machine, before.keys, at)
+        machine["recovering"] = machine["tried"] = None
+        machine["why"] = ""
+
+
+def _note_prepared(record: Record, machine: MachineState, at: float) -> None:
+    host = machine["host"]
+    for key in mark_keys(machine):
+        entry = record["events"].get(key)
+        if entry and entry["gone"] is None and not entry["prepared"].get(host, {"ok": False})["ok"]:
+            entry["prepared"][host] = _result(machine, True, "", machine["begun"], at)
+            happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
+
+
+def _note_recovered(record: Record, machine: MachineState, keys: list[str], ok: bool, why: str, at: float) -> None:
+    host = machine["host"]
+    known = [key for key in keys if key in record["events"]]
+    for key in known:
+        entry = record["events"][key]
+        reverted = entry["gone"] is None
+        result = _result(machine, ok, why, machine["recovering"], at)
+        result["reverted"], result["rebooted"] = reverted, _rebooted(machine)
+        entry["prepared"].pop(host, None) if reverted and ok and not entry["failed"] else None
+        entry["recovered"][host] = result
+        words = "NOT BACK" if not ok else "reverted" if reverted else "recovered"
+        happened(record, at, words, _in_seconds(host, result), key, host)
+    if not known:
+        happened(record, at, "recovered" if ok else "NOT BACK", f"{host}{f': {why}' if why else ''}", host=host)
+
+
+def _note_removed(record: Record, machine: MachineState, keys: list[str], at: float) -> None:
+    host = machine["host"]
+    for key in keys:
+        entry = record["events"].get(key)
+        if entry and entry["gone"] is None:
+            entry["prepared"].pop(host, None)
+            entry["failed"].setdefault(host, "somebody else removed its mark, so this run keeps off")
+            happened(record, at, "removed", f"{host}: somebody else removed its mark", key, host)
+
+
+def take_go(
+    record: Record, machine: MachineState, request: Mapping[str, Any], answer: Mapping[str, Any], at: float
+) -> None:
+    """What the machine answered to what it was asked to become."""
+    state = answer.get("state")
+    if state in ("failed", "half", "refused") or answer.get("problem"):
+        machine["why"] = first_line(answer.get("why") or answer.get("problem"), 1000)
+    if not answer.get("ask") and not answer.get("problem"):
+        machine["before"], machine["outcomes"] = {}, {}
+    if request["to"] == "prepared" and state == "failed":
+        _note_failure(record, machine, [str(event_id).upper() for event_id in request["events"]], at)
+    elif request["to"] == "recovered" and state in ("failed", "half"):
+        if machine["tried"] is None:
+            _note_recovered(record, machine, mark_keys(machine), False, machine["why"] or "no reason was given", at)
+        machine["tried"] = at
+
+
+def _note_failure(record: Record, machine: MachineState, asked: list[str], at: float) -> None:
+    host, why = machine["host"], machine["why"] or "no reason was given"
+    for key in dict.fromkeys([*asked, *mark_keys(machine)]):
+        entry = record["events"].get(key)
+        if entry and entry["gone"] is None and host not in entry["failed"] and needs_preparation(entry, host):
+            entry["failed"][host] = why
+            entry["prepared"][host] = _result(machine, False, why, machine["begun"], at)
+            happened(record, at, "FAILED", _in_seconds(host, entry["prepared"][host]), key, host)
+
+
+def _result(machine: MachineState, ok: bool, why: str, since: float | None, at: float) -> HostResult:
+    seconds = round(at - since, 1) if since is not None else 0.0
+    return {"ok": ok, "at": at, "seconds": seconds, "message": why, "reverted": False, "rebooted": None}
+
+
+def _rebooted(machine: MachineState) -> bool | None:
+    if not machine["boot_id"] or not machine["boot_before"]:
+        return None
+    return machine["boot_id"] != machine["boot_before"]
+
+
+def _in_seconds(host: str, result: HostResult) -> str:
+    said = f": {result['message']}" if result["message"] and not result["ok"] else ""
+    rebooted = {True: ", it had rebooted", False: ", without a reboot", None: ""}[result["rebooted"]]
+    return f"{host} in {result['seconds']:.1f} s{said}{rebooted}"

@@ -1,0 +1,113 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plan for the documents of many machines, as the filter ``maintenance_plan`` gives it to users: the first tick of a run. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...module_utils._events.policy import DEFAULT_POLICY
+from .approving import approvers_of
+from .judging import preparation_end
+from .look import has_failed, message_of
+from .record import begun, ticked
+from .schema import EventState, HostFacts, Record
+
+_NOBODY: Any = {"run": "plan", "job": "", "controller": "", "check": True}
+_SAME: Any = {"rounds": 1, "wait_timeout": 0, "slice": 90, "event_timeout": 3600, "takeover": 30}
+_COPIED = (
+    *("id", "type", "status", "source", "resource_type", "resources", "raw_resources", "not_before", "description"),
+    *("duration", "action", "rule", "hold", "affected", "unknown"),
+)
+
+
+def plan(
+    found: Sequence[Mapping[str, Any]],
+    policy: Sequence[Mapping[str, Any]] | None = None,
+    margin: float = 60.0,
+    allow_unknown: bool = False,
+    prepare_within: float = 3600.0,
+) -> list[dict[str, Any]]:
+    """What to do about every event; the arguments are those of the filter.
+
+    :raises ScheduledEventsError: two hosts are the same VM, or the policy is wrong
+    """
+    options: Any = {
+        "policy": DEFAULT_POLICY if policy is None else policy,
+        "margin": margin,
+        "allow_unknown": allow_unknown,
+        "prepare_within": prepare_within,
+        "on_failure": "revert",
+        "recover_timeout": 900,
+        "max_out": "100%",
+        "hold": "wait",
+    }
+    record = begun([_facts(item, options) for item in found], _NOBODY, 0.0, wall=0.0)
+    call: Any = {
+        "requests": [{"do": "hello"}, {"do": "look", "wait": 0.0, "since": None}],
+        "run": "",
+        "number": 0,
+        "seconds": 10,
+    }
+    record["todo"]["calls"] = {item["host"]: call for item in found}
+    record = ticked(record, {item["host"]: _answer(item.get("look") or {}) for item in found}, 0.0)
+    return [_planned(record, key, entry) for key, entry in record["events"].items()]
+
+
+def _facts(item: Mapping[str, Any], options: Any) -> HostFacts:
+    return {
+        "host": str(item["host"]),
+        # Before ansible-core 2.19 a template makes "False" of false.
+        "is_linux": str(item.get("is_linux", True)).lower() == "true",
+        "scope": str(item.get("scope") or ""),
+        # From ansible-core 2.19 on a template keeps the number that somebody wrote for a name.
+        "resource_name": str((item.get("look") or {}).get("resource_name") or item.get("resource_name") or ""),
+        "group": "",
+        "steps": 1,
+        "needs": 0.0,
+        "options": options,
+        "same": _SAME,
+    }
+
+
+def _answer(look: Mapping[str, Any]) -> dict[str, Any]:
+    """What the machine program would have answered."""
+    if look.get("unreachable") or has_failed(look):
+        return {"lost": message_of(look) or ("it could not be asked" if look else "it was not asked")}
+    hello = {"resource_name": look.get("resource_name"), "placement_group": look.get("placement_group"), "problem": ""}
+    return {"lost": "", "answers": [hello, look], "mark": None, "boot_id": "", "yes": [], "took": 0.0, "number": 0}
+
+
+def _planned(record: Record, key: str, entry: EventState) -> dict[str, Any]:
+    data: dict[str, Any] = dict(entry)
+    ends = [preparation_end(entry, record["hosts"][host]) for host in entry["affected"]]
+    return {
+        **{name: data[name] for name in _COPIED},
+        "verdict": _verdict(entry),
+        "why": entry["words"],
+        "unreachable": [host for host in entry["affected"] if record["hosts"][host]["lost"]],
+        "seen_by": list(entry["sightings"]),
+        "approvers": approvers_of(record, key, entry, 0.0)[:2],
+        "notice": entry["shown_notice"],
+        "budget": max(min(ends, default=1.0), 1.0),
+    }
+
+
+def _verdict(entry: EventState) -> str:
+    action = entry["action"]
+    if not entry["affected"]:
+        return "not_ours"
+    if action in ("ignore", "notify"):
+        return action
+    if entry["started"] is not None:
+        return "watch"
+    if entry["hold"] and action == "approve":
+        return "watch"
+    if entry["turn"] == "later":
+        return "later"
+    return "prepare" if entry["hold"] else action

@@ -1,0 +1,69 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is to be done about an event on each machine that it affects, and what its approval goes by. Pure.
+
+Private to this collection.
+
+Each affected machine is prepared by its own policy. An approval holds for all of them, so the strictest of their actions decides
+about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...module_utils._events.event import Event
+from ...module_utils._events.policy import Rule, decide, strictest
+from ...module_utils._text import listed
+
+PREPARING = ("prepare", "hold", "prepare_and_approve")
+"""Actions by which a machine is prepared."""
+
+APPROVING = ("hold", "prepare_and_approve", "approve")
+"""Actions by which an event is approved: of ``hold``, once a person has said yes."""
+
+_WORDS = {
+    "ignore": "nothing",
+    "notify": "show it only",
+    "prepare": "prepare, do not approve",
+    "hold": "prepare, then wait for a person's yes",
+    "prepare_and_approve": "prepare, then approve",
+    "approve": "approve at once",
+}
+
+
+class EventDecision(NamedTuple):
+    """What the policies of an event's machines say.
+
+    actions: what is done on each machine, by host
+    action: the strictest of them, which the approval goes by
+    host: the first machine whose action that is
+    rule: the name of the rule that decides there
+    words: all of it, for people
+    """
+
+    actions: dict[str, str]
+    action: str
+    host: str
+    rule: str
+    words: str
+
+
+def decided(event: Event, notice: float | None, rules: Mapping[str, Sequence[Rule]]) -> EventDecision:
+    """What is to be done about an event.
+
+    :arg notice: seconds until its not-before; None where that is not known
+    :arg rules: the policy of each machine that it affects, by host in the order of the inventory; at least one
+    """
+    decisions = {host: decide(event, own, notice) for host, own in rules.items()}
+    actions = {host: decision.action for host, decision in decisions.items()}
+    action = strictest(actions.values())
+    deciding = [host for host in actions if actions[host] == action]
+    first = decisions[deciding[0]]
+    words = f"{_WORDS[action]} [policy: {first.rule}; {first.reason}]"
+    if len(deciding) < len(actions):
+        others = (f"{host}: {_WORDS[other]}" for host, other in actions.items() if other != action)
+        words += f"; strictest: {listed(deciding)}; {listed(others)}"
+    return EventDecision(actions, action, deciding[0], first.rule, words)

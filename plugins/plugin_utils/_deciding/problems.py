@@ -1,0 +1,256 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run leaves for a person: one sentence for each subject, so that nothing is said twice. Pure.
+
+Private to this collection.
+
+Most problems are what is the case now, and are found anew after every tick: what has been put right is none any more. What was
+missed stays one: that is kept in the record (``lasting``) when it happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...module_utils._text import listed
+from .approving import no_approver_words
+from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
+from .life import STAYED, is_open, last_seen, not_before
+from .marks import DRAIN, LEFT, NOBODY, OURS, RUN, UNREADABLE, WATCHER, holder_words, mark_keys, phase, whose
+from .outages import is_kept
+from .policies import APPROVING
+from .reports import happened, note, report, time_of_day
+from .schema import EventState, MachineState, Record
+
+
+def of_record(record: Record, at: float) -> dict[str, str]:
+    """All that is a problem now, by subject."""
+    found = dict(record["lasting"])
+    for key, entry in record["events"].items():
+        found.update(_of_event(record, key, entry, at))
+    for host, machine in record["hosts"].items():
+        for subject, words in _of_machine(record, machine, at):
+            found[f"machine {host}: {subject}"] = words
+    return found
+
+
+# ---- events ----
+
+
+def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[str, str]:
+    found = {}
+    if entry["failed"] and needs_words(entry):
+        found["preparation"] = _failure_words(record, entry, at)
+    if entry["closed"] == STAYED and entry["gone"] is None:
+        seen = time_of_day(record, last_seen(entry))
+        found["watch"] = (
+            f"{title(entry)} was last seen at {seen}, {entry['status']}, and {record['same']['event_timeout']:.0f} s after its "
+            "not-before it was not known to be over: the run watched it no longer."
+        )
+    if is_open(entry) and is_acting(entry) and entry["started"] is None:
+        if entry["hold"] and not entry["failed"] and entry["action"] in APPROVING:
+            found["approval"] = f"{title(entry)} was not approved: {entry['hold']}"
+        elif not record["run"]["check"] and (words := no_approver_words(record, key, entry, at)):
+            found["approval"] = words
+    if is_open(entry) and not entry["affected"] and entry["nameless"] and entry["unknown"]:
+        found["left alone"] = _nameless_words(entry)
+    return {f"event {key}: {subject}": words for subject, words in found.items()}
+
+
+def needs_words(entry: EventState) -> bool:
+    return any(needs_preparation(entry, host) for host in entry["failed"])
+
+
+def _coming_words(record: Record, entry: EventState, at: float) -> str:
+    due = time_of_day(record, not_before(entry))
+    if at - last_seen(entry) <= SILENT and at < not_before(entry):
+        return f"It is still to come, not before {due}."
+    return f"It was last seen at {time_of_day(record, last_seen(entry))}, to come not before {due}."
+
+
+def _failure_words(record: Record, entry: EventState, at: float) -> str:
+    failed = "; ".join(f"{host}: {why}" for host, why in entry["failed"].items())
+    words = f"{title(entry)} was not approved: preparation failed on {failed}"
+    if entry["gone"] is None and entry["started"] is None:
+        words = f"{words.rstrip('.')}. {_coming_words(record, entry, at)}"
+    return words
+
+
+def note_reached(record: Record, at: float) -> None:
+    """Keep what stays a problem once an event has started, or is gone: machines that it reached in service, and why it had not
+    been approved."""
+    for key, entry in record["events"].items():
+        if not entry["affected"] and entry["started"] is not None:
+            _note_nameless(record, key, entry)
+        if not is_acting(entry):
+            continue
+        over = entry["gone"] is not None and entry["outcome"] == "unknown"
+        if entry["started"] is not None or over:
+            _note_unprepared(record, key, entry, at)
+            _note_unapproved(record, key, entry)
+
+
+def _note_nameless(record: Record, key: str, entry: EventState) -> None:
+    subject = f"event {key}: left alone"
+    if entry["nameless"] and entry["unknown"] and subject not in record["lasting"]:
+        report(record, subject, _nameless_words(entry))
+
+
+def _nameless_words(entry: EventState) -> str:
+    return (
+        f"{title(entry)} was left alone, but may affect {listed(entry['nameless'])}: the name of the VM is not known "
+        "(azure_maintenance_resource_name)."
+    )
+
+
+def _note_unprepared(record: Record, key: str, entry: EventState, at: float) -> None:
+    if entry["gone"] is not None and entry["gone"] < at:
+        return
+    for host in entry["affected"]:
+        machine = record["hosts"][host]
+        if host in entry["unprepared"] or not needs_preparation(entry, host):
+            continue
+        if _was_prepared(record, entry, machine):
+            entry["unprepared"][host] = ""
+            continue
+        entry["unprepared"][host] = words = _state_words(entry, machine)
+        reached = "reached" if entry["started"] is not None else "may have reached"
+        happened(record, at, "UNPREPARED", f"{host} {words}", key, host)
+        report(
+            record, f"event {key}: {host} unprepared", f"{title(entry)} {reached} {host} unprepared: {host} {words}."
+        )
+
+
+def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> bool:
+    """Whether a machine was prepared in time, be it for another event: as far as is known, before this one was last seen Scheduled."""
+    marked = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
+    done = [one["prepared"][machine["host"]] for one in (entry, *marked) if machine["host"] in one["prepared"]]
+    in_time = [result["ok"] and result["at"] <= entry["announced"] for result in done]
+    return any(in_time) if in_time else phase(machine) == "prepared"
+
+
+def _state_words(entry: EventState, machine: MachineState) -> str:
+    host = machine["host"]
+    if host in entry["failed"]:
+        return f"could not be prepared ({entry['failed'][host]})"
+    if phase(machine):
+        return "was still being prepared when it was last seen"
+    if entry["started"] is not None and entry["started"] <= entry["shown"]:
+        return "was in service, as it had started before it was first seen"
+    if machine["lost"]:
+        return f"gave no answer ({machine['lost']})"
+    return "was in service"
+
+
+def _note_unapproved(record: Record, key: str, entry: EventState) -> None:
+    subject = f"event {key}: approval"
+    approval = entry["approval"]
+    if entry["action"] not in APPROVING or approval["maybe"] or entry["failed"] or entry["too_large"]:
+        return
+    if entry["hold"] and subject not in record["lasting"]:
+        started = "started" if entry["started"] is not None else "may have started"
+        report(record, subject, f"{title(entry)} was not approved by this run, and {started}: {entry['hold']}")
+
+
+def note_capacity(record: Record) -> None:
+    """Say of an event that is larger than the capacity that it is never approved early."""
+    for key, entry in record["events"].items():
+        if entry["too_large"] and is_open(entry) and f"event {key}: capacity" not in record["notes"]:
+            note(record, f"event {key}: capacity", f"{title(entry)}: {entry['turn_words']}")
+            happened(record, record["at"], "too large", entry["turn_words"], key)
+
+
+# ---- machines ----
+
+
+def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tuple[str, str]]:
+    host, owner = machine["host"], whose(record, machine, at)
+    if machine["aside"]:
+        yield "aside", machine["aside"]
+        return
+    if machine["contradiction"]:
+        yield "name", machine["contradiction"]
+    if took_away(record, host):
+        return
+    if owner == UNREADABLE:
+        yield "mark", f"{host} bears {holder_words(machine)}: it is left as it is. See its folder of marks."
+    elif owner in (RUN, WATCHER) and not machine["renewals"]:
+        yield (
+            "left",
+            f"{host} bears the mark of {holder_words(machine)}, of which nothing was heard since: if it is not there any more, "
+            "begin this run again.",
+        )
+    elif owner in (RUN, WATCHER, DRAIN) and _concerns_us(record, machine):
+        yield "mark", f"{host} bears the mark of {holder_words(machine)}, so this run kept off."
+    elif owner in (OURS, LEFT):
+        yield from _left(record, machine, owner, at)
+    if machine["answered"] is None:
+        yield "asked", f"{host} could not be asked: {machine['lost'] or 'it was not called'}"
+    elif machine["lost"] and owner == NOBODY and machine["begun"] is not None:
+        since = time_of_day(record, machine["answered"])
+        yield (
+            "asked",
+            f"{host} could not be asked any more since {since} ({machine['lost']}), and its preparation may have begun: begin this "
+            "run again, or look at it with the playbook status.",
+        )
+    elif machine["lost"] and machine["failures"] > 1 and owner == NOBODY and not is_away(record, machine, at):
+        since = time_of_day(record, machine["answered"])
+        yield "asked", f"{host} could not be asked any more since {since}: {machine['lost']}"
+    elif not machine["resource_name"]:
+        yield (
+            "name",
+            f"Which events affect {host} is not known: {machine['hello_problem'] or 'its name could not be learned'}",
+        )
+    if machine["look_problem"] and not machine["lost"]:
+        yield "look", f"{host} can't see its scheduled events: {machine['look_problem']}"
+
+
+def _concerns_us(record: Record, machine: MachineState) -> bool:
+    """Whether somebody else's machine is affected by an event that this run should have handled."""
+    return any(
+        needs_preparation(entry, machine["host"]) and (entry["gone"] is None or machine["host"] in entry["unprepared"])
+        for entry in record["events"].values()
+        if machine["host"] in entry["affected"]
+    )
+
+
+def _left(record: Record, machine: MachineState, owner: str, at: float) -> Iterable[tuple[str, str]]:
+    """A machine that bears a mark, though nothing but this run would take care of it."""
+    host = machine["host"]
+    if any(is_handled(entry) for key, entry in record["events"].items() if key in mark_keys(machine)):
+        return
+    held = is_kept(record, machine, at)
+    if owner == LEFT:
+        because = (
+            "its event is not over"
+            if held
+            else machine["why"] or machine["lost"] or "there was no time to bring it back"
+        )
+        yield (
+            "left",
+            f"{host} still bears the mark of {holder_words(machine)}, which is not heard of any more: {because}.",
+        )
+        return
+    mark = f"the mark of run {record['run']['run']}"
+    next_step = "begin this run again, or bring it back with the playbook recover, once its maintenance is over."
+    if machine["lost"]:
+        since = time_of_day(record, machine["answered"] or at)
+        yield "left", f"{host} bore {mark} when it was last heard of, at {since} ({machine['lost']}): {next_step}"
+        return
+    why = machine["why"] or machine["look_problem"] or "there was no time to bring it back"
+    if held:
+        why = "its event was not over"
+    yield "left", f"{host} is not back in service: {why}. It bears {mark}: {next_step}"
+
+
+def is_away(record: Record, machine: MachineState, at: float) -> bool:
+    """Whether its own event explains that a machine can't be reached."""
+    for entry in record["events"].values():
+        if machine["host"] not in entry["affected"] or entry["outcome"] == "cancelled":
+            continue
+        began = entry["started"] is not None or entry["approval"]["maybe"] or at >= not_before(entry)
+        recent = entry["gone"] is None or at - entry["gone"] < machine["options"]["recover_timeout"]
+        if began and recent and not entry["closed"]:
+            return True
+    return False

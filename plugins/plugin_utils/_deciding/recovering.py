@@ -1,0 +1,161 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the playbook ``recover`` does about each machine: by its mark, and only when its maintenance is over. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...module_utils._events.event import event_from_dict
+from ...module_utils._steps.sequence import TAKEN_BACK, WAITING
+from ...module_utils._text import listed, one_line, sentence
+from .asked import Asked, event_words, has_ended, holder_words, is_drains
+from .status import duration
+
+
+class Wish(NamedTuple):
+    """What whoever runs the playbook has said.
+
+    force: though an event is there, and though not all can be taken back
+    take: the run whose mark is taken over though it may be alive
+    unmarked: machines without a mark, too: all steps of the inventory are taken back
+    """
+
+    force: bool = False
+    take: str = ""
+    unmarked: bool = False
+
+
+class Verdict(NamedTuple):
+    """What becomes of one machine.
+
+    verdict: "recover", "refuse", "leave", or "lost" where it could not be asked
+    words: for people, without the machine's name
+    take: the run whose mark is taken over
+    forced: though that run may be alive
+    unmarked: all steps are taken back, as there is no mark to go by
+    drop: the mark, which can't be read, is removed before
+    """
+
+    verdict: str
+    words: str
+    take: str = ""
+    forced: bool = False
+    unmarked: bool = False
+    drop: bool = False
+
+
+def verdicts(machines: Sequence[Asked], wish: Wish) -> dict[str, Verdict]:
+    """What becomes of each machine, by host. What any of them is shown counts for all."""
+    shown = {event["id"].upper(): event for machine in machines for event in machine.events or ()}
+    # Of what they see differently, the later status counts.
+    for machine in machines:
+        shown.update({event["id"].upper(): event for event in machine.events or () if _has_started(event)})
+    return {machine.host: _verdict(machine, list(shown.values()), wish) for machine in machines}
+
+
+def _verdict(machine: Asked, shown: Iterable[Mapping[str, Any]], wish: Wish) -> Verdict:
+    if machine.problem:
+        return Verdict("lost", f"could not be asked: {_end(machine.problem)} Nothing was done.")
+    mark = machine.mark
+    if mark is None and not wish.unmarked:
+        return Verdict(
+            "leave",
+            "bears no mark, so nothing is to be taken back. (If a run of version 0.1.0 left it out of service: "
+            "-e recover_unmarked=true takes back all steps.)",
+        )
+    against = _against(mark, machine, wish)
+    if against:
+        return Verdict("refuse", against)
+    coming = "" if wish.force else _still_there(machine, mark or {}, shown)
+    if coming:
+        return Verdict("refuse", f"{coming} Nothing was done. (-e recover_force=true takes it back all the same.)")
+    if mark is None or "unreadable" in mark:
+        return Verdict(
+            "recover",
+            "is brought back by taking back all steps, as no mark says which were done",
+            unmarked=True,
+            drop=mark is not None,
+        )
+    run = mark["holder"]["run"]
+    return Verdict(
+        "recover",
+        f"is brought back from what {holder_words(mark)} did: {_inverses(mark)}",
+        take=run,
+        forced=run == wish.take,
+    )
+
+
+def _inverses(mark: Mapping[str, Any]) -> str:
+    """What is done, in its order."""
+    words = [
+        one_line(step["unwords"]) for step in reversed(mark["steps"]) if step["state"] not in (WAITING, TAKEN_BACK)
+    ]
+    return listed(word for word in words if word) or "no step is left to be taken back"
+
+
+def _against(mark: Mapping[str, Any] | None, machine: Asked, wish: Wish) -> str:
+    """Why the machine can't be had; "" when it can."""
+    if mark is None:
+        return ""
+    if "unreadable" in mark:
+        if wish.force and wish.unmarked:
+            return ""
+        return (
+            f"bears a mark that can't be read, so nobody can tell what was done to it: {_end(one_line(mark['unreadable'], 1000))} "
+            "Nothing was done. (-e recover_force=true -e recover_unmarked=true removes it and takes back all steps.)"
+        )
+    run = mark["holder"]["run"]
+    if run == wish.take:
+        return ""
+    whose = holder_words(mark)
+    if is_drains(mark):
+        return (
+            f"was taken out of service by {whose}, since {mark['since']}, and not for an event: let the play that did it bring "
+            f"it back (entry point recover of role drain). Nothing was done. (-e recover_take={run} takes it back here.)"
+        )
+    if has_ended(machine):
+        return ""
+    heard = f", and was heard of {duration(machine.silent)} ago" if machine.silent is not None else ""
+    return (
+        f"is held by {whose}, which has it since {mark['since']}{heard}: that run brings it back itself. Nothing was done. "
+        f"(If it does not live any more: -e recover_take={run}, or wait until its mark has expired; the playbook status "
+        "says when.)"
+    )
+
+
+def _still_there(machine: Asked, mark: Mapping[str, Any], shown: Iterable[Mapping[str, Any]]) -> str:
+    """Why its maintenance isn't over, or nobody knows that it is; "" when it is."""
+    marked = {str(event).upper() for event in mark.get("events") or ()}
+    named = [event for event in shown if event["id"].upper() in marked]
+    if named:
+        events = listed(event_words(event) for event in named)
+        return f"was taken out of service for {events}, which is still there: bring it back when that is over."
+    own = {event["id"].upper() for event in machine.events or () if not machine.name}  # one of which may be its own
+    started = [
+        event
+        for event in shown
+        if _has_started(event) and (event["id"].upper() in own or event_from_dict(event).affects(machine.name))
+    ]
+    if started:
+        return f"is affected by {listed(event_words(event) for event in started)}: bring it back when that is over."
+    if machine.events is None:
+        return f"could not look whether its maintenance is over: {_end(machine.blind)}"
+    damaged = [entry for entry in machine.unusable if entry["id"].upper() in {"", *marked}]
+    if damaged:
+        why = listed(f"entry {entry['position']}: {entry['reason']}" for entry in damaged)
+        return f"is shown what can't be read ({why}), which may be its maintenance."
+    return ""
+
+
+def _has_started(event: Mapping[str, Any]) -> bool:
+    return bool(event_from_dict(event).has_started)
+
+
+def _end(words: str) -> str:
+    return sentence(words.strip().rstrip(".")) + "."

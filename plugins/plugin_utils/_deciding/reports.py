@@ -1,0 +1,37 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run keeps for people: what happened, what is left for them, what they may want to know. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from ...module_utils._clock import iso_utc
+from .schema import Record
+
+
+def wall_time(record: Record, at: float) -> float:
+    """The Unix time of a moment of the run."""
+    return record["clock"]["wall"] + at - record["clock"]["mono"]
+
+
+def time_of_day(record: Record, at: float) -> str:
+    """A moment of the run for people."""
+    return iso_utc(wall_time(record, at))
+
+
+def happened(record: Record, at: float, what: str, text: str = "", event: str = "", host: str = "") -> None:
+    """Keep something for the timeline."""
+    record["happenings"].append({"at": at, "what": what, "text": text, "event": event, "host": host})
+
+
+def report(record: Record, subject: str, sentence: str) -> None:
+    """Keep a problem that no later happening takes back; about the same subject the latest sentence counts."""
+    record["lasting"][subject] = sentence
+
+
+def note(record: Record, subject: str, sentence: str) -> None:
+    """Keep something that people may want to know, though nothing is left for them to do."""
+    record["notes"][subject] = sentence

@@ -1,0 +1,253 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a run as a playbook holds it: plain dictionaries, lists, texts and numbers, under these keys.
+
+Private to this collection.
+
+Times are the controller's monotonic seconds; ``clock`` ties them to the time of day. Events are known by their key (the id
+in capitals), hosts by their name in the inventory. Nothing here says whether a machine is prepared: that is asked of its mark,
+as it was last seen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from .approval import Tries
+from .options import HostOptions, SameOptions
+
+# ---- what a run is begun with ----
+
+
+class LongTasks(TypedDict, total=False):
+    """What may be left out."""
+
+    task_seconds: float  # the longest limit of the user's own task files; 0 where a host has none
+
+
+class HostFacts(LongTasks):
+    """What the role says of one host at the beginning."""
+
+    host: str
+    is_linux: bool
+    scope: str  # declared, or ""
+    resource_name: str  # declared, or ""
+    group: str  # capacity group, or ""
+    steps: int
+    needs: float  # seconds: the limits of all its steps together
+    options: HostOptions
+    same: SameOptions
+
+
+class RunOptions(TypedDict):
+    """Who runs."""
+
+    run: str
+    job: str
+    controller: str
+    check: bool
+
+
+# ---- machines ----
+
+
+class MachineState(TypedDict):
+    """A machine: what was said of it, and how it was last seen."""
+
+    host: str
+    is_linux: bool
+    declared_scope: str
+    declared_name: str
+    group: str
+    steps: int
+    needs: float
+    task_seconds: float
+    options: HostOptions
+    # who it is
+    known: bool  # it has said who it is, or nothing is left to ask for
+    asked: float | None  # when it last answered that question
+    resource_name: str  # "" as long as nobody knows it
+    confirmed: bool  # its own metadata service has said so, not only the inventory
+    scope: str
+    placement_group: str
+    split: bool  # its scope turned out to be none: it looks for itself
+    vm_id: str
+    spot: bool
+    hello_problem: str
+    aside: str  # why it takes no part: it is the same machine as another host
+    contradiction: str  # its name is another one than the inventory says
+    # how it is reached
+    number: int  # of the last call
+    called: float | None  # when the first of the calls was sent that have not been answered
+    answered: float | None
+    lost: str  # why the last call brought nothing back
+    failures: int  # calls in a row that brought nothing back
+    again: float  # not called before
+    # what it was seen with
+    looked: float | None  # when it last had a document
+    incarnation: int | None
+    look_problem: str  # why its last look brought no document; "" when it did
+    shows: list[str]  # keys of the events of its last document
+    clear: float | None  # since when its looks have shown no event that names it
+    mark: dict[str, Any] | None
+    mark_at: float | None  # when the mark was seen, or that there is none
+    mark_since: float | None  # since when it has been seen with this lease
+    renewals: int  # how often its holder has renewed it since it was first seen
+    uptime: float | None
+    boot_id: str
+    yes: list[str]  # keys of the events that a person has agreed to
+    # what is under way
+    begun: float | None  # since when a preparation may be under way: it was asked for, or found
+    recovering: float | None  # since when it could be brought back
+    tried: float | None  # when its recovery last failed
+    why: str  # what its last answer to go said
+    boot_before: str  # boot id with its first mark
+    outcomes: dict[str, Any]  # of steps elsewhere, to be handed on with the next go
+    before: dict[str, Any]
+
+
+# ---- events ----
+
+
+class Sighting(TypedDict):
+    """When a machine was shown an event: its first and its last look at it, and since when its looks have lacked it."""
+
+    first: float
+    last: float
+    absent: float | None
+
+
+class HostResult(TypedDict):
+    """How the preparation or the recovery of one machine ended."""
+
+    ok: bool
+    at: float
+    seconds: float
+    message: str
+    reverted: bool  # a recovery: its preparation was undone before its event came
+    rebooted: bool | None  # a recovery; None: nobody knows
+
+
+class Approval(TypedDict):
+    """What became of the approval of one event."""
+
+    tries: Tries
+    sent: bool  # Azure has accepted it
+    maybe: bool  # Azure may have got it: it was sent, and perhaps no answer came back
+    by: str
+    at: float | None
+
+
+class EventState(TypedDict):
+    """One event: as it was last seen, and what happened since."""
+
+    id: str
+    type: str
+    status: str
+    source: str
+    resource_type: str
+    resources: list[str]  # all that it ever named
+    raw_resources: list[str]
+    not_before: str
+    description: str
+    duration: int | None
+    # its life
+    shown: float
+    shown_notice: float | None  # the notice that it was first shown with
+    sightings: dict[str, Sighting]  # by host
+    lacking: dict[str, float]  # since when documents of others of its scope have lacked it, by host
+    deadline: float | None  # its not-before; None when it names none
+    announced: float  # the last tick that showed it before it had started
+    started: float | None
+    blind: float  # seconds that nobody looked before it was missing for the first time
+    gone: float | None
+    outcome: str  # once it is gone
+    reopened: int  # how often it was gone and came back
+    closed: str  # why the run does not watch it any more, though it may still be there
+    # whom it affects, and what is to be done
+    affected: list[str]  # hosts
+    unknown: list[str]  # resources that are no machine of the run
+    nameless: list[str]  # hosts that may be among these, as nobody knows their names
+    ambiguous: list[str]  # sentences about resources that are several hosts
+    judged: float | None  # the notice by which the policies have decided
+    judged_by: str  # what else they have decided by
+    actions: dict[str, str]  # of the policies, by affected host
+    action: str  # of all of them the strictest
+    rule: str
+    words: str  # why
+    turn: str  # "turn", "waits", "due", "later"; "" when nothing is to be prepared or approved
+    turn_words: str
+    may_prepare: bool
+    too_large: bool
+    hold: str  # why it is not approved though the policy wants it
+    waits: str  # what its approval waits for
+    # what was done: for people, as the barrier goes by the marks
+    prepared: dict[str, HostResult]  # by host
+    failed: dict[str, str]  # by host: why it could not be prepared
+    unprepared: dict[str, str]  # by host: how it was found when the event reached it in service
+    recovered: dict[str, HostResult]
+    approval: Approval
+
+
+# ---- the rest ----
+
+
+class Happening(TypedDict):
+    """Something that happened, for people."""
+
+    at: float
+    what: str
+    text: str
+    event: str  # its key, or ""
+    host: str  # or ""
+
+
+class Call(TypedDict):
+    """One call of the machine program."""
+
+    requests: list[dict[str, Any]]
+    run: str
+    number: int
+    seconds: float
+
+
+class Todo(TypedDict):
+    """The next tick."""
+
+    calls: dict[str, Call]  # by host
+    linux: list[str]
+    windows: list[str]
+    participants: list[str]
+    tasks_allowed: list[str]
+    idle: bool
+    seconds: float  # pause before the tick
+
+
+class Clock(TypedDict):
+    """One moment by two clocks."""
+
+    mono: float
+    wall: float
+
+
+class Record(TypedDict):
+    """A run."""
+
+    run: RunOptions
+    same: SameOptions
+    clock: Clock
+    at: float  # when the record was last moved on
+    ticks: int
+    hosts: dict[str, MachineState]
+    events: dict[str, EventState]
+    windows: float  # when Windows machines were last called
+    watched: dict[str, float]  # when a scope was last looked at
+    lasting: dict[str, str]  # problems that no later happening takes back, by subject
+    problems: dict[str, str]  # these, and what is one now
+    notes: dict[str, str]
+    happenings: list[Happening]
+    busy: bool
+    rounds_done: int
+    finished: bool
+    todo: Todo

@@ -1,0 +1,108 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scopes: which machines are shown the same document, and which of them looks on behalf of the others. Pure.
+
+Private to this collection.
+
+A scope is declared, or the placement group, or learned: machines that were ever shown the same event are one. Where that turns
+out to be wrong, every machine looks for itself from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ...module_utils._text import listed
+from .life import GONE_APART
+from .reports import happened, note, report
+from .schema import EventState, MachineState, Record
+
+
+def members(record: Record) -> dict[str, list[str]]:
+    """The hosts of every scope, in the order of the inventory."""
+    grouped: dict[str, list[str]] = {}
+    for host, machine in record["hosts"].items():
+        if not machine["aside"]:
+            grouped.setdefault(machine["scope"], []).append(host)
+    return grouped
+
+
+def near(record: Record, entry: EventState) -> list[str]:
+    """The hosts of the scopes in which an event was shown."""
+    shown_in = {record["hosts"][host]["scope"] for host in entry["sightings"]}
+    return [host for host, machine in record["hosts"].items() if machine["scope"] in shown_in and not machine["aside"]]
+
+
+def can_look(machine: MachineState) -> bool:
+    """Whether a machine can look on behalf of others, as far as is known."""
+    return not (machine["lost"] or machine["look_problem"] or machine["aside"]) and machine["answered"] is not None
+
+
+def sentinels(record: Record, avoid: Collection[str] = ()) -> dict[str, str]:
+    """The machine that looks on behalf of each scope: one that can, Linux machines first, as a look costs them less.
+
+    :arg avoid: hosts that are only taken where there is nobody else: an event affects them
+    """
+    chosen = {}
+    for scope, hosts in members(record).items():
+        machines = [record["hosts"][host] for host in hosts]
+        machines.sort(key=lambda one: (not can_look(one), one["host"] in avoid, not one["is_linux"]))
+        chosen[scope] = machines[0]["host"]
+    return chosen
+
+
+def join(record: Record) -> None:
+    """Machines that were ever shown the same event are one scope."""
+    for entry in record["events"].values():
+        machines = [record["hosts"][host] for host in entry["sightings"] if not record["hosts"][host]["split"]]
+        names = list(dict.fromkeys(machine["scope"] for machine in machines))
+        for machine in record["hosts"].values():
+            if machine["scope"] in names[1:]:
+                machine["scope"] = names[0]
+
+
+def note_differences(record: Record, shown: Mapping[str, Collection[str]], at: float) -> None:
+    """See where a machine's documents lack, for longer than a moment, an event that others of its scope are shown.
+
+    :arg shown: the keys of the events in the documents that came in this tick, by host
+    """
+    for key, entry in record["events"].items():
+        if entry["gone"] is not None:
+            continue
+        seen_by = [host for host, keys in shown.items() if key in keys]
+        entry["lacking"] = {host: since for host, since in entry["lacking"].items() if host not in seen_by}
+        if not seen_by:
+            continue
+        scopes = {record["hosts"][host]["scope"] for host in entry["sightings"]}
+        for host, keys in shown.items():
+            if key not in keys and record["hosts"][host]["scope"] in scopes:
+                since = entry["lacking"].setdefault(host, at)
+                if at - since >= GONE_APART:
+                    _split(record, entry, host, seen_by, at)
+
+
+def _split(record: Record, entry: EventState, host: str, seen_by: Collection[str], at: float) -> None:
+    scope = record["hosts"][host]["scope"]
+    others = [other for other in entry["sightings"] if record["hosts"][other]["scope"] == scope]
+    if not others or record["hosts"][host]["split"]:
+        return
+    hosts = members(record)[scope]
+    words = (
+        f"The machines of scope {scope!r} are shown different documents, so they are not one scope: {listed(seen_by)} "
+        f"{'see' if len(seen_by) > 1 else 'sees'} event {entry['id']}, and {host} does not."
+    )
+    declared = any(record["hosts"][other]["declared_scope"] for other in hosts)
+    if declared:
+        words += (
+            f" Correct azure_maintenance_scope of {listed(hosts)} (a machine without it is a scope of its own). They were "
+            "watched one by one from then on."
+        )
+        report(record, f"scope {scope}: differs", words)
+    else:
+        note(record, f"scope {scope}: differs", f"{words} They were watched one by one from then on.")
+    happened(record, at, "differs", words)
+    for other in hosts:
+        machine = record["hosts"][other]
+        record["watched"].setdefault(other, record["watched"].get(scope, at))
+        machine["split"], machine["scope"] = True, other

@@ -1,0 +1,151 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every machine sees, and the mark that it bears, as lines for a person. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from ...module_utils._steps.sequence import (
+    BEGUN,
+    DONE,
+    FAILED,
+    NOT_TAKEN_BACK,
+    TAKEN_BACK,
+    TAKING_BACK,
+    WAITING,
+)
+from ...module_utils._text import listed, one_line
+from .asked import Asked, has_ended, holder_words, is_drains
+
+_STEPS = {
+    DONE: "done",
+    BEGUN: "under way",
+    FAILED: "FAILED",
+    TAKING_BACK: "being taken back",
+    NOT_TAKEN_BACK: "NOT TAKEN BACK",
+    TAKEN_BACK: "taken back",
+    WAITING: "not begun",
+}
+"""What is said of a step in each state, in the order in which it is said."""
+
+NO_MARK = "no mark"
+UNREADABLE = "MARK CAN'T BE READ"
+
+
+def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
+    """A line for each machine, and below it its events and its mark.
+
+    :arg wall: the controller's Unix time
+    """
+    hosts = max((len(machine.host) for machine in machines), default=0)
+    reached = [machine for machine in machines if not machine.problem]
+    sights = max((len(_sight(machine)) for machine in reached if machine.mark or not machine.blind), default=0)
+    below = " " * (hosts + 4)
+    lines: list[str] = []
+    for machine in machines:
+        if machine.problem:
+            lines.append(f"{machine.host:<{hosts}}  NOT REACHED: {one_line(machine.problem, 1000)}")
+            continue
+        lines.append(f"{machine.host:<{hosts}}  {_sight(machine):<{sights}}  {_in_short(machine)}".rstrip())
+        lines.extend(below + line for line in _below(machine, wall))
+    if len(reached) < len(machines):
+        lost = listed(machine.host for machine in machines if machine.problem)
+        lines.append(f"Not reached, so nothing is known of their events and marks: {lost}.")
+    return lines or ["There is no host."]
+
+
+def _sight(machine: Asked) -> str:
+    if machine.blind:
+        return f"{machine.name or '(name in Azure not known)'}: CANNOT LOOK"
+    count = len(machine.events or ())
+    return f"{machine.name or '(name in Azure not known)'}: {count or 'no'} event{'' if count == 1 else 's'}"
+
+
+def _in_short(machine: Asked) -> str:
+    mark = machine.mark
+    if mark is None:
+        return NO_MARK
+    if "unreadable" in mark:
+        return UNREADABLE
+    phase = mark["phase"].upper()
+    if is_drains(mark):
+        return f"{phase} by role drain"
+    return f"{phase}, its holder {'has EXPIRED' if has_ended(machine) else 'is alive'}"
+
+
+def _below(machine: Asked, wall: float) -> list[str]:
+    lines = [f"why: {machine.blind}"] if machine.blind else []
+    lines += [_seen(event) for event in machine.events or ()]
+    lines += [
+        f"CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
+        for unusable in machine.unusable
+    ]
+    if machine.mark is not None:
+        lines += _mark_lines(machine, machine.mark, wall)
+    if machine.yes:
+        lines.append(f"a person has said yes to {listed(machine.yes)}")
+    return lines
+
+
+def _seen(event: Mapping[str, Any]) -> str:
+    when = f"in {event['notice']:.0f} s ({event['not_before']})" if event["notice"] is not None else "no time given"
+    whom = "this machine" if event["affects_self"] else listed(event["resources"])
+    return f"{event['type']} {event['status']}, {when}, {event['source'] or 'source unknown'}, affects {whom}, id {event['id']}"
+
+
+def _mark_lines(machine: Asked, mark: Mapping[str, Any], wall: float) -> list[str]:
+    if "unreadable" in mark:
+        return [f"mark: {one_line(mark['unreadable'], 1000)}"]
+    events = f"for {listed(one_line(event) for event in mark['events'])}" if mark["events"] else "for no event"
+    since = one_line(mark["since"])
+    lines = [
+        f"mark: {mark['phase']} {events}, by {holder_words(mark)}, since {since}{_age(since, wall)}",
+        f"holder: {_life(machine, mark)}",
+    ]
+    for state, words in _STEPS.items():
+        steps = [_step_words(step) for step in mark["steps"] if step["state"] == state]
+        lines += [f"{words}: {listed(steps)}"] if steps else []
+    return lines if mark["steps"] else [*lines, "steps: none"]
+
+
+def _step_words(step: Mapping[str, Any]) -> str:
+    note = one_line(step["note"]) if step["state"] in (FAILED, NOT_TAKEN_BACK) else ""
+    return f"{one_line(step['key'])} ({note})" if note else one_line(step["key"])
+
+
+def _age(since: str, wall: float) -> str:
+    try:
+        at = datetime.strptime(since, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return ""
+    return f" ({duration(wall - at)} ago)"
+
+
+def _life(machine: Asked, mark: Mapping[str, Any]) -> str:
+    """Whether who holds the mark is taken to be alive, and why."""
+    if is_drains(mark):
+        return "brought back by role drain's entry point recover, or by the playbook recover with recover_take"
+    if machine.silent is None:
+        if machine.expired:
+            return f"EXPIRED, the machine has been rebooted since it was heard of last ({one_line(mark['renewed'])})"
+        return f"heard of last {one_line(mark['renewed'])}"
+    heard = f"heard of {duration(machine.silent)} ago"
+    if has_ended(machine):
+        return f"EXPIRED, {heard}: maintain or recover takes the machine over"
+    return f"alive, {heard}, for another {duration(machine.lasts or 0.0)} if it is not heard of again"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: ``40 s``, ``12 min``, ``5 h``, ``3 d``"""
+    seconds = max(0.0, seconds)
+    for limit, divisor, unit in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / divisor:.0f} {unit}"
+    return f"{seconds / 86400:.0f} d"

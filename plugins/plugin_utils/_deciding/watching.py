@@ -1,0 +1,90 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run missed of its scopes, and what their documents hold that can't be taken as it is. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...module_utils._text import one_line
+from .judging import took_away
+from .life import Look
+from .problems import is_away
+from .reports import note, report, time_of_day
+from .schema import MachineState, Record
+from .scopes import members
+
+UNWATCHED = 120.0
+"""Seconds for which a scope may not be looked at."""
+
+UNWATCHED_SPOT = 30.0
+
+
+def note_watch(record: Record, looks: Iterable[Look], at: float) -> None:
+    """Keep how long each scope was not looked at, where that was too long."""
+    scopes = members(record)
+    for look in sorted(looks, key=lambda look: look.began):
+        scope = record["hosts"][look.host]["scope"]
+        _note_gap(record, scope, scopes.get(scope, []), look.began)
+        record["watched"][scope] = max(record["watched"].get(scope, look.got), look.got)
+    for scope, hosts in scopes.items():
+        record["watched"].setdefault(scope, record["clock"]["mono"])
+        if all(_is_excused(record, host, at) for host in hosts):
+            record["watched"][scope] = max(record["watched"][scope], at)
+        _note_gap(record, scope, hosts, at)
+
+
+def _is_excused(record: Record, host: str, at: float) -> bool:
+    """Whether a machine can't look because of its own event. One that answers can."""
+    machine = record["hosts"][host]
+    return bool(machine["lost"]) and (is_away(record, machine, at) or took_away(record, host))
+
+
+def _note_gap(record: Record, scope: str, hosts: list[str], until: float) -> None:
+    since = record["watched"].get(scope, record["clock"]["mono"])
+    spot = any(record["hosts"][host]["spot"] for host in hosts)
+    if until - since <= (UNWATCHED_SPOT if spot else UNWATCHED):
+        return
+    why = [
+        f"{host}: {words}"
+        for host in hosts
+        if (words := record["hosts"][host]["lost"] or record["hosts"][host]["look_problem"])
+    ]
+    report(
+        record,
+        f"scope {scope}: watch from {since:.0f}",
+        f"Nobody looked at the events of scope {scope!r} for {until - since:.0f} s from {time_of_day(record, since)} on"
+        f"{': ' + '; '.join(why) if why else ''}.",
+    )
+
+
+def note_unreadable(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> None:
+    """Say which entries of the documents can't be read, once for all machines of a scope."""
+    for host, look in looks.items():
+        for unusable in look.get("unusable_events") or ():
+            subject = f"scope {record['hosts'][host]['scope']}: unreadable {unusable['id'] or unusable['reason']}"
+            if subject not in record["lasting"]:
+                report(
+                    record,
+                    subject,
+                    f"{host} is shown an event ({unusable['id'] or 'without an id'}) that can't be read, so nothing "
+                    f"was done about it: {one_line(unusable['reason'])}. See unusable_events in the result of "
+                    "scheduled_events_info there.",
+                )
+
+
+def note_incarnation(record: Record, machine: MachineState, incarnation: int, at: float) -> None:
+    """An incarnation that went back shows that Azure began to count anew: events may have come and gone unseen."""
+    before = machine["incarnation"]
+    if before is not None and incarnation < before:
+        note(
+            record,
+            f"machine {machine['host']}: incarnation",
+            f"The incarnation that {machine['host']} is shown went from {before} back to {incarnation} by {time_of_day(record, at)}: "
+            "Azure began to count anew.",
+        )

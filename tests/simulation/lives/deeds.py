@@ -1,0 +1,215 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run may not do, whatever comes: judged by the journal. Each rule yields sentences that begin with its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .azure import GONE_FOR_GOOD
+from .run_facts import PREPARING, RunFacts
+
+STRICTNESS = ("ignore", "notify", "prepare", "hold", "prepare_and_approve", "approve")
+APPROVING = ("hold", "prepare_and_approve", "approve")
+
+
+def approvals(run: RunFacts) -> Iterator[str]:
+    """Rules 1 to 4 and 14: who may approve what, and when."""
+    for post in run.lines("post"):
+        event, at = run.fleet.events.get(post["event"]), post["at"]
+        if event is not None and event.left is not None and at - 5 < event.left <= at:
+            continue
+        if event is None or not post["status"]:
+            yield f"approval: at {at:.1f} {post['event']}, which is not there, by {post['by']}"
+            continue
+        ours = [host for host in run.hosts if host in post["machines"] and not run.grown_lately(event, host, at)]
+        if not ours:
+            yield f"approval: at {at:.1f} {event.id}, which affects nobody of the run"
+            continue
+        actions = {host: run.action(event, host) for host in ours}
+        strictest = min(actions.values(), key=STRICTNESS.index)
+        if strictest not in APPROVING or event.type == "SpotRebalanceRecommendation":
+            yield f"approval: at {at:.1f} {event.id}, though the policies say {actions}"
+        if strictest == "hold" and not any(
+            line["at"] <= at for line in run.journal.of("yes") if line["event"] == event.id
+        ):
+            yield f"approval: at {at:.1f} {event.id}, to which nobody has said yes"
+        if event.type == "Terminate" and post["by"] not in post["machines"]:
+            yield f"approval: at {at:.1f} {event.id}, a Terminate, by {post['by']}, which is another machine"
+        unknown = [name for name in post["resources"] if not run.knows(name) and not run.grown_lately(event, name, at)]
+        if unknown and not all(run.fleet.options[host]["allow_unknown"] for host in ours):
+            yield f"approval: at {at:.1f} {event.id}, which affects {unknown}"
+        for host in ours:
+            out, marked_by = post["machines"][host]
+            excused = run.machine(host).gone or run.touched_lately(host, at)
+            if actions[host] in PREPARING and not (out and marked_by == run.name) and not excused:
+                yield f"barrier: at {at:.1f} {event.id} was approved while {host} was {'out' if out else 'in service'}, marked by {marked_by or 'nobody'}"
+
+
+def capacity(run: RunFacts) -> Iterator[str]:
+    """Rule 16: by choice never more than the capacity allows is out."""
+    if run.beside_others:
+        return
+    seen = set()
+    for post in run.lines("post"):
+        event = run.fleet.events.get(post["event"])
+        if event is None or event.id in seen or post["status"] != "Scheduled":
+            continue
+        seen.add(event.id)
+        for group, members in run.groups().items():
+            present = {host for host in members if not run.gone_by(host, post["at"])}
+            hit = present.intersection(post["machines"])
+            out = {host for host in present if run.marked_at(host, post["at"])} | hit
+            limit = run.limit(group, len(members))
+            if hit and len(out) > limit:
+                yield f"capacity: at {post['at']:.1f} {event.id} was approved with {sorted(out)} of {group} out, at most {limit}"
+    early = [line for line in run.lines("marked") if run.was_early(line)]
+    forced = [line for line in run.lines("marked") if line not in early]
+    for line in early:
+        for group, members in run.groups().items():
+            present = {host for host in members if not run.gone_by(host, line["at"])}
+            out = {host for host in present if run.marked_at(host, line["at"])}
+            limit = run.limit(group, len(members))
+            # Whose notice ran out came in between, while the machine was asked already.
+            pushed = any(other["host"] in out and other["at"] > line["at"] - 15 for other in forced)
+            if line["host"] in members and len(out) > limit and not pushed:
+                yield f"capacity: at {line['at']:.1f} {line['host']} was taken out early as one of {sorted(out)} of {group}, at most {limit}"
+
+
+def promptness(run: RunFacts) -> Iterator[str]:
+    """Rule 15: what is ready is approved within 10 s, while somebody can."""
+    for event in run.fleet.events.values():
+        ready = run.ready(event)
+        if ready is None or run.beside_others:
+            continue
+        limit = 10.0 if run.is_linux else 45.0
+        posted = [post["at"] for post in run.lines("post") if post["event"] == event.id]
+        until = min([ready + limit, *posted])
+        if event.started is not None and event.started <= until or event.left is not None and event.left <= until:
+            continue
+        if not posted and run.until > ready + limit or posted and posted[0] > ready + limit:
+            yield f"prompt: {event.id} was ready at {ready:.1f} and approved {f'at {posted[0]:.1f}' if posted else 'never'}"
+
+
+def checking(run: RunFacts) -> Iterator[str]:
+    """Rule 7: check mode changes nothing."""
+    for line in run.lines("sent", "post"):
+        if run.run.check:
+            yield f"check: at {line['at']:.1f} {line['what']} {line.get('do', '')} in check mode"
+
+
+def brought_back_early(run: RunFacts) -> Iterator[str]:
+    """Rule 6: nothing is brought back under an event, nor before one that it was prepared for."""
+    for piece in run.lines("piece"):
+        host, at = piece["host"], piece["at"]
+        if piece["direction"] != "undo":
+            continue
+        for event in run.events_of(host):
+            if event.shown > at or (event.left is not None and event.left < at):
+                continue
+            if event.started is not None and event.started < at - 12:
+                if not run.grown_lately(event, host, at, 12):
+                    yield f"early: at {at:.1f} {host} was put into service under {event.id}, Started at {event.started:.1f}"
+                    break
+            elif (event.started is None or event.started > at) and run.was_to_stay(event, host, at):
+                yield f"early: at {at:.1f} {host} was put into service before {event.id}, which it was prepared for"
+                break
+
+
+def in_time(run: RunFacts) -> Iterator[str]:
+    """Rules 8 and 15: whoever can be prepared in time is, whatever others do."""
+    for line in run.journal.of("strike"):
+        event, host = run.fleet.events[line["event"]], line["host"]
+        if host not in run.hosts or line["out"] or not run.began < line["at"] < run.until or run.beside_others:
+            continue
+        if run.run.check or run.action(event, host) not in PREPARING or event.approved_by_other is not None:
+            continue
+        if (
+            run.marked_at(host, run.began)
+            or event.grows
+            or event.timeless
+            or run.fleet.options[host]["prepare_within"] < 100
+        ):
+            continue
+        first = max(event.shown, run.began)
+        room = line["at"] - first - run.needs([event]) - (60 if run.fleet.calm else 100) - (0 if run.is_linux else 40)
+        if (
+            room > 0
+            and all(run.sound(other, first, line["at"]) for other in run.affected(event))
+            and run.visible(event, first)
+        ):
+            yield f"late: {event.id} struck {host} in service at {line['at']:.1f}, {line['at'] - first:.0f} s after it was shown"
+
+
+def back_in_time(run: RunFacts) -> Iterator[str]:
+    """Rules 6 and 15: whoever can be brought back is, soon."""
+    for host in run.hosts:
+        machine = run.machine(host)
+        for event in run.events_of(host):
+            if event.left is None or event.type in GONE_FOR_GOOD or event.left < run.began:
+                continue
+            since = max(event.left, machine.away_until if machine.away_until < 1e5 else 1e9)
+            due = since + sum(step.undo_seconds for step in machine.steps) + 60 + (0 if run.is_linux else 60)
+            due += 0 if all(run.sound(other, since, due) for other in run.hosts) else 60  # ticks last longer then
+            others = [
+                other
+                for other in run.events_of(host)
+                if other is not event and other.shown < due and (other.left or 1e9) > since
+            ]
+            if due > run.until or others or run.beside_others or not run.visible(event, event.shown):
+                continue
+            if run.sound(host, since, due) and run.marked_at(host, due) == run.name:
+                yield f"forgotten: {host} still bears the mark {due - since:.0f} s after {event.id} left"
+
+
+def repeated(run: RunFacts) -> Iterator[str]:
+    """Rule 5: what Azure has taken is not sent again."""
+    taken: dict[str, float] = {}
+    for line in run.lines("post", "taken-approval"):
+        if line["what"] == "taken-approval":
+            taken.setdefault(line["event"], line["at"])
+        elif line["at"] > taken.get(line["event"], 1e9) + 12:
+            yield f"repeated: at {line['at']:.1f} {line['event']} was approved again, by {line['by']}"
+
+
+def reverted(run: RunFacts) -> Iterator[str]:
+    """Rule 11: when one machine's preparation fails, the others are not left out of service for nothing."""
+    for line in run.journal.of("strike"):
+        event, host = run.fleet.events[line["event"]], line["host"]
+        if host not in run.hosts or not line["out"] or not run.began < line["at"] < run.until or run.beside_others:
+            continue
+        steps = run.machine(host).steps
+        if run.fleet.options[host]["on_failure"] != "revert" or not any(step.originally for step in steps):
+            continue
+        failed = run.gave_up(event)
+        needs = sum(step.limit for step in steps) + sum(step.undo_seconds for step in steps)
+        room = line["at"] - (failed or 1e9) - needs - (60 if run.is_linux else 150)
+        others = [other for other in run.events_of(host) if other is not event and other.shown < line["at"]]
+        if (
+            failed
+            and room > 0
+            and not others
+            and all(run.sound(other, failed, line["at"]) for other in run.hosts if other not in run.failing(event))
+        ):
+            yield f"reverted: {host} was still out when {event.id} came at {line['at']:.1f}, given up at {failed:.1f}"
+
+
+def waits_idly(run: RunFacts) -> Iterator[str]:
+    """Rule 15: nobody waits for a change while there is work."""
+    for line in run.lines("waits"):
+        yield f"waits: at {line['at']:.1f} {line['host']} waits for a change while {line['marked']} bear the run's mark"
+
+
+DEEDS = (
+    approvals,
+    repeated,
+    capacity,
+    promptness,
+    checking,
+    brought_back_early,
+    reverted,
+    in_time,
+    back_in_time,
+    waits_idly,
+)

@@ -1,0 +1,140 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the role does with a record: a tick is the calls, then what is done elsewhere, then one decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .clock import Clock, Life, Process
+from .journal import Journal, copied
+from .machine import WALL, Machine
+
+
+class Decider(NamedTuple):
+    """What is tried here: _deciding's functions of these names."""
+
+    begun: Callable[..., Any]
+    ticked: Callable[..., Any]
+    result: Callable[..., Any]
+
+
+class Run:
+    """One execution of the role against some machines, until it ends or is killed."""
+
+    def __init__(
+        self,
+        name: str,
+        decider: Decider,
+        machines: Mapping[str, Machine],
+        facts: list[Any],
+        check: bool,
+        journal: Journal,
+        clock: Clock,
+    ) -> None:
+        self.name, self.decider, self.machines, self.facts, self.check = name, decider, machines, facts, check
+        self.journal, self.clock = journal, clock
+        self.record: Any = None
+        self.ticks: list[
+            tuple[float, float, bool]
+        ] = []  # when each began and ended, and whether Windows machines were called
+        self.answered: set[str] = set()
+        self.elsewhere: dict[str, dict[str, str]] = {}  # by host: what is under way there
+        self.result: Any = None
+        self.began_at, self.ended_at = clock.now, 1e9
+        self.process = clock.begin(self._life())
+
+    @property
+    def over(self) -> bool:
+        return self.process.over
+
+    def kill(self) -> None:
+        if not self.over:
+            self.ended_at = self.clock.now
+            self.journal.add("killed", run=self.name)
+            self.process.end()
+
+    def _life(self) -> Life:
+        self.journal.add("run", run=self.name, hosts=list(self.machines), check=self.check)
+        options = {"run": self.name, "job": "", "controller": "simulated", "check": self.check}
+        self.record = self.decider.begun(copied(self.facts), options, self.clock.now, WALL + self.clock.now)
+        while not self.record["finished"]:
+            todo = self.record["todo"]
+            began = self.clock.now
+            if todo["seconds"]:
+                yield float(todo["seconds"])
+            answers: dict[str, Any] = {}
+            for names in (todo["linux"], todo["windows"]):
+                if names:
+                    yield 0.2 + 0.02 * len(names)  # Ansible itself
+                    yield from self._call_all({host: todo["calls"][host] for host in names}, answers)
+            yield from self._elsewhere(answers)
+            self.answered.update(host for host, answer in answers.items() if not answer["lost"])
+            if self.clock.now == began:
+                yield 0.3
+            self.record = self.decider.ticked(self.record, answers, self.clock.now)
+            self.ticks.append((began, self.clock.now, bool(todo["windows"])))
+        self.result = self.decider.result(self.record)
+        self.ended_at = self.clock.now
+        self.journal.add("ended", run=self.name, problems=list(_texts(self.result["problems"])))
+
+    def _call_all(self, calls: dict[str, Any], answers: dict[str, Any]) -> Life:
+        processes: dict[str, Process] = {}
+        for host, call in calls.items():
+            machine = self.machines[host]
+            for request in call["requests"]:
+                if request["do"] in ("go", "approve", "take_off"):
+                    self.journal.add("sent", run=self.name, host=host, do=request["do"], to=request.get("to", ""))
+                marked = [name for name in self.machines if self._bears_mark(name)] if request.get("wait") else []
+                if marked:
+                    self.journal.add("waits", run=self.name, host=host, marked=marked)
+            holder = {"kind": "run", "run": self.name, "job": "", "controller": "simulated"}
+            life = machine.call(call["requests"], call["run"], call["number"], holder, float(call["seconds"]))
+            processes[host] = self.clock.begin(life)
+        for host, process in processes.items():
+            while not process.over:
+                yield process.done, 3600.0
+            answers[host] = process.result
+            for one in process.result.get("answers") or ():
+                for identity in one.get("approved", ()):
+                    self.journal.add("taken-approval", run=self.name, event=identity)
+            if process.result["lost"]:
+                self.journal.add("lost", run=self.name, host=host, why=process.result["lost"])
+
+    def _bears_mark(self, host: str) -> bool:
+        """Whether the run knows that a machine bears its mark, and may hope for it."""
+        mark = self.machines[host].mark or {}
+        if not self.machines[host].is_up or mark.get("phase") == "half":
+            return False
+        known = (self.record["hosts"][host].get("mark") or {}).get("holder")
+        return "holder" in mark and mark["holder"]["run"] == self.name and known == mark["holder"]
+
+    def _elsewhere(self, answers: dict[str, Any]) -> Life:
+        """Load balancers and delegates: the second task of a tick."""
+        working: list[tuple[str, Any, dict[str, Any]]] = []
+        for host, answer in answers.items():
+            answer.update({"outcomes": {}, "before": {}})
+            if answer["lost"]:
+                continue
+            steps = {step.key: step for step in self.machines[host].steps}
+            for key in answer["ask"]:
+                answer["before"][key] = {"ran": steps[key].running}
+            work = answer["elsewhere"]
+            if work:
+                step = steps[work["key"]]
+                working.append((host, step, work))
+                if work["begun"]:
+                    step.begin(work["direction"], max(0.5, min(step.limit, float(work["left"]))), self.name)
+        if working or any(answer.get("ask") for answer in answers.values()):
+            yield 0.8
+        for host, step, work in working:
+            # What nobody began (its run was killed before) shows in how it is.
+            state = step.outcome(work["direction"])
+            state = state or ("done" if step.running == (work["direction"] == "undo") else "failed")
+            answers[host]["outcomes"][step.key] = {"state": state, "note": "", "seconds": 1.0}
+
+
+def _texts(problems: Any) -> list[str]:
+    return list(problems.values()) if isinstance(problems, Mapping) else list(problems)

@@ -1,0 +1,336 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a seed makes: a fleet with its faults, what Azure has in store for it, and who runs when."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from .azure import Azure, Event
+from .clock import Clock, Life
+from .driver import Decider, Run
+from .going import other_mark
+from .journal import Journal
+from .machine import Machine
+from .step import Step
+
+LONGEST = 3000.0  # virtual seconds: whoever has not ended by then never will
+
+BRIEF_FAULTS = (
+    "imds-unreachable",
+    "imds-410",
+    "imds-429",
+    "imds-slow",
+    "empty-body",
+    "stale",
+    "post-refused",
+    "post-lost",
+    "answers-lost",
+)
+FAULTS = (*BRIEF_FAULTS, "refuses", "hangs", "stalls", "mark-readonly", "no-hello", "empty-document", "unreadable")
+ACTIONS = ("prepare_and_approve", "prepare", "hold", "notify", "ignore", "approve")
+
+
+class Fleet:
+    """One life: everything that there is in it."""
+
+    def __init__(self, seed: int, decider: Decider) -> None:
+        self.seed, self.decider = seed, decider
+        self.chance = random.Random(seed)
+        self.clock = Clock()
+        self.journal = Journal(self.clock)
+        self.azure = Azure(self.clock, self.journal, random.Random(seed + 1))
+        self.machines: dict[str, Machine] = {}
+        self.declared: dict[str, str] = {}
+        self.groups: dict[str, str] = {}
+        self.named: dict[str, str] = {}  # what the inventory says that machines are called in Azure
+        self.options: dict[str, dict[str, Any]] = {}
+        self.events: dict[str, Event] = {}
+        self.runs: list[Run] = []
+        self.planned_runs = 0
+        self.calm = self.chance.random() < 0.3  # nothing fails but what Azure does: all must go well
+        self._make_machines()
+        self._choose_options()
+        if not self.calm:
+            self._break_machines()
+        self._make_events()
+        self._plan_runs()
+
+    # ---- machines ----
+
+    def _make_machines(self) -> None:
+        chance = self.chance
+        windows = chance.random() < 0.2
+        for number in range(chance.choice((1, 1, 1, 2, 2, 3))):
+            kind = chance.choices(
+                ("set", "undeclared", "placement", "each", "each-declared", "wrong"), (8, 3, 4, 3, 1, 1)
+            )[0]
+            if self.calm and kind in ("each-declared", "wrong"):
+                kind = "set"
+            scope = self.azure.scope(f"scope{number}", each_its_own=kind.startswith("each"))
+            other = self.azure.scope(f"scope{number}b") if kind == "wrong" else scope
+            for index in range(chance.choice((1, 2, 2, 3, 3, 4))):
+                host = f"h{number}{'abcd'[index]}"
+                name = chance.choice((f"vm{number}{index}", f"VM{number}{index}", f"set{number}_{index}"))
+                machine = Machine(host, name, self.clock, self.journal, self.azure, other if index == 1 else scope)
+                machine.is_linux = not (windows and chance.random() < 0.4)
+                machine.placement_group = f"pg{number}" if kind in ("placement", "each") else ""
+                machine.priority = "Spot" if kind in ("placement", "each") and chance.random() < 0.2 else "Regular"
+                self.machines[host] = machine
+                self.declared[host] = f"declared{number}" if kind in ("set", "each-declared", "wrong") else ""
+                self.groups[host] = chance.choice(("", "", "web"))
+                if chance.random() < 0.2:
+                    self.named[host] = name
+                machine.steps = [self._step(host, index, machine) for index in range(chance.choice((1, 1, 2, 3)))]
+
+    def _step(self, host: str, index: int, machine: Machine) -> Step:
+        chance = self.chance
+        nature: dict[str, Any] = {
+            "elsewhere": not machine.is_linux or chance.random() < 0.25,
+            "running": chance.random() > 0.05,
+            "do_seconds": chance.choice((0.1, 0.5, 2.0, 5.0, 12.0)),
+            "undo_seconds": chance.choice((0.1, 0.5, 2.0, 6.0)),
+            "limit": chance.choice((15.0, 25.0)),
+        }
+        if not self.calm:
+            if chance.random() < 0.08:
+                nature["do_fails"] = chance.choice(("unchanged", "changed"))
+            if chance.random() < 0.08:
+                nature["undo_fails"] = chance.choice((1, 2, 100))
+            if chance.random() < 0.05:
+                nature["do_seconds"] = 200.0  # hangs
+            if chance.random() < 0.05:
+                nature["undo_seconds"] = 200.0
+        return Step(self.clock, self.journal, host, f"service {host}{index}", **nature)
+
+    def _break_machines(self) -> None:
+        chance = self.chance
+        if chance.random() < 0.03 and len(self.machines) > 1:  # somebody has mixed up two names
+            one, other = chance.sample(list(self.machines), 2)
+            self.named.update({one: self.machines[other].name, other: self.machines[one].name})
+        if chance.random() < 0.06:  # the controller is cut off
+            begins = chance.uniform(10, 200)
+            for machine in self.machines.values():
+                machine.faults.append((begins, begins + 40.0, chance.choice(("hangs", "refuses"))))
+        for machine in self.machines.values():
+            if chance.random() < 0.02:
+                self.clock.at(chance.uniform(20, 250), machine.recovered_by_hand)
+            for _turn in range(chance.choice((0, 0, 0, 1, 1, 2))):
+                kind = chance.choice(FAULTS)
+                begins = chance.choice((0.0, chance.uniform(0, 250)))
+                seconds = chance.choice((3.0, 8.0, 30.0, 75.0)) if kind != "stale" else 1e6
+                if kind in ("empty-document", "unreadable"):
+                    seconds = 3.0
+                if chance.random() < 0.06:
+                    seconds = 1e6
+                if kind in ("empty-document", "stale", "unreadable") and begins < 1:
+                    begins = 20.0
+                machine.faults.append(
+                    (begins, begins + min(seconds, 1e6 if kind not in ("empty-document", "unreadable") else 3.0), kind)
+                )
+            if chance.random() < 0.04:
+                self._mark_by_somebody_else(machine)
+
+    def _mark_by_somebody_else(self, machine: Machine) -> None:
+        chance = self.chance
+        kind = chance.choice(("watcher", "run", "drain", "unreadable"))
+        if kind == "unreadable":
+            machine.mark = {"unreadable": "it is no JSON"}
+            machine.marked_before = "nobody knows whom"
+            return
+        machine.mark = other_mark(kind, machine.host, machine.uptime, machine.boot_id)
+        renewed_until = chance.choice((0.0, 100.0, 1e6))
+        self.clock.begin(self._renewed(machine, machine.mark, renewed_until))
+        machine.mark["steps"] = [
+            {
+                "key": step.key,
+                "type": "service",
+                "words": f"stop {step.key}",
+                "unwords": f"start {step.key}",
+                "state": "done",
+                "before": {"ran": step.running},
+                "since": "",
+                "seconds": 0.0,
+                "note": "",
+            }
+            for step in machine.steps
+        ]
+        machine.marked_before = machine.mark["holder"]["run"]
+        for step in machine.steps:
+            step.running = False
+
+    def _renewed(self, machine: Machine, mark: dict[str, Any], until: float) -> Life:
+        """Its holder lives for a while yet."""
+        while self.clock.now < until and machine.mark is mark and mark["holder"]["run"] == machine.marked_before:
+            if machine.is_up and mark["lease"]["boot_id"] == machine.boot_id:
+                mark["number"] += 1
+                mark["lease"].update(uptime=machine.uptime, until=machine.uptime + 120.0)
+            yield 20.0
+
+    # ---- options ----
+
+    def _choose_options(self) -> None:
+        chance = self.chance
+        action = chance.choices(ACTIONS, (14, 2, 3, 1, 1, 1))[0]
+        max_out: dict[str, Any] = {}
+        margin, within = chance.choice((3.0, 10.0)), chance.choice((40.0, 3600.0))
+        on_failure, hold = chance.choice(("revert", "revert", "hold")), chance.choice(("wait", "wait", "leave"))
+        allow_unknown = chance.random() < 0.3
+        mixed = chance.random() < 0.2
+        for host in self.machines:
+            group = self.group_of(host)
+            max_out.setdefault(group, chance.choice(("50%", "50%", 1, 2, "100%", "100%")))
+            mine = chance.choice(ACTIONS) if mixed and chance.random() < 0.4 else action
+            last = {"name": "Anything else", "do": mine}
+            policy = [
+                {
+                    "name": "An administrator's own",
+                    "when": {"sources": ["User"], "types": ["Reboot", "Redeploy", "Freeze"]},
+                    "do": "approve",
+                }
+            ]
+            policy = (policy if chance.random() < 0.5 else []) + [last]
+            self.options[host] = {
+                "policy": policy,
+                "margin": margin,
+                "allow_unknown": allow_unknown,
+                "prepare_within": within,
+                "on_failure": on_failure,
+                "recover_timeout": chance.choice((60.0, 150.0)),
+                "max_out": max_out[group],
+                "hold": hold,
+            }
+        self.same = {
+            "rounds": chance.choice((0, 0, 1, 1, 2)),
+            "wait_timeout": chance.choice((60.0, 200.0, 300.0)),
+            "slice": chance.choice((20.0, 60.0, 90.0)),
+            "event_timeout": chance.choice((200.0, 600.0)),
+            "takeover": chance.choice((10.0, 30.0)),
+        }
+
+    def group_of(self, host: str) -> str:
+        """Whose capacity counts: an odd name where the scope's does and only the run knows that."""
+        return self.groups[host] or "?"
+
+    def facts(self, hosts: list[str]) -> list[dict[str, Any]]:
+        return [
+            {
+                "host": host,
+                "is_linux": self.machines[host].is_linux,
+                "scope": self.declared[host],
+                "resource_name": self.named.get(host, ""),
+                "group": self.groups[host],
+                "steps": len(self.machines[host].steps),
+                "needs": sum(step.limit for step in self.machines[host].steps),
+                "options": self.options[host],
+                "same": self.same,
+            }
+            for host in hosts
+        ]
+
+    # ---- events ----
+
+    def _make_events(self) -> None:
+        chance = self.chance
+        scopes = list(self.azure.scopes.values())
+        together = chance.random() < 0.3
+        at = chance.uniform(1, 80)
+        for number in range(chance.choice((1, 1, 2, 2, 3, 4))):
+            scope = chance.choice(scopes)
+            members = [machine for machine in self.machines.values() if machine.scope is scope]
+            if not members:
+                continue
+            if not together:
+                at = chance.uniform(1, min(self.same["wait_timeout"], 200.0))
+            event = self._event(number, members)
+            self.events[event.id] = event
+            self.clock.at(at + number * 0.1, self.azure.announce, scope, event)
+            if chance.random() < 0.6:
+                self.clock.at(at + chance.uniform(5, 120), self._say_yes, event)
+
+    def _event(self, number: int, members: list[Machine]) -> Event:
+        chance = self.chance
+        kind = chance.choices(
+            ("Reboot", "Redeploy", "Freeze", "Preempt", "Terminate", "SpotRebalanceRecommendation", "Hibernate"),
+            (8, 3, 5, 2, 2, 1, 1),
+        )[0]
+        affected = chance.sample(members, min(len(members), chance.choice((1, 1, 1, 2, 3))))
+        if kind == "Preempt" or (kind == "Terminate" and chance.random() < 0.7):
+            affected = affected[:1]
+        names = [machine.name if chance.random() < 0.8 else machine.name.swapcase() for machine in affected]
+        if chance.random() < 0.08 and kind not in ("Terminate", "Preempt"):
+            names.append("stranger1")
+        notice = {"Preempt": 30.0, "Terminate": 120.0}.get(kind, chance.choice((60.0, 120.0, 240.0, 900.0)))
+        fate: dict[str, Any] = {
+            "source": chance.choice(("Platform", "Platform", "Platform", "User")),
+            "lasts": chance.choice((12.0, 20.0, 60.0)),
+            "delay": chance.choice((0.0, 0.0, 1.0, 15.0)),
+            "timeless": chance.random() < 0.02,
+            "duration": 5 if kind == "Freeze" and chance.random() < 0.5 else -1,
+        }
+        if kind in ("Reboot", "Redeploy"):
+            fate["down"] = chance.choice((5.0, 15.0, 40.0))
+            if not self.calm and chance.random() < 0.1:
+                fate["down"] = chance.choice((200.0, 1e6))
+        elif kind == "Freeze":
+            fate["down"] = chance.choice((0.5, 4.0, 14.0))
+        if kind not in ("Terminate", "Preempt") and chance.random() < 0.05:
+            notice = 0.0
+        elif chance.random() < 0.12:
+            fate["cancelled_after"] = chance.uniform(1, notice)
+        elif chance.random() < 0.06:
+            fate["approved_by_other"] = chance.uniform(1, notice)
+        elif not self.calm and chance.random() < 0.06 and kind not in ("Terminate", "Preempt"):
+            others = [machine.name for machine in members if machine not in affected]
+            fate["grows"] = (chance.uniform(1, notice + 30), chance.choice([*others, "stranger2"]))
+        return Event(f"{kind.upper()[:4]}-{number}-{self.seed}", kind, names, notice, **fate)
+
+    def _say_yes(self, event: Event) -> None:
+        for machine in self.machines.values():
+            if event.open and event.affects(machine.name) and machine.is_up:
+                machine.yes.append(event.id.upper())
+                self.journal.add("yes", event=event.id, host=machine.host)
+                return
+
+    # ---- runs ----
+
+    def _plan_runs(self) -> None:
+        chance = self.chance
+        check = chance.random() < 0.03
+        hosts = list(self.machines)
+        self._begin_run(0.0, hosts, check)
+        if self.calm or check:
+            return
+        if chance.random() < 0.3:
+            at = 0.0
+            for _turn in range(chance.choice((1, 1, 2, 4))):
+                at += chance.uniform(2, 120)
+                self.clock.at(at, self._kill_last)
+                at += chance.choice((1.0, 10.0, 60.0, 150.0))
+                self._begin_run(at, hosts, False)
+        elif chance.random() < 0.1:
+            self._begin_run(chance.uniform(0, 100), chance.sample(hosts, max(1, len(hosts) - 1)), False)
+
+    def _begin_run(self, at: float, hosts: list[str], check: bool) -> None:
+        self.planned_runs += 1
+        self.clock.at(at, self._run, hosts, check)
+
+    def _run(self, hosts: list[str], check: bool) -> None:
+        machines = {host: self.machines[host] for host in hosts}
+        name = f"run{len(self.runs) + 1}"
+        self.runs.append(Run(name, self.decider, machines, self.facts(hosts), check, self.journal, self.clock))
+
+    def _kill_last(self) -> None:
+        if self.runs:
+            self.runs[-1].kill()
+
+    @property
+    def over(self) -> bool:
+        return len(self.runs) == self.planned_runs and all(run.over for run in self.runs)
+
+    def live(self) -> None:
+        """Let everything happen, until all runs are over."""
+        if not self.clock.run(LONGEST, lambda: self.over):
+            self.journal.add("never-ended", runs=[run.name for run in self.runs if not run.over])

@@ -1,0 +1,345 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A machine that speaks the machine program's protocol, and fails in every way that machines fail."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from .azure import Azure, Scope
+from .clock import Clock, Life, Process, Signal
+from .going import Going
+from .journal import Journal, copied
+from .step import Step, all_out
+
+WALL = 1_800_000_000.0
+
+
+class Machine:
+    def __init__(self, host: str, name: str, clock: Clock, journal: Journal, azure: Azure, scope: Scope) -> None:
+        self.host, self.name, self.clock, self.journal, self.azure, self.scope = (
+            host,
+            name,
+            clock,
+            journal,
+            azure,
+            scope,
+        )
+        self.is_linux, self.priority, self.placement_group = True, "Regular", ""
+        self.steps: list[Step] = []
+        self.mark: dict[str, Any] | None = None
+        self.yes: list[str] = []
+        self.marked_before = ""  # whose mark it bears from the beginning
+        self.faults: list[tuple[float, float, str]] = []  # from, until, what
+        self.gone = self.by_hand = False
+        self.boots, self.booted = 1, -1000.0 - azure.chance.random() * 1e5
+        self.away_until = self.frozen_until = 0.0
+        self.programs: list[Process] = []
+        self.asked: deque[float] = deque(maxlen=6)
+        self.cost = 0.3 + azure.chance.random()  # seconds for a call that only connects and begins
+        azure.machines[name.lower()] = self
+
+    # ---- how it is ----
+
+    @property
+    def is_out(self) -> bool:
+        return all_out(self.steps)
+
+    @property
+    def is_up(self) -> bool:
+        return not self.gone and self.clock.now >= self.away_until
+
+    @property
+    def boot_id(self) -> str:
+        return f"boot-{self.host}-{self.boots}"
+
+    @property
+    def uptime(self) -> float:
+        return self.clock.now - self.booted
+
+    def fault(self, *kinds: str) -> str:
+        for begins, ends, kind in self.faults:
+            if kind in kinds and begins <= self.clock.now < ends:
+                return kind
+        return ""
+
+    # ---- what Azure does to it ----
+
+    def reboot(self, seconds: float) -> None:
+        self.boots += 1
+        self.booted = self.away_until = self.clock.now + seconds
+        self._stop()
+
+    def recovered_by_hand(self) -> None:
+        """Somebody thinks that he knows better."""
+        if self.mark is None or "unreadable" in self.mark or not self.is_up:
+            return
+        self.mark, self.by_hand = None, True
+        for step in self.steps:
+            step.cut_off()
+            step.running = step.originally
+        self.journal.add("mark-gone", host=self.host, run="a person")
+
+    def taken_away(self) -> None:
+        self.gone = True
+        self._stop()
+
+    def freeze(self, seconds: float) -> None:
+        self.frozen_until = self.clock.now + seconds
+
+    def _stop(self) -> None:
+        for program in self.programs:
+            program.end()
+        for step in self.steps:
+            if not step.elsewhere:
+                step.cut_off()
+
+    # ---- a call ----
+
+    def call(
+        self, requests: list[dict[str, Any]], run: str, number: int, holder: dict[str, Any], seconds: float
+    ) -> Life:
+        """What the controller's action does: it ends by its alarm, whatever the machine does."""
+        began, alarm = self.clock.now, seconds
+        yield self.cost if self.is_linux else 2.0 + self.cost
+        how = self.fault("refuses", "hangs") or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
+        if how or self.clock.now < self.frozen_until:
+            if how == "refuses":
+                yield 0.5
+                return self._lost("it can't be reached: connection refused", began)
+            yield alarm - (self.clock.now - began)
+            return self._lost(f"it did not answer within {alarm:g} s", began)
+        program = self.clock.begin(self._program(copied(requests), run, number, holder, seconds))
+        self.programs = [other for other in self.programs if not other.over] + [program]
+        if not program.over:
+            yield program.done, alarm - (self.clock.now - began)
+        if not program.over or program.result is None or self.fault("answers-lost"):
+            left = alarm - (self.clock.now - began)
+            if left > 0 and not self.fault("answers-lost"):
+                yield left
+            return self._lost(f"it did not answer within {alarm:g} s", began)
+        answer = program.result
+        answer["took"] = self.clock.now - began
+        return answer
+
+    def _lost(self, why: str, began: float) -> dict[str, Any]:
+        return {"lost": why, "took": self.clock.now - began}
+
+    def _program(
+        self, requests: list[dict[str, Any]], run: str, number: int, holder: dict[str, Any], seconds: float
+    ) -> Life:
+        began = self.clock.now
+        yield 0.1
+        if self.fault("stalls"):
+            yield (
+                max(ends for _begins, ends, kind in self.faults if kind == "stalls" and self.clock.now < ends)
+                - self.clock.now
+            )
+        going = Going(self, run, number, holder)
+        answers: list[dict[str, Any]] = []
+        for request in requests:
+            yield from self.frozen()
+            if self.clock.now - began > seconds:
+                return None  # it ends itself: nobody waits for it any more
+            answers.append((yield from self._answer(request, going, began, seconds)))
+        for request, answer in zip(requests, answers, strict=True):
+            for look in [answer.get("look"), answer if request["do"] == "look" else None]:
+                if look and "at" in look:
+                    look["age"] = self.clock.now - look.pop("at")
+                    look["began"] = self.clock.now - look.pop("began_at")
+        gone = next((answer for answer in answers if "ask" in answer), {})
+        return {
+            "lost": "",
+            "answers": answers,
+            "mark": copied(self.mark),
+            "yes": list(self.yes),
+            "boot_id": self.boot_id,
+            "number": number,
+            "fenced": going.fenced,
+            "ask": gone.get("ask", []),
+            "elsewhere": gone.get("elsewhere"),
+        }
+
+    def frozen(self) -> Iterator[float]:
+        while self.clock.now < self.frozen_until:
+            yield self.frozen_until - self.clock.now
+
+    def _answer(self, request: dict[str, Any], going: Going, began: float, seconds: float) -> Life:
+        do = request["do"]
+        if do == "hello":
+            return self._hello()
+        if do == "look":
+            return (
+                yield from self._look(min(float(request.get("wait") or 0), seconds - 1), request.get("since"), going)
+            )
+        if do == "go":
+            return (yield from going.go(request))
+        if do == "approve":
+            return (yield from self._approve(request, going, began))
+        if do == "yes":
+            self.yes.append(request["event"])
+            return {}
+        if do == "no_yes":
+            self.yes = [event for event in self.yes if event.upper() != request["event"].upper()]
+            return {}
+        raise AssertionError(f"the run asks a machine for {request!r}")
+
+    def _hello(self) -> dict[str, Any]:
+        problem = self.fault("imds-unreachable", "imds-410", "imds-429", "no-hello")
+        known = {
+            "resource_name": self.name,
+            "placement_group": self.placement_group,
+            "vm_id": f"vm-{self.host}",
+            "priority": self.priority,
+        }
+        return {
+            **(dict.fromkeys(known, "") if problem else known),
+            "problem": f"asking failed: {problem}" if problem else "",
+        }
+
+    # ---- looking ----
+
+    def _ask_imds(self) -> None:
+        self.asked.append(self.clock.now)
+        if len(self.asked) == 6 and self.asked[0] > self.clock.now - 1:
+            self.journal.add("too-many-requests", host=self.host)
+
+    def _look(self, wait: float, since: int | None, going: Going) -> Life:
+        began = self.clock.now
+        self._ask_imds()
+        if self.fault("imds-slow"):
+            yield 6.0
+        yield 0.02
+        look = self._seen(began)
+        first = look["incarnation"] if since is None else since
+        while wait and look["incarnation"] is not None and look["incarnation"] == first:
+            left = began + wait - self.clock.now
+            if left <= 0:
+                break
+            changed: tuple[Signal, float] = (self.scope.changed, left)
+            if (yield changed):
+                yield min(left, self.azure.chance.random())
+            yield from self.frozen()
+            self._ask_imds()
+            look = self._seen(began)
+        self.journal.add(
+            "looked",
+            host=self.host,
+            run=going.run,
+            events=[(event["id"], event["status"], tuple(event["resources"])) for event in look["events"]],
+            good=look["incarnation"] is not None,
+            began=began,
+        )
+        return look
+
+    def _seen(self, began: float) -> dict[str, Any]:
+        problem = self.fault("imds-unreachable", "imds-410", "imds-429")
+        look: dict[str, Any] = {
+            "incarnation": None,
+            "events": [],
+            "unusable_events": [],
+            "failure": None,
+            "msg": "",
+            "polls": 1,
+            "resource_name": self.name,
+            "at": self.clock.now,
+            "began_at": began,
+        }
+        if problem:
+            kind = {"imds-unreachable": "unreachable", "imds-410": "updating", "imds-429": "throttled"}[problem]
+            look.update(
+                failure={"kind": kind, "status": None, "url": ""}, msg=f"The service could not be asked: {kind}."
+            )
+            return look
+        if self.fault("empty-body"):
+            return look
+        incarnation, entries = self.azure.document(
+            self.scope, self.name, bool(self.fault("stale")) and self._just_changed()
+        )
+        look["incarnation"] = incarnation
+        if self.fault("empty-document"):
+            return look
+        if self.fault("unreadable") and entries:
+            look["unusable_events"] = [{"position": 1, "id": "", "reason": "it has no EventId", "raw": "{}"}]
+            entries = entries[1:]
+        look["events"] = [self._event(entry) for entry in entries]
+        return look
+
+    def _just_changed(self) -> bool:
+        return self.clock.now - self.scope.earlier[0] < 1.6
+
+    def _event(self, entry: dict[str, Any]) -> dict[str, Any]:
+        not_before, notice = "", None
+        if entry["NotBefore"] is not None:
+            when = math.floor(WALL + entry["NotBefore"])
+            not_before = email.utils.formatdate(when, usegmt=True)
+            notice = math.floor(when - (WALL + self.clock.now))
+        names = list(entry["Resources"])
+        return {
+            "id": entry["EventId"],
+            "type": entry["EventType"],
+            "status": entry["EventStatus"],
+            "resource_type": "VirtualMachine",
+            "resources": names,
+            "raw_resources": list(names),
+            "not_before": not_before,
+            "not_before_utc": None,
+            "notice": notice,
+            "source": entry["EventSource"],
+            "description": "",
+            "duration": entry["DurationInSeconds"],
+            "affects_self": self.name.lower() in [name.lower() for name in names],
+        }
+
+    # ---- approving ----
+
+    def _approve(self, request: dict[str, Any], going: Going, began: float) -> Life:
+        answer: dict[str, Any] = {"approved": [], "already": [], "not_approved": [], "failure": None, "msg": ""}
+
+        def refused(identity: str, reason: str) -> None:
+            answer["not_approved"].append({"id": identity, "reason": reason, "message": f"not approved: {reason}"})
+
+        before = yield from self._look(0.0, None, going)
+        shown = {event["id"].upper(): event for event in before["events"]}
+        may = {name.lower() for name in [*request["prepared"], *request["allow_unknown"]]}
+        for identity in request["ids"]:
+            event = shown.get(identity.upper())
+            if self.mark is not None and not going.may_act():
+                refused(identity, "fenced")
+            elif before["failure"]:
+                refused(identity, "failed")
+                answer["failure"], answer["msg"] = before["failure"], before["msg"]
+            elif event is None:
+                refused(identity, "absent")
+            elif event["status"] != "Scheduled":
+                answer["already"].append(identity)
+            elif any(name.lower() not in may for name in event["resources"]):
+                refused(identity, "unknown_resources")
+            elif event["type"] == "Terminate" and not event["affects_self"]:
+                refused(identity, "terminate_of_another")
+            elif self.clock.now - began > 10:
+                refused(identity, "late")
+            else:
+                if not answer["approved"]:  # one request carries all of them
+                    yield 0.03
+                    self._ask_imds()
+                if self.fault("post-refused"):
+                    refused(identity, "rejected")
+                else:
+                    self.azure.approve(self.scope, event["id"], self.host, going.run)
+                    if self.fault("post-lost"):
+                        refused(identity, "unknown")
+                        answer["failure"], answer["msg"] = (
+                            {"kind": "unreachable", "status": None, "url": ""},
+                            "no answer came",
+                        )
+                    else:
+                        answer["approved"].append(event["id"])
+        yield 0.05
+        answer["look"] = yield from self._look(0.0, None, going)
+        return answer

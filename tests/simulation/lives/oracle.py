@@ -1,0 +1,36 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judges a life by what really happened, and by what the runs said of it. It shares no code with what it judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .deeds import DEEDS
+from .fleet import Fleet
+from .run_facts import RunFacts
+from .words import WORDS
+
+
+def judged(fleet: Fleet) -> list[str]:
+    """Everything that was wrong in a life."""
+    wrong = [f"ends: {line['runs']} never ended" for line in fleet.journal.of("never-ended")]
+    runs = [RunFacts(fleet, run) for run in fleet.runs]
+    for facts in runs:
+        for rule in (*DEEDS, *WORDS):
+            wrong += rule(facts)
+    wrong += not_his(fleet)
+    if not any(facts.beside_others for facts in runs):
+        wrong += ["requests: more than five a second" for _line in fleet.journal.of("too-many-requests")]
+    return wrong
+
+
+def not_his(fleet: Fleet) -> Iterator[str]:
+    """Rule 13: what was not running is not started, and nobody undoes without a mark."""
+    for machine in fleet.machines.values():
+        for step in machine.steps:
+            if step.running and not step.originally:
+                yield f"undone: {step.key} of {machine.host} runs, which it did not before"
+    for line in fleet.journal.of("unmarked"):
+        yield f"undone: {line['run']} recovered {line['host']} without a mark"

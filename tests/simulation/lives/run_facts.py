@@ -1,0 +1,296 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the oracle asks about one run: from the journal, and from what the seed made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .azure import GONE_FOR_GOOD, Event
+from .driver import Run
+from .fleet import Fleet
+from .machine import Machine
+
+PREPARING = ("prepare", "hold", "prepare_and_approve")
+DAMAGE = (
+    *("hangs", "refuses", "stalls", "answers-lost", "mark-readonly", "no-hello", "empty-body"),
+    *("imds-unreachable", "imds-410", "imds-429", "imds-slow"),
+)
+
+
+def problem_texts(result: Any) -> list[str]:
+    problems = result["problems"]
+    return [str(text) for text in (problems.values() if isinstance(problems, Mapping) else problems)]
+
+
+class RunFacts:
+    def __init__(self, fleet: Fleet, run: Run) -> None:
+        self.fleet, self.run, self.name, self.journal = fleet, run, run.name, fleet.journal
+        self.hosts = list(run.machines)
+        self.result = run.result
+        self._own = [line for line in self.journal.lines if line.get("run") == run.name]
+        ends = [line["at"] for line in self._own if line["what"] in ("ended", "killed")]
+        self.began = next((line["at"] for line in self._own if line["what"] == "run"), fleet.clock.now)
+        self.until = ends[0] if ends else fleet.clock.now
+        self.is_linux = all(fleet.machines[host].is_linux for host in self.hosts)
+        self.beside_others = any(
+            other is not run and other.began_at < self.until and other.ended_at > self.began for other in fleet.runs
+        )
+
+    @property
+    def reports(self) -> bool:
+        """Whether it came to its end and says what happened."""
+        return self.result is not None and not self.run.check
+
+    def lines(self, *kinds: str) -> list[dict[str, Any]]:
+        return [line for line in self._own if line["what"] in kinds]
+
+    # ---- machines ----
+
+    def machine(self, host: str) -> Machine:
+        return self.fleet.machines[host]
+
+    def knows(self, name: str) -> bool:
+        return any(self.machine(host).name.lower() == name.lower() for host in self.hosts)
+
+    def gone_by(self, host: str, at: float) -> bool:
+        return any(
+            line["host"] == host and line["type"] in GONE_FOR_GOOD and line["at"] <= at
+            for line in self.journal.of("strike")
+        )
+
+    def was_shown_going(self, host: str, at: float) -> bool:
+        """Whether the run could know that a machine was taken away."""
+        return self.gone_by(host, at) and any(
+            event.type in GONE_FOR_GOOD and self.seen(event) is not None for event in self.events_of(host)
+        )
+
+    def sound(self, host: str, begins: float, ends: float) -> bool:
+        """Whether nothing was wrong with a machine of all that could hold it up."""
+        machine = self.machine(host)
+        if machine.marked_before or machine.by_hand or self.fleet.named.get(host, machine.name) != machine.name:
+            return False
+        if any(kind in DAMAGE and a < ends and b > begins - 60 for a, b, kind in machine.faults):
+            return False
+        for step in machine.steps:
+            if step.do_fails or step.undo_failed or max(step.do_seconds, step.undo_seconds) > step.limit:
+                return False
+        return not any(
+            line["host"] == host and line["at"] < ends and line["at"] + self._struck_for(line) > begins
+            for line in self.journal.of("strike")
+        )
+
+    def _struck_for(self, line: dict[str, Any]) -> float:
+        return 1e9 if line["type"] in GONE_FOR_GOOD else self.fleet.events[line["event"]].down + 1
+
+    def marked_at(self, host: str, at: float) -> str:
+        """Whose mark a machine bore."""
+        whose = self.machine(host).marked_before
+        for line in self.journal.of("marked", "taken", "mark-gone"):
+            if line["host"] == host and line["at"] <= at:
+                whose = "" if line["what"] == "mark-gone" else line["run"]
+        return whose
+
+    def touched_lately(self, host: str, at: float) -> bool:
+        """Whether a person has taken the mark away a moment before."""
+        return any(
+            line["host"] == host and line["run"] == "a person" and at - 12 < line["at"] <= at
+            for line in self.journal.of("mark-gone")
+        )
+
+    def marked_since(self, host: str, at: float) -> bool:
+        return any(line["host"] == host and line["at"] > at for line in self.journal.of("marked", "taken"))
+
+    def is_dead(self, name: str) -> bool:
+        return any(run.name == name and run.over and run.result is None for run in self.fleet.runs)
+
+    def may_go_unseen(self, host: str) -> bool:
+        """Whether it is taken for one of a scope whose other machines are not shown what it is shown."""
+        machine = self.machine(host)
+        others = [self.machine(other) for other in self.hosts if other != host]
+        return any(
+            (other.scope is not machine.scope or machine.scope.each_its_own)
+            and (self.fleet.declared[other.host] or other.placement_group)
+            == (self.fleet.declared[host] or machine.placement_group)
+            != ""
+            for other in others
+        )
+
+    # ---- capacity ----
+
+    def groups(self) -> dict[str, list[str]]:
+        """Those whose members nobody can doubt."""
+        found: dict[str, list[str]] = {}
+        doubtful = set()
+        for host in self.hosts:
+            machine = self.machine(host)
+            name = self.fleet.groups[host]
+            if not name and self.fleet.declared[host]:
+                name = f"scope {self.fleet.declared[host]}"
+            elif not name and machine.placement_group and not machine.scope.each_its_own:
+                name = f"placement group {machine.placement_group}"
+            found.setdefault(name, []).append(host)
+            if not self.fleet.groups[host] and (machine.faults or self.may_go_unseen(host)):
+                doubtful.add(name)
+        return {name: hosts for name, hosts in found.items() if name and name not in doubtful}
+
+    def limit(self, group: str, size: int) -> int:
+        """The largest that the options of its members allow."""
+        limits = []
+        for host in self.groups()[group]:
+            wanted = str(self.fleet.options[host]["max_out"])
+            limits.append(max(1, size * int(wanted[:-1]) // 100) if wanted.endswith("%") else int(wanted))
+        return min(limits)
+
+    # ---- events ----
+
+    def action(self, event: Event, host: str) -> str:
+        for rule in self.fleet.options[host]["policy"]:
+            when = rule.get("when", {})
+            if event.source in when.get("sources", [event.source]) and event.type in when.get("types", [event.type]):
+                return str(rule["do"])
+        raise AssertionError("no rule matches")
+
+    def affected(self, event: Event) -> list[str]:
+        return [host for host in self.hosts if event.affects(self.machine(host).name)]
+
+    def events_of(self, host: str) -> list[Event]:
+        name = self.machine(host).name
+        return [event for event in self.fleet.events.values() if event.status and event.affects(name)]
+
+    def needs(self, events: Iterable[Event]) -> float:
+        hosts = {host for event in events for host in self.affected(event)}
+        return max(
+            (
+                sum(step.limit for step in self.machine(host).steps) + self.fleet.options[host]["margin"]
+                for host in hosts
+            ),
+            default=0.0,
+        )
+
+    def was_early(self, marked: dict[str, Any]) -> bool:
+        """Whether a machine was taken out of service while there was time to wait yet."""
+        events = [self.fleet.events[key] for key in marked["events"] if key in self.fleet.events]
+        started = any(event.started is not None and event.started <= marked["at"] for event in events)
+        left = min((event.not_before for event in events), default=0.0) - marked["at"]
+        return not started and left >= self.needs(events) + 45
+
+    def grown_lately(self, event: Event, who: str, at: float, seconds: float = 5.0) -> bool:
+        name = self.machine(who).name if who in self.fleet.machines else who
+        return any(
+            line["event"] == event.id and line["resource"].lower() == name.lower() and at - seconds < line["at"]
+            for line in self.journal.of("grown")
+        )
+
+    def seen(self, event: Event, host: str = "") -> float | None:
+        """When the run first saw it, naming this machine."""
+        name = self.machine(host).name.lower() if host else ""
+        for line in self.lines("looked"):
+            for identity, _status, resources in line["events"]:
+                if identity == event.id and (not name or name in [resource.lower() for resource in resources]):
+                    return float(line["at"])
+        return None
+
+    def visible(self, event: Event, at: float) -> bool:
+        """Whether the run really saw it soon after."""
+        seen = self.seen(event)
+        return seen is not None and seen < at + 40
+
+    def names(self, host: str, event: Event) -> bool:
+        return any(re.search(rf"\b{host}\b", text) for text in problem_texts(self.result))
+
+    def ready(self, event: Event) -> float | None:
+        """Since when an event could have been approved with nothing in the way; None where something was, or may have been."""
+        hosts = self.affected(event)
+        if (
+            not hosts
+            or event.grows
+            or event.notice == 0
+            or event.type == "SpotRebalanceRecommendation"
+            or event.shown < self.began
+        ):
+            return None
+        actions = {self.action(event, host) for host in hosts}
+        if not actions <= {"prepare_and_approve"} or self.run.check:
+            return None
+        if any(not self.knows(name) for name in event.resources) and not all(
+            self.fleet.options[host]["allow_unknown"] for host in hosts
+        ):
+            return None
+        if any(str(self.fleet.options[host]["max_out"]) != "100%" for host in hosts):
+            return None
+        since = [self._prepared_for(event, host) for host in hosts]
+        if None in since:
+            return None
+        ready = max(at for at in since if at is not None)
+        # Whose turn it is to approve could be anybody's.
+        everybody = all(self.sound(host, ready - 5, ready + 15) for host in self.hosts if not self.gone_by(host, ready))
+        return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None
+
+    def gave_up(self, event: Event) -> float | None:
+        """When a machine first failed to be prepared for an event."""
+        for line in self.lines("phase"):
+            if line["phase"] == "half" and event.id in line["events"] and line["host"] in self.failing(event):
+                return float(line["at"])
+        return None
+
+    def failing(self, event: Event) -> list[str]:
+        """The machines of an event of which a step can't be done."""
+        return [
+            host
+            for host in self.affected(event)
+            if any(step.do_fails or step.do_seconds > step.limit for step in self.machine(host).steps)
+        ]
+
+    def longest_gap(self, host: str) -> float:
+        """The longest time in which nobody who is shown what a machine is shown had a look, but for its own events."""
+        machine = self.machine(host)
+        if machine.gone or self.may_go_unseen(host):
+            return 0.0
+        viewers = [other for other in self.hosts if self.machine(other).scope is machine.scope]
+        if machine.scope.each_its_own:
+            viewers = [host]
+        struck = [
+            (line["at"], line["at"] + self._struck_for(line))
+            for line in self.journal.of("strike")
+            if line["host"] in viewers
+        ]
+        longest, last = 0.0, self.began
+        looks = [line for line in self.lines("looked") if line["good"] and line["host"] in viewers]
+        for begins, ends in [*((line["began"], line["at"]) for line in looks), (self.until, self.until)]:
+            away = any(a < begins and b > last for a, b in struck)
+            longest = max(longest, 0.0 if away else begins - last)
+            last = max(last, ends)
+        return longest
+
+    def _prepared_for(self, event: Event, host: str) -> float | None:
+        """When a machine's mark first said that it is prepared for an event."""
+        phase, joined = "", False
+        for line in self.lines("marked", "taken", "phase", "joined", "mark-gone"):
+            if line["host"] != host:
+                continue
+            if line["what"] == "phase":
+                phase = line["phase"]
+            elif line["what"] == "joined":
+                joined = joined or line["event"] == event.id
+            else:
+                phase, joined = "", False
+            if phase == "prepared" and joined:
+                return float(line["at"])
+        return None
+
+    def was_to_stay(self, event: Event, host: str, at: float) -> bool:
+        """Whether a machine was prepared for an event that is still to come, and nothing speaks for giving that up."""
+        seen = self.seen(event)
+        options = self.fleet.options[host]
+        if self.action(event, host) not in ("prepare", "hold", "prepare_and_approve") or seen is None or seen > at - 15:
+            return False
+        if event.not_before - at > options["prepare_within"] or not event.affects(self.machine(host).name):
+            return False
+        marked = any(
+            line["host"] == host and line["at"] < at and event.id in line["events"] for line in self.lines("phase")
+        )
+        return marked and all(self.sound(other, self.began, at) for other in self.affected(event))

@@ -1,0 +1,73 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One drain step of a machine as it really is: whether its service runs, and what works at it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from .clock import Clock
+from .journal import Journal
+
+
+class Step:
+    """A service that is taken out and put back, by its machine or elsewhere."""
+
+    def __init__(self, clock: Clock, journal: Journal, host: str, key: str, **nature: Any) -> None:
+        self.clock, self.journal, self.host, self.key = clock, journal, host, key
+        self.elsewhere: bool = nature.pop("elsewhere", False)
+        self.running: bool = nature.pop("running", True)
+        self.do_seconds: float = nature.pop("do_seconds", 1.0)
+        self.undo_seconds: float = nature.pop("undo_seconds", 1.0)
+        self.do_fails: str = nature.pop("do_fails", "")  # "" never, "unchanged", "changed": what it leaves
+        self.undo_fails: int = nature.pop("undo_fails", 0)  # how many times
+        self.undo_failed = bool(self.undo_fails)
+        self.limit: float = nature.pop("limit", 60.0)
+        assert not nature, nature
+        self.originally = self.running
+        self.job: tuple[str, float, str] | None = None  # direction, when it ends, how
+        self.chance = random.Random(key)
+
+    def begin(self, direction: str, seconds: float, run: str) -> None:
+        """Begin to do or undo it; what it comes to is known at its end."""
+        took = self.do_seconds if direction == "do" else self.undo_seconds
+        how = "done"
+        if direction == "do" and self.do_fails:
+            how = f"failed {self.do_fails}"
+        elif direction == "undo" and self.undo_fails:
+            self.undo_fails -= 1
+            how = "failed unchanged"
+        if took > seconds:
+            took, how = max(seconds, 0.0), "failed unchanged"  # cut off by its limit
+        self.journal.add("piece", host=self.host, key=self.key, direction=direction, run=run)
+        job = self.job = (direction, self.clock.now + took, how)
+        self.clock.after(took, self._end, job, run)
+
+    def _end(self, job: tuple[str, float, str], run: str) -> None:
+        if self.job is not job:
+            return  # it was cut off
+        direction, _when, how = job
+        if how in ("done", "failed changed"):
+            running = direction == "undo"
+            if running != self.running:
+                self.running = running
+                self.journal.add("back" if running else "out", host=self.host, key=self.key, run=run)
+
+    def cut_off(self) -> None:
+        if self.job and self.clock.now < self.job[1]:
+            self.job = (self.job[0], self.clock.now, "failed unchanged")
+
+    def outcome(self, direction: str) -> str:
+        """pending, done or failed; "" where nothing of the kind was begun."""
+        if self.job is None or self.job[0] != direction:
+            return ""
+        if self.clock.now < self.job[1]:
+            return "pending"
+        return "done" if self.job[2] == "done" else "failed"
+
+
+def all_out(steps: Sequence[Step]) -> bool:
+    return not any(step.running for step in steps)

@@ -1,0 +1,98 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run may not say, or leave unsaid: judged by the journal. Each rule yields sentences that begin with its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .run_facts import PREPARING, RunFacts, problem_texts
+
+
+def missed(run: RunFacts) -> Iterator[str]:
+    """Rule 12: what struck a machine in service is a problem of the result."""
+    if not run.reports:
+        return
+    for line in run.journal.of("strike"):
+        event, host = run.fleet.events[line["event"]], line["host"]
+        if host not in run.hosts or line["out"] or not run.began < line["at"] < run.until - 20:
+            continue
+        if run.action(event, host) not in PREPARING or event.notice == 0 or not line["up"]:
+            continue
+        if run.seen(event, host) is None:
+            shown_for = min(event.left or run.until, run.until) - max(event.shown, run.began)
+            if shown_for < (135 if not run.may_go_unseen(host) else 500):
+                continue
+        if not run.names(host, event):
+            yield f"missed: {event.id} struck {host} in service at {line['at']:.1f}, and no problem says so"
+
+
+def leftovers(run: RunFacts) -> Iterator[str]:
+    """Rule 12: no green ending that left something, or did not see somebody."""
+    if not run.reports:
+        return
+    texts = problem_texts(run.result)
+    for host in run.hosts:
+        machine = run.machine(host)
+        named = any(re.search(rf"\b{host}\b", text) for text in texts)
+        if host not in run.run.answered and not named and not run.fleet.machines[host].gone:
+            yield f"left: {host} could never be asked, and no problem says so"
+        left = run.marked_at(host, run.until) == run.name
+        if left and not named and not run.gone_by(host, run.until) and run.fleet.options[host]["hold"] != "leave":
+            yield f"left: {host} bears the mark of {run.name} at its end, and no problem says so"
+        dead = run.marked_at(host, run.until)
+        if dead and dead != run.name and run.is_dead(dead) and machine.is_up and not named:
+            yield f"left: {host} bears the mark of {dead}, which is dead, at the end of {run.name}, and no problem says so"
+
+
+def claims(run: RunFacts) -> Iterator[str]:
+    """Rule 12 and story 35, 38: what a run says is so."""
+    if not run.reports:
+        return
+    for entry in run.result["events"]:
+        event = run.fleet.events.get(str(entry["id"]).upper())
+        if event is None:
+            continue
+        outcome = entry.get("outcome") or ""
+        if outcome == "cancelled" and event.started is not None and event.started < run.until:
+            yield f"claim: {event.id} is called cancelled, and it started at {event.started:.1f}"
+        if outcome == "completed" and event.started is None:
+            yield f"claim: {event.id} is called completed, and it never started"
+        if outcome and (event.left is None or event.left > run.until):
+            yield f"claim: {event.id} is called {outcome}, and it is still there"
+        approval = entry.get("approval") or {}
+        if approval.get("sent") and not any(post["event"] == event.id for post in run.lines("post")):
+            yield f"claim: {event.id} is said to have been approved, and it was not"
+        for host, back in (entry.get("recovered") or {}).items():
+            if back["ok"] and run.marked_at(host, run.until) == run.name and not run.marked_since(host, back["at"]):
+                yield f"claim: {host} is said to be back, and still bears the mark"
+    for text in problem_texts(run.result):
+        for event in run.fleet.events.values():
+            for host in run.affected(event) if event.id in text else ():
+                idle = run.action(event, host) not in PREPARING
+                if idle and re.search(rf"\b{host}\b (was not prepared|unprepared)", text):
+                    yield f"claim: {host} was not to be prepared for {event.id}, and it is said: {text}"
+            over = event.id in text and event.left is not None and event.left < run.until - 30
+            if over and re.search(r"still (there|Scheduled|Started|to come)", text):
+                yield f"claim: {event.id} left at {event.left:.1f}, and at {run.until:.1f} it is said: {text}"
+        for host in run.hosts:
+            said = re.search(
+                r"stayed prepared|bring (it|them|\S+) back|stays? (out|prepared|drained)|is still (out|prepared)", text
+            )
+            if said and re.search(rf"\b{host}\b", text) and run.was_shown_going(host, run.until - 60):
+                yield f"claim: of {host}, which was taken away, it is said: {text}"
+
+
+def unwatched(run: RunFacts) -> Iterator[str]:
+    """Rule 12: a machine's events that nobody could see for long are a problem."""
+    if not run.reports or problem_texts(run.result):
+        return
+    for host in run.hosts:
+        gap = run.longest_gap(host)
+        if gap > (60 if run.machine(host).priority == "Spot" else 170):
+            yield f"unwatched: nobody saw the events of {host} for {gap:.0f} s, and no problem says so"
+
+
+WORDS = (missed, leftovers, claims, unwatched)

@@ -1,0 +1,47 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filter of a person's playbooks: what templates hand over is taken as it is meant."""
+
+from __future__ import annotations
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_by_hand import maintenance_by_hand
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.asked_machines import (
+    answer,
+    event,
+    mark,
+)
+
+EXPIRED = {"mark": mark("A-1"), "uptime": 999.0}
+
+
+def asked(*events, **changes):
+    return {"is_linux": "True", "resource_name": "", "answer": answer(*events, **changes)}
+
+
+def test_a_yes_from_its_beginning_to_its_end():
+    shown = event("A-1", "vm1")
+    found = maintenance_by_hand({"web1": asked(shown, **EXPIRED)}, "approve", event="a-1")
+    assert (found["verdict"], found["host"], found["run"]) == ("approve", "web1", "r7")
+    again = maintenance_by_hand({"web1": asked(shown, **EXPIRED)}, "approve", event="a-1", before=found)
+    assert again == found
+    laid = maintenance_by_hand({"web1": {"answer": {"answers": [{}]}}}, "laid", before=found)
+    assert laid == {"done": True, "sentence": "The yes to event A-1 is laid down on web1."}
+    came = maintenance_by_hand({"web1": {}}, "approved", before=found)
+    assert came["done"] is False and "the task that was to do it failed" in came["sentence"]
+
+
+def test_wishes_of_a_command_line_are_texts():
+    answers = {"web1": asked(event("A-1", "vm1"), **EXPIRED), "web2": {}}
+    for force, wanted in (("false", "refuse"), ("true", "recover"), (True, "recover"), ("no", "refuse")):
+        wish = {"force": force, "take": 7, "unmarked": "False"}
+        found = maintenance_by_hand(answers, "recover", wish=wish)
+        assert (found["web1"]["verdict"], found["web2"]["verdict"]) == (wanted, "lost")
+
+
+def test_a_part_that_there_is_none_of_is_refused():
+    with pytest.raises(AnsibleFilterError, match="did you mean 'approve'"):
+        maintenance_by_hand({}, "aprove")

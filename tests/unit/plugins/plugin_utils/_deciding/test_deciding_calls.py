@@ -1,0 +1,381 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who is called in a tick, with which requests; and when a run is over."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import happened
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.calls import LONGEST_LOOK
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+    NO_ROUTE,
+    OPTIONS,
+    SAME,
+    Machine,
+    Run,
+    event,
+    rules,
+    started,
+)
+
+
+def waits(run):
+    """How long each call of the next tick waits, by host."""
+    return {
+        host: max((request.get("wait", 0) for request in call["requests"]), default=0)
+        for host, call in run.record["todo"]["calls"].items()
+    }
+
+
+def asked(run, host):
+    return [request["do"] for request in run.record["todo"]["calls"].get(host, {"requests": []})["requests"]]
+
+
+# ---- while nothing is under way ----
+
+
+def test_everybody_says_hello_and_looks_once():
+    run = Run()
+    assert {host: asked(run, host) for host in run.machines} == dict.fromkeys(run.machines, ["hello", "look"])
+    assert run.record["todo"]["linux"] == ["web1", "web2", "web3"]
+    run.tick()
+    assert list(run.record["todo"]["calls"]) == ["web1"]
+
+
+def test_a_scope_alone_is_waited_for_long_and_several_in_slices():
+    run = Run().tick()
+    assert waits(run) == {"web1": LONGEST_LOOK}
+    run = Run("web1", "web2", Machine("db1", "db")).tick()
+    assert waits(run) == {"web1": 30.0, "db1": 30.0}
+    assert run.record["todo"]["calls"]["db1"]["requests"][0]["since"] == 1
+    assert run.record["todo"]["calls"]["db1"]["seconds"] == 40.0
+
+
+def test_several_spot_machines_are_waited_for_in_short_slices():
+    machines = [Machine(f"web{number}", f"s{number}") for number in range(1, 4)]
+    machines[1].spot = True
+    assert set(waits(Run(*machines, slice=90.0).tick()).values()) == {15.0}
+
+
+def test_linux_machines_look_for_windows_ones():
+    run = Run(Machine("web1", is_linux=False), Machine("web2")).tick()
+    assert list(run.record["todo"]["calls"]) == ["web2"]
+
+
+def test_windows_machines_do_not_wait_while_linux_ones_do():
+    run = Run("web1", Machine("db1", "db", is_linux=False)).tick()
+    assert waits(run) == {"web1": 30.0, "db1": 0.0}
+    run = Run(Machine("db1", "db", is_linux=False)).tick()
+    assert waits(run) == {"db1": LONGEST_LOOK}
+
+
+def test_what_could_not_be_learned_is_asked_again():
+    run = Run()
+    run["web1"].nameless = True
+    run.tick()
+    assert not run.record["hosts"]["web1"]["known"]
+    run["web1"].nameless = False
+    run.tick(15)
+    assert run.record["hosts"]["web1"]["resource_name"] == "vm1"
+
+
+# ---- while something is under way ----
+
+
+def test_nobody_waits_while_there_is_work():
+    run = Run("web1", "web2", Machine("db1", "db"))
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1", "web2"])
+    run.tick()
+    for _number in range(8):
+        assert set(waits(run).values()) <= {0}
+        run.tick()
+
+
+def test_other_scopes_are_looked_at_by_turns():
+    machines = [Machine(f"db{number}", f"db{number}") for number in range(1, 9)]
+    machines[0].spot = True
+    run = Run("web1", "web2", *machines, policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1", "web2"])
+    run.until(lambda: run.prepared("web1"))
+    began = run.at
+    run.until(lambda: run.at > began + 200)
+    for machine in machines:
+        times = [began, *sorted({at for at, _request in machine.asked if at > began})]
+        longest = max(b - a for a, b in zip(times, times[1:], strict=False))
+        assert longest <= (15 if machine.spot else 31)
+
+
+def test_one_that_is_back_from_its_own_event_is_looked_at_again():
+    lone = Machine("db1", "db1")
+    run = Run("web1", "web2", lone, policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1", "web2"])
+    run.show(event("B", ["vmdb1"]), to=["db1"])
+    run.until(lambda: run.prepared("db1"))
+    run.show(started(event("B", ["vmdb1"])), to=["db1"])
+    run.until(lambda: run.event("B")["started"] is not None)
+    run.show(to=["db1"])
+    run.until(lambda: lone.mark is None)
+    began = run.at
+    run.until(lambda: run.at > began + 100)
+    times = [began, *sorted({at for at, _request in lone.asked if at > began})]
+    assert len(times) > 1 and max(b - a for a, b in zip(times, times[1:], strict=False)) <= 31
+
+
+def test_windows_machines_are_called_on_every_third_tick():
+    run = Run("web1", "web2", Machine("web3", is_linux=False))
+    for machine in run.machines.values():
+        machine.seconds = 60.0
+    run.tick()
+    run.show(event("A", ["vm1", "vm3"]))
+    run.until(lambda: run["web3"].mark is not None)
+    called = []
+    for _number in range(9):
+        called.append(bool(run.record["todo"]["windows"]))
+        run.tick(seconds=2.0)
+    assert called.count(True) == 3
+
+
+def test_numbers_rise_with_every_call():
+    run = Run()
+    numbers = []
+    for _number in range(5):
+        numbers += [call["number"] for host, call in run.record["todo"]["calls"].items() if host == "web1"]
+        run.tick()
+    assert numbers == sorted(set(numbers))
+
+
+def test_the_first_request_names_events_and_time():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=900))
+    run.tick()
+    go = run.record["todo"]["calls"]["web1"]["requests"][0]
+    assert (go["do"], go["to"], go["events"], go["take"], go["still"]) == ("go", "prepared", ["A"], "", False)
+    assert go["left"] == pytest.approx(900 - 60 - run.at, abs=0.2)
+    assert go["lease"] == 120.0
+    assert asked(run, "web1") == ["go", "look"], "what renews the mark, and sees the event end"
+
+
+def test_the_lease_outlasts_the_user_s_own_task_files():
+    run = Run(Machine("web1", task_seconds=600.0), "web2")
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.tick()
+    assert run.record["todo"]["calls"]["web1"]["requests"][0]["lease"] == 720.0
+
+
+def test_what_was_done_elsewhere_is_handed_on():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    answer = run["web1"].answer
+    run["web1"].answer = lambda call, at: dict(
+        answer(call, at), outcomes={"haproxy lb": {"state": "done"}}, before={"haproxy lb": {"servers": {}}}
+    )
+    run.tick()
+    go = run.record["todo"]["calls"]["web1"]["requests"][0]
+    assert go["outcomes"] == {"haproxy lb": {"state": "done"}}
+    assert go["before"] == {"haproxy lb": {"servers": {}}}
+
+
+def test_the_user_s_tasks_wait_for_another_event_s_deadline():
+    run = Run(Machine("web1", "a", task_seconds=300.0), Machine("web2", "b", task_seconds=300.0), max_out="100%")
+    for machine in run.machines.values():
+        machine.seconds = 1000.0
+    run.tick()
+    run["web1"].show(event("A", ["vm1"], not_before=280))
+    run["web2"].show(event("B", ["vm2"], not_before=250))
+    run.tick()
+    assert run.record["todo"]["tasks_allowed"] == ["web2"], "the earlier one goes first"
+
+
+def test_participants_are_those_whom_the_events_concern():
+    run = Run("web1", "web2", "web3", "web4", Machine("db1", "db"))
+    run.tick(2)
+    assert run.record["todo"]["participants"] == ["web1", "db1"]
+    run.show(event("A", ["vm4"]), to=["web1", "web2", "web3", "web4"])
+    run.tick()
+    assert set(run.record["todo"]["participants"]) >= {"web1", "web4", "db1"}
+
+
+def test_a_lost_machine_does_not_stop_the_ticks():
+    run = Run("web1", "web2", policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run["web1"].down = run["web2"].down = NO_ROUTE
+    run.tick(6)
+    todo = run.record["todo"]
+    assert todo["calls"] or 0 < todo["seconds"] <= 3.0
+
+
+# ---- its end ----
+
+
+def test_a_run_without_time_handles_what_is_there():
+    run = Run(wait_timeout=0.0).to_end()
+    assert run.record["ticks"] == 1 and run.problems == []
+
+
+def test_an_event_that_stays_too_long_ends_the_run_and_leaves_its_machines():
+    run = Run(event_timeout=300.0)
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=400))
+    run.until(lambda: run.sent("A"))
+    run.show(started(event("A", ["vm1"])))
+    run.to_end()
+    assert run.marked() == ["web1"]
+    assert any("it was not known to be over" in problem for problem in run.problems)
+    assert any("web1 is not back in service: its event was not over" in problem for problem in run.problems)
+    assert any("the playbook recover" in problem for problem in run.problems)
+
+
+def test_rounds():
+    run = Run(rounds=2, wait_timeout=100000.0)
+    for number in range(2):
+        assert not run.record["finished"]
+        run.tick(3)
+        run.show(event(f"E{number}", ["vm1"], not_before=90000))
+        run.until(lambda key=f"E{number}": run.sent(key))
+        run.show()
+        run.until(lambda number=number: run.record["rounds_done"] == number + 1)
+    assert run.record["finished"] and run.problems == []
+
+
+def held(**options):
+    run = Run(policy=rules("hold"), **options)
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=2000))
+    return run.until(lambda: run.prepared("web1"))
+
+
+def test_hold_waits_for_a_person():
+    run = held()
+    run.tick(20)
+    assert run.approvals() == [] and not run.record["finished"]
+    assert "a person's yes" in run.event()["waits"]
+    run["web1"].yes = ["a"]
+    run.tick(3)
+    assert run.approvals() != []
+
+
+def test_hold_may_leave_its_marks_to_another_run():
+    run = held(hold="leave")
+    run.to_end(most=5)
+    assert run.marked() == ["web1"]
+    assert run.problems == []
+    assert any("cloudops.azure_maintenance.approve -e event=A" in note for note in run.notes)
+
+
+def test_a_scope_that_nobody_looked_at_is_a_problem():
+    run = Run("web1", Machine("db1", "db"), wait_timeout=1000.0)
+    run.tick(2)
+    run["db1"].blind = "the service hangs"
+    run.until(lambda: run.at > 300)
+    run["db1"].blind = ""
+    run.to_end()
+    said = [problem for problem in run.problems if "Nobody looked at the events of scope 'db'" in problem]
+    assert said and all("Nobody" in problem for problem in run.problems)
+
+
+def test_a_machine_away_for_its_own_event_is_no_unwatched_scope():
+    run = Run(Machine("web1", "a"), Machine("web2", "b"))
+    run.tick()
+    run["web1"].show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    run["web1"].show(started(event("A", ["vm1"])))
+    run["web1"].down = NO_ROUTE
+    run.tick(80)
+    run["web1"].show()
+    run["web1"].down = ""
+    run.to_end()
+    assert run.problems == []
+
+
+def test_an_incarnation_that_went_back_is_a_note():
+    run = Run()
+    run["web1"].incarnation = 700
+    run.tick(2)
+    run["web1"].incarnation = 3
+    run.tick(2)
+    assert run.problems == []
+    assert any("from 700 back to 3" in note for note in run.notes)
+
+
+def test_an_approval_is_tried_until_not_before():
+    run = Run()
+    for machine in run.machines.values():
+        machine.refuses = "the service answered 410"
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=300))
+    run.until(lambda: run.at > 200)
+    assert run.event()["approval"]["tries"]["count"] > 10
+    assert any("could not be approved: web" in problem and "410" in problem for problem in run.problems)
+    run["web2"].refuses = ""
+    run.until(lambda: run.sent("A"), most=20)
+    assert not any("could not be approved" in problem for problem in run.problems)
+
+
+def test_no_steps_of_its_own_are_prepared_in_a_moment():
+    run = Run(Machine("web1", steps=0, needs=0.0), "web2")
+    run["web1"].seconds = 0.0
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"), most=4)
+    assert [words for words in run.result["notes"] if "web1" in words] == [
+        "No step of drain_steps is for web1: it counts as prepared for its events while it is in service."
+    ]
+    assert not any("web2" in words for words in run.result["notes"])
+
+
+# ---- as filters see it ----
+
+
+def test_a_record_is_plain_data_and_no_function_changes_what_it_was_given():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.tick(3)
+    before = json.dumps(run.record)
+    again = happened.after(json.loads(before), {}, run.at + 5)
+    assert json.dumps(run.record) == before
+    assert again["ticks"] == run.record["ticks"] + 1
+    assert happened.shown(again)["timeline"] == happened.shown(again, "timeline")
+
+
+def test_nothing_depends_on_the_order_of_a_set():
+    """Sets of texts come in another order in every process; a run that is played again must be the same."""
+    run = Run(*(Machine(f"web{number}", f"s{number % 3}") for number in range(12)))
+    assert list(run.record["todo"]["calls"]) == list(run.machines)
+    run.tick()
+    run.show(event("A", ["vm1", "vm4"]), to=["web1", "web4", "web7", "web10"])
+    for _number in range(8):
+        run.tick()
+        called = list(run.record["todo"]["calls"])
+        assert called == [host for host in run.machines if host in called]
+    assert run.approvals() == ["web7"]
+
+
+def test_texts_are_as_good_as_numbers_and_truth_values():
+    facts = {
+        "host": "a",
+        "is_linux": "False",
+        "scope": "",
+        "resource_name": "",
+        "group": "",
+        "steps": "2",
+        "needs": "30",
+    }
+    options = {**OPTIONS, "margin": "60", "allow_unknown": "no"}
+    same = {**SAME, "rounds": "1"}
+    run = {"run": "r", "job": "", "controller": "c", "check": "no"}
+    record = happened.begun([{**facts, "options": options, "same": same}], run, "5.0")
+    assert record["todo"]["windows"] == ["a"]
+    assert record["hosts"]["a"]["needs"] == 30.0

@@ -1,0 +1,316 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An event's life: who sees it, whom it affects, when it is gone, and how it ended."""
+
+from __future__ import annotations
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+    NO_ROUTE,
+    Machine,
+    Run,
+    event,
+    rules,
+    started,
+)
+
+
+def all_prepared(run, *events, to=None):
+    run.tick()
+    run.show(*events, to=to)
+    return run.until(lambda: run.sent("A"))
+
+
+# ---- gone, and back ----
+
+
+def test_one_document_without_it_ends_no_event():
+    run = all_prepared(Run(), event())
+    run.show(started(event()))
+    run.until(lambda: run.event()["started"] is not None)
+    run.show()
+    run.tick()  # 4 s: one look that lacks it
+    assert run.event()["gone"] is None
+    run.show(started(event()))
+    run.tick(5)
+    assert run.event()["gone"] is None
+    assert run["web1"].mark["phase"] == "prepared"
+    assert "recovered" not in run.goes("web1")
+
+
+def all_started(run=None):
+    run = all_prepared(run or Run(), event())
+    run.show(started(event()))
+    return run.until(lambda: run.event()["started"] is not None)
+
+
+def test_an_empty_answer_ends_no_event():
+    run = all_started()
+    for machine in run.machines.values():
+        machine.empty = True
+    run.tick(10)
+    assert run.event()["gone"] is None
+
+
+def test_it_is_gone_after_two_looks_some_seconds_apart():
+    run = all_started()
+    run.show()
+    run.tick(seconds=1).tick(seconds=1)
+    assert run.event()["gone"] is None
+    run.tick(2, seconds=4)
+    assert run.event()["gone"] is not None
+
+
+def test_an_event_that_comes_back_is_taken_up_again():
+    run = Run(rounds=0, wait_timeout=4000.0)
+    all_prepared(run, event())
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: not run.marked())
+    assert run.event()["recovered"]["web1"]["ok"]
+    run.show(event(not_before=3000))
+    run.until(lambda: run.prepared("web1"))
+    assert run.event()["gone"] is None
+    assert run.event()["reopened"] == 1
+    assert "it was not gone" in run.timeline
+
+
+def test_members_whose_documents_differ_for_a_moment_end_no_event():
+    run = all_started()
+    run.show(to=["web2"])
+    run.tick(6)
+    assert run.event()["gone"] is None
+    assert run["web1"].mark["phase"] == "prepared"
+
+
+# ---- scopes ----
+
+
+def undeclared(*hosts):
+    return [Machine(host, declared=False) for host in hosts]
+
+
+def test_machines_that_saw_one_event_are_one_scope():
+    run = Run(*undeclared("web1", "web2", "web3", "web4"))
+    run.show(started(event("A", ["vm1", "vm2", "vm3"])))
+    run.tick(3)
+    assert {machine["scope"] for machine in run.record["hosts"].values()} == {"web1"}
+    run["web4"].show(started(event("A", ["vm1", "vm2", "vm3"])), event("B", ["vm1", "vm3", "vm4"], not_before=3000))
+    run.tick(3)
+    assert run.event("B")["affected"] == ["web1", "web3", "web4"]
+    assert run.event("B")["unknown"] == []
+
+
+def test_a_machine_of_the_run_is_never_unknown():
+    run = Run(*undeclared("web1", "web4"), allow_unknown=True)
+    run["web4"].show(event("B", ["vm1", "vm4"]))
+    run.tick(3)
+    assert run.event("B")["affected"] == ["web1", "web4"]
+    run.tick(10)
+    assert not run.sent("B"), "web1 is not shown it: another machine of its name may be meant"
+
+
+def test_what_hits_a_member_of_a_wrongly_declared_scope_is_seen():
+    run = Run(event_timeout=600.0)
+    run.tick()
+    run["web2"].show(event("A", ["vm2"]))  # the others of the scope are never shown it
+    run["web1"].down = NO_ROUTE  # the sentinel, so that another one looks
+    run.until(lambda: "A" in run.record["events"])
+    run["web1"].down = ""
+    run.until(lambda: run.sent("A"))
+    assert run.approvals() == ["web2"]
+    assert run.event()["gone"] is None
+    assert any("shown different documents" in problem for problem in run.problems)
+    assert {machine["scope"] for machine in run.record["hosts"].values()} == {"web1", "web2", "web3"}
+
+
+def test_where_it_was_never_shown_it_is_not_gone():
+    run = Run()
+    run.tick()
+    run["web1"].show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run["web1"].down = NO_ROUTE
+    run.tick(20)
+    assert run.event()["gone"] is None
+    assert run["web1"].mark is not None
+
+
+def test_a_declared_scope_needs_no_placement_group():
+    run = Run(*(Machine(host) for host in ("web1", "web2")))
+    run["web1"].nameless = True
+    run["web1"].facts["resource_name"] = "vm1"
+    run = Run(*run.machines.values())
+    run.show(event())
+    run.until(lambda: run.sent("A"))
+    assert run.problems == []
+
+
+def test_a_name_that_only_the_inventory_says_makes_nobody_a_twin():
+    """Two names were mixed up, and the first machine can't say at once who it is."""
+    run = Run(Machine("web1", resource_name="vm2"), Machine("web2"))
+    run["web1"].nameless = True
+    run.tick()
+    run.show(event(resources=["vm2"]))
+    run.tick(5)
+    assert not run.record["hosts"]["web2"]["aside"] and not run.sent("A")
+    run["web1"].nameless = False
+    run.until(lambda: run.sent("A"))
+    assert run.prepared("web2")
+    assert "web1 is the VM 'vm1' by its own metadata service, but 'vm2' by the inventory" in " ".join(run.problems)
+
+
+# ---- growth ----
+
+
+def test_who_joins_what_grows_too_large_waits_until_it_is_due():
+    run = Run(max_out="1", policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run.show(event("A", ["vm1", "vm3"]))
+    run.tick(5)
+    assert run.event()["too_large"] and run.marked() == ["web1"]
+    run.until(lambda: run.prepared("web1", "web3"))
+    assert 0 < 900 - run.at < 100
+
+
+def test_growth_is_taken_in_before_the_approval():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run.show(event("A", ["vm1", "vm3"]))
+    run["web2"].refuses = "it also affects vm3"
+    run.tick(2)
+    assert run.event()["affected"] == ["web1", "web3"]
+    run["web2"].refuses = ""
+    run.until(lambda: run.sent("A"))
+    assert run.prepared("web1", "web3")
+    assert "it turns out to affect web3, too" in run.timeline
+
+
+def test_to_be_prepared_for_another_event_too_late_is_not_enough():
+    """It is prepared when its next answer comes, but by then the other event has started, nobody knows when."""
+    run = Run(policy=rules("prepare"))
+    run.tick()
+    run.show(event("A"))
+    run["web1"].seconds = 30.0
+    run.until(lambda: run["web1"].mark is not None)
+    run.show(event("A"), event("B", not_before=run.at + 5))
+    run.tick()
+    run.show(event("A"), started(event("B")))
+    run["web1"].mark["phase"] = "prepared"
+    run.tick()
+    assert any("B (web1) reached web1 unprepared" in problem for problem in run.problems)
+
+
+def test_growth_after_the_start_is_said_and_nothing_is_put_into_service_under_it():
+    run = all_started()
+    run.show(started(event("A", ["vm1", "vm3"])))
+    run.tick(3)
+    assert any("reached web3 unprepared" in problem for problem in run.problems)
+    run.show()
+    run.to_end()
+    assert run.marked() == []
+    assert "prepared" not in run.goes("web3")
+
+
+# ---- how it ended ----
+
+
+def test_cancelled_needs_an_unbroken_watch():
+    run = Run(policy=rules("prepare"))
+    run.tick()
+    run.show(event())
+    run.until(lambda: run.prepared("web1"))
+    run.show()
+    run.to_end()
+    assert run.event()["outcome"] == "cancelled"
+    assert run.problems == []
+
+
+def test_what_nobody_watched_for_a_while_was_not_cancelled():
+    run = Run(policy=rules("prepare"))
+    run.tick()
+    run.show(event())
+    run.until(lambda: run.prepared("web1"))
+    for machine in run.machines.values():
+        machine.down = NO_ROUTE
+    run.tick(10)
+    run.show()
+    for machine in run.machines.values():
+        machine.down = ""
+    run.to_end()
+    assert run.event()["outcome"] == "unknown"
+
+
+def test_what_was_approved_may_have_taken_place():
+    run = all_prepared(Run(), event())
+    run.show()
+    run.to_end()
+    assert run.event()["outcome"] == "unknown"
+
+
+def test_one_look_that_lacked_it_is_no_unbroken_watch():
+    """Its document was empty for a moment; then nobody could look, and the event started and ended."""
+    run = Run(policy=rules("prepare"))
+    run.tick()
+    run.show(event())
+    run.until(lambda: run.prepared("web1"))
+    run.show()
+    run.tick()
+    for machine in run.machines.values():
+        machine.down = NO_ROUTE
+    run.tick(10)
+    for machine in run.machines.values():
+        machine.down = ""
+    run.to_end()
+    assert run.event()["outcome"] == "unknown"
+
+
+def test_an_approval_that_was_never_sent_leaves_it_cancelled():
+    run = Run()
+    run["web2"].refuses = run["web3"].refuses = run["web1"].refuses = "it is not allowed"
+    run.tick()
+    run.show(event())
+    run.until(lambda: run.event()["approval"]["tries"]["count"] > 0 if "A" in run.record["events"] else False)
+    run.show()
+    run.to_end()
+    assert run.event()["outcome"] == "cancelled"
+
+
+def test_notice_is_taken_at_the_look_and_ages():
+    """A slow look of another machine must not make the notice of this one stale."""
+    run = Run("web1", Machine("db1", "db"))
+    run.tick(2)
+    before = run.at
+    run.show(event("A", ["vm1"], not_before=130.0), to=["web1"])
+    run.tick()
+    assert run.at - before == 30, "the other one has waited for its whole slice"
+    assert abs(run.event()["deadline"] - 130.0) < 0.3
+    run.tick()
+    lefts = [request["left"] for _at, request in run["web1"].asked if request["do"] == "go"]
+    assert lefts[0] < 130 - run.at + 4, "the margin comes off, too"
+
+
+def test_a_not_before_that_is_put_off_counts_and_one_that_is_left_out_does_not():
+    run = Run(policy=rules("prepare"), prepare_within=60.0)
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=900.0))
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=1200.0))
+    run.tick()
+    assert abs(run.event()["deadline"] - 1200) < 0.5
+    run.show(event("A", ["vm1"], not_before=None))
+    run.tick(2)
+    assert abs(run.event()["deadline"] - 1200) < 0.5
+
+
+def test_what_is_first_seen_late_is_said_without_odd_numbers():
+    run = Run("web1", "web2")
+    run.tick()
+    run.show(event("LATE", ["vm1"], not_before=run.at - 100.0), started(event("BEGUN", ["vm2"])))
+    run.tick()
+    assert "its time is over" in run.timeline
+    assert "before it was first seen" in run.timeline
+    assert " -" not in run.timeline.replace("--", "")

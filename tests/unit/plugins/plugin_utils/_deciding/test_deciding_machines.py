@@ -1,0 +1,340 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Machines that are lost, late, taken away or one too many; several events at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.options import PlanError
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+    NO_ROUTE,
+    Machine,
+    Run,
+    event,
+    rules,
+    started,
+)
+
+
+def lone(*hosts, **facts):
+    return [Machine(host, scope=host, **facts) for host in hosts]
+
+
+# ---- lost ----
+
+
+def test_a_lost_machine_is_called_again_after_longer_and_longer_pauses():
+    run = Run(*lone("web1"), rounds=0, wait_timeout=400.0)
+    run["web1"].down = NO_ROUTE
+    called = []
+    for _number in range(100):
+        run.tick(seconds=1.0)
+        called = sorted({at for at, _request in run["web1"].asked})
+        if len(called) > 8:
+            break
+    pauses = [round(b - a) for a, b in zip(called, called[1:], strict=False)]
+    assert pauses[:3] == sorted(pauses[:3])
+    assert pauses[0] <= 5 and 30 <= pauses[-1] <= 35
+
+
+def test_a_lone_machine_that_can_not_look_once_is_looked_at_again():
+    run = Run(*lone("web1", "web2"))
+    run.tick(2)
+    run["web1"].blind = "the service hangs"
+    run.tick(2)
+    run["web1"].blind = ""
+    run.show(event("A", ["vm1"]), to=["web1"])
+    run.until(lambda: run.sent("A"))
+
+
+def test_one_that_is_down_at_the_beginning_takes_part_later():
+    run = Run()
+    run["web1"].down = NO_ROUTE
+    run.tick(3)
+    assert run.problems == [f"web1 could not be asked: {NO_ROUTE}"]
+    run["web1"].down = ""
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    assert not [problem for problem in run.problems if "could not be asked" in problem]
+
+
+def test_a_run_without_time_calls_more_than_once():
+    run = Run(wait_timeout=0.0)
+    run["web2"].down = NO_ROUTE
+    run.tick()
+    run["web2"].down = ""
+    run.to_end()
+    assert run.problems == []
+
+
+def test_one_that_an_event_took_down_in_service_is_called_again():
+    run = Run(policy=rules("approve"), rounds=0)
+    run.tick()
+    run.show(event("A", ["vm2"]))
+    run.until(lambda: run.sent("A"))
+    run["web2"].down = NO_ROUTE
+    run.tick(3)
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+    run["web2"].down, since = "", run.at
+    run.until(lambda: not run.record["hosts"]["web2"]["lost"])
+    assert run.at - since < 70
+
+
+def test_one_that_can_not_look_is_prepared_all_the_same():
+    run = Run()
+    run["web1"].blind = "no route to the metadata service"
+    run.show(event("A", ["vm1"]), to=["web2", "web3"])
+    run.until(lambda: run.prepared("web1"))
+    run.until(lambda: run.sent("A"))
+
+
+def test_a_machine_that_left_the_play_ends_the_run_for_nobody():
+    run = Run(*lone("web1", "web2"))
+    run["web1"].answer = lambda call, at: {"lost": "it gave no answer: see its errors above"}
+    run.tick(2)
+    run["web2"].show(event("A", ["vm2"]))
+    run.until(lambda: run.sent("A"))
+    run["web2"].show()
+    run.to_end()
+    assert [problem for problem in run.problems if "web1 could not be asked" in problem]
+
+
+def test_a_run_in_which_nobody_can_look_ends_soon():
+    run = Run(*lone("web1", "web2"))
+    for machine in run.machines.values():
+        machine.blind = "403"
+    run.to_end()
+    assert 150 < run.at < 250
+    assert len([problem for problem in run.problems if "can't see its scheduled events: 403" in problem]) == 2
+
+
+def test_every_machine_is_called_now_and_then():
+    run = Run(wait_timeout=2000.0).to_end()
+    for machine in run.machines.values():
+        times = sorted({at for at, _request in machine.asked})
+        assert max(b - a for a, b in zip(times, times[1:], strict=False)) < 700
+
+
+def test_a_machine_that_was_lost_when_its_preparation_began_is_named():
+    run = Run(*lone("web1"), event_timeout=100.0)
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=run.at + 400))
+    run.until(lambda: "go" in str(run.record["todo"]["calls"]))
+    run["web1"].down = NO_ROUTE
+    run.to_end()
+    assert any("its preparation may have begun" in problem for problem in run.problems)
+
+
+# ---- two hosts that are one machine, names that contradict ----
+
+
+def test_two_hosts_that_are_one_machine_by_the_inventory():
+    with pytest.raises(PlanError, match="web1 and web2 .* are both the VM"):
+        Run(Machine("web1", resource_name="x"), Machine("web2", resource_name="X"))
+
+
+def test_two_hosts_that_turn_out_to_be_one_machine():
+    run = Run()
+    run["web2"].name, run["web1"].vm_id, run["web2"].vm_id = "VM1", "id-1", "ID-1"
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    assert run.goes("web2") == []
+    assert any("web2 takes no part: it is the same VM as web1" in problem for problem in run.problems)
+
+
+def test_names_that_were_swapped_are_never_approved_by():
+    run = Run(Machine("web1", resource_name="vm2"), Machine("web2", resource_name="vm1"), Machine("web3"))
+    run.show(event("A", ["vm1"]))
+    run.tick(10)
+    assert run["web1"].mark and not run["web2"].mark
+    assert run.approvals() == []
+    assert any("web1 is the VM 'vm1' by its own metadata service, but 'vm2'" in problem for problem in run.problems)
+
+
+def test_what_may_be_ours_is_held():
+    run = Run(*lone("web1", "web2"), allow_unknown=True)
+    run["web2"].down = NO_ROUTE
+    run["web1"].show(event("A", ["vm1", "vm2"]))
+    run.tick(10)
+    assert run.approvals() == []
+    assert any("of web2 the VM's name is not known" in problem for problem in run.problems)
+
+
+def test_an_event_that_started_before_a_name_was_known_is_a_problem():
+    run = Run(*lone("web1", "web2"))
+    run["web1"].nameless = True
+    run["web1"].show(started(event("A", ["vm1"])))
+    run.tick(2)
+    run["web1"].show()
+    run.tick(4)
+    run["web1"].nameless = False
+    run.to_end()
+    assert any("may affect web1: the name of the VM is not known" in problem for problem in run.problems)
+
+
+# ---- taken away ----
+
+
+@pytest.mark.parametrize("kind", ["Preempt", "Terminate"])
+def test_nothing_is_claimed_of_a_machine_that_was_taken_away(kind):
+    run = Run(*lone("web1"))
+    run.tick()
+    run.show(event("A", ["vm1"], type=kind, not_before=run.at + 300))
+    run.until(lambda: run.sent("A"))
+    run["web1"].down = NO_ROUTE
+    run.to_end()
+    assert run.problems == []
+    assert run.at < 300
+    assert "nothing has been heard of web1 since" in run.timeline
+    assert "recovered" not in run.goes("web1")
+
+
+@pytest.mark.parametrize("kind", ["Preempt", "Terminate"])
+def test_a_machine_that_still_looks_is_brought_back(kind):
+    run = Run(*lone("web1"), policy=rules("prepare_and_approve"))
+    run.tick()
+    run.show(event("A", ["vm1"], type=kind, not_before=run.at + 300))
+    run.until(lambda: run.sent("A"))
+    run.tick(5)
+    assert run["web1"].mark is not None, "drained a moment before, and the event still there"
+    run.show()
+    run.to_end()
+    assert run.marked() == [] and run.problems == []
+
+
+def test_it_is_not_brought_back_before_its_event_is_over():
+    run = Run(*lone("web1"), policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"], type="Terminate"))
+    run.until(lambda: run.prepared("web1"))
+    run.tick(30)
+    assert run.prepared("web1") and "recovered" not in run.goes("web1")
+
+
+def test_only_the_machine_itself_approves_its_deletion():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm1"], type="Terminate"))
+    run.until(lambda: run.sent("A"))
+    assert run.approvals() == ["web1"]
+
+
+# ---- several events ----
+
+
+def test_one_that_is_ready_does_not_wait_for_another_one_s_drain():
+    run = Run(*lone("web1", "web2"))
+    run["web1"].seconds = 300.0
+    run.tick()
+    run["web1"].show(event("A", ["vm1"]))
+    run["web2"].show(event("B", ["vm2"]))
+    run.until(lambda: run.sent("B"), most=20)
+    assert not run.sent("A")
+
+
+def test_a_preempt_is_seen_while_another_machine_drains():
+    run = Run(*lone("web1", "web2"))
+    run["web1"].seconds, run["web2"].spot, run["web2"].seconds = 300.0, True, 2.0
+    run.tick()
+    run["web1"].show(event("A", ["vm1"]))
+    run.until(lambda: run["web1"].mark is not None)
+    run.tick(5)
+    shown = run.at
+    run["web2"].show(event("B", ["vm2"], type="Preempt", not_before=run.at + 30))
+    run.until(lambda: run.sent("B"))
+    assert run.at - shown < 30
+
+
+def test_what_is_found_in_an_approval_s_answer_is_prepared_at_once():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.record["todo"]["calls"] and "approve" in str(run.record["todo"]["calls"]))
+    run.show(event("A", ["vm1"]), event("B", ["vm3"], not_before=run.at + 200))
+    run.tick(2)
+    assert run["web3"].mark is not None
+
+
+def test_three_events_take_turns():
+    run = Run(max_out="1", rounds=0, wait_timeout=3000.0)
+    run.tick()
+    run.show(*(event(key, [f"vm{number}"], not_before=3000) for number, key in enumerate("ABC", 1)))
+    for _number in range(100):
+        run.tick()
+        assert len(run.marked()) <= 1
+        sent = [key for key in "ABC" if run.sent(key)]
+        gone = [key for key in sent if run.event(key)["approval"]["at"] < run.at - 30]
+        left = [event(key, [f"vm{number}"], not_before=3000) for number, key in enumerate("ABC", 1) if key not in gone]
+        run.show(*left)
+    assert all(run.sent(key) for key in "ABC")
+    waits = [line for line in run.timeline.splitlines() if "  waits  " in line]
+    assert len(waits) == 2, "once for each that did not come first, not in every tick"
+    assert "at most 1 may be out by choice, and web1 is about to be, for Reboot A" in waits[0]
+
+
+def test_one_that_is_not_back_holds_the_next_one():
+    run = Run(max_out="1", rounds=0)
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=3000))
+    run.until(lambda: run.sent("A"))
+    run["web1"].down = NO_ROUTE
+    run.show(event("B", ["vm2"], not_before=3000))
+    run.tick(50)
+    assert run["web2"].mark is None
+    run["web1"].down = ""
+    run.until(lambda: run.sent("B"))
+    assert run["web1"].mark is None
+
+
+# ---- policies of several machines ----
+
+
+def test_each_machine_goes_by_its_own_policy_and_the_approval_by_the_strictest():
+    machines = [Machine("app1"), Machine("db1"), Machine("app2")]
+    machines[1].options = {"policy": rules("prepare")}
+    run = Run(*machines, policy=rules("prepare_and_approve"))
+    run.tick()
+    run.show(event("A", ["app1", "vmdb1"]))
+    run.until(lambda: run.prepared("app1", "db1"))
+    run.tick(10)
+    assert run.approvals() == []
+
+
+def test_an_event_that_is_ignored_on_one_machine_is_not_approved_for_the_other():
+    machines = [Machine("app1"), Machine("db1"), Machine("app2")]
+    machines[1].options = {"policy": rules("ignore")}
+    run = Run(*machines, policy=rules("prepare_and_approve"))
+    run.tick()
+    run.show(event("A", ["app1", "vmdb1"]))
+    run.until(lambda: run.prepared("app1"))
+    run.tick(10)
+    assert run.approvals() == [] and run["db1"].mark is None
+
+
+def test_what_is_far_away_and_not_to_be_approved_waits_without_haste():
+    run = Run(policy=rules("prepare"), prepare_within=600.0, wait_timeout=20000.0)
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=10000))
+    run.tick(3)
+    assert run.record["todo"]["idle"] and run.marked() == []
+    run.until(lambda: run["web1"].mark is not None)
+    assert 9390 < run.at < 9450
+
+
+def test_started_text_says_whose_approval_it_was():
+    run = Run()
+    run["web2"].lost_approvals = run["web3"].lost_approvals = run["web1"].lost_approvals = 100
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(run.approvals)
+    run.show(started(event("A", ["vm1"])))
+    for machine in run.machines.values():
+        machine.lost_approvals = 0
+    run.until(lambda: run.event()["started"] is not None)
+    assert "perhaps by an approval of this run whose answer was lost" in run.timeline
+    run.show()
+    run.to_end()
+    assert run.problems == []
