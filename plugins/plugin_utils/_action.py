@@ -23,7 +23,7 @@ from ..module_utils._clock import Clock
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._module import Operation, outcome
 from ._windows.machine import WindowsMachine, find_endpoints
-from ._windows.transport import WindowsTransport
+from ._windows.transport import AFTER_POST, WindowsTransport
 
 
 class ScheduledEventsAction(ActionBase):
@@ -69,12 +69,13 @@ class ScheduledEventsAction(ActionBase):
             )
             return result
 
-        machine = WindowsMachine(host, execute)
         clock = Clock()
+        machine = WindowsMachine(host, execute, clock)
+        options = validation.validated_parameters
         result = outcome(
             self.operation,
-            validation.validated_parameters,
-            WindowsTransport(machine, clock),
+            options,
+            WindowsTransport(machine, clock, AFTER_POST if options["wait"] else 0.0),
             clock,
             self._task.check_mode,
             lambda: find_endpoints(machine),

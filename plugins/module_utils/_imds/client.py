@@ -27,7 +27,7 @@ from .._events.document import Document, MalformedDocument, parse_document
 from .._text import shown
 from .endpoint import DEFAULT_ENDPOINT, check_endpoint
 from .other_services import compression, excerpt, is_bare_event, not_azure, other_json, refuse_other_services
-from .retries import EMPTY_PAUSE, HttpError, Retries, retry_after
+from .retries import EMPTY_PAUSE, RETRY_FOR, HttpError, Retries, retry_after
 from .transport import Answer, Transport
 
 DEFAULT_VERSION = "2020-07-01"
@@ -43,6 +43,8 @@ VERSIONS = (
     "2017-03-01",
 )
 INSTANCE_VERSION = "2021-02-01"  # of /metadata/instance, which counts its versions apart
+NAME, PLACEMENT_GROUP = "name", "placementGroupId"  # leaves of its compute
+NAME_TIMEOUT = 3.0  # seconds for a leaf that nothing has to wait for: a Preempt gives 30 of notice
 
 # Seconds from one time that all versions were asked in vain until all of them are asked again: at each retry, seven
 # requests would be more than a machine may send in a second.
@@ -92,6 +94,7 @@ class Client:
         self._asked_at = 0.0
         self._all_refused_at: Optional[float] = None
         self._name = ""
+        self._leaves_next: Sequence[str] = ()
 
     @property
     def failures(self) -> int:
@@ -103,12 +106,19 @@ class Client:
 
     # --- what callers ask for ---
 
-    def document(self, deadline: Optional[Deadline] = None, final: Sequence[str] = ()) -> Document:
+    def document(
+        self, deadline: Optional[Deadline] = None, final: Sequence[str] = (), leaves: Sequence[str] = ()
+    ) -> Document:
         """The document as it is now. Failures are tried again until the deadline, without one for a little while.
 
         :arg final: kinds of failure that are not tried again
+        :arg leaves: what of the machine itself will be asked for next: a Transport may bring it along
         """
-        return self._retries.persist(lambda: self._look(deadline), deadline, final=final)
+        self._leaves_next = leaves
+        try:
+            return self._retries.persist(lambda: self._look(deadline), deadline, final=final)
+        finally:
+            self._leaves_next = ()
 
     def changed_document(self, known: Document, interval: float, deadline: Deadline) -> Document:
         """The first document that differs from `known`; `known` itself when the deadline passes without one.
@@ -147,7 +157,7 @@ class Client:
         :arg timeout: seconds for one exchange, where the usual ones are too many
         """
         if not self._name:
-            name = self._instance_text("name", final, timeout)
+            name = self._instance_text(NAME, final, timeout)
             if not name:
                 raise ScheduledEventsError(
                     f"{self.last_url} gave an empty name for this machine, so nobody can tell which events are its "
@@ -162,7 +172,20 @@ class Client:
 
     def placement_group(self) -> str:
         """The id of the scale set's placement group that the machine is in; "" when it is in none."""
-        return self._instance_text("placementGroupId")
+        return self._instance_text(PLACEMENT_GROUP)
+
+    def machine_text(self, leaf: str, timeout: float) -> str:
+        """Something else about the machine, by its name below /metadata/instance/compute; asked once, without retries."""
+        return self._instance_text(leaf, tuple(RETRY_FOR), timeout)
+
+    def foresee(self, leaves: Sequence[str], document: bool = False) -> None:
+        """Tell the Transport what will be asked for right after the next request."""
+        if document:
+            url = self._events_url(self.api_version_used or self._versions[0])
+            self._transport.foresee(url, {"Metadata": "true"}, self._seconds(None))
+        for leaf in leaves:
+            seconds = min(self._timeout, NAME_TIMEOUT)
+            self._transport.foresee(self._leaf_url(leaf), {"Metadata": "true"}, seconds, lasting=True)
 
     # --- one look ---
 
@@ -273,6 +296,7 @@ class Client:
     def _get(self, url: str, deadline: Optional[Deadline]) -> Answer:
         self.last_url = url
         self.polls += 1
+        self.foresee(self._leaves_next)
         try:
             answer = self._transport.get(url, {"Metadata": "true"}, self._seconds(deadline))
         finally:
@@ -283,7 +307,7 @@ class Client:
 
     def _instance_text(self, leaf: str, final: Sequence[str] = (), timeout: Optional[float] = None) -> str:
         """One leaf of /metadata/instance/compute, which some endpoints give bare and some as a JSON string."""
-        url = f"{self.endpoint}/metadata/instance/compute/{leaf}?api-version={INSTANCE_VERSION}&format=text"
+        url = self._leaf_url(leaf)
 
         def ask() -> str:
             self.last_url = url
@@ -307,6 +331,9 @@ class Client:
             return text
 
         return self._retries.persist(ask, None, final=final)
+
+    def _leaf_url(self, leaf: str) -> str:
+        return f"{self.endpoint}/metadata/instance/compute/{leaf}?api-version={INSTANCE_VERSION}&format=text"
 
     def _events_url(self, version: str) -> str:
         return f"{self.endpoint}/metadata/scheduledevents?api-version={version}"

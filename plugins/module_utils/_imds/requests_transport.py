@@ -6,15 +6,15 @@
 Private to this collection.
 """
 
+import functools
 import http.client
-import socket
 import traceback
 from typing import Any, Dict, Iterator, List, Optional
 
 from .._clock import Clock, Deadline
-from .._errors import AnswerTimeout, BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
-from .._text import one_line
-from .transport import LIMIT, Answer, RateLimit, Transport, too_large, too_slow, whole
+from .._errors import AnswerTimeout, ScheduledEventsError, TransportError
+from .http_transport import CONNECT_TIMEOUT, DeadlineSocket, http_error, read_body
+from .transport import Answer, RateLimit, Transport, too_slow, whole
 
 try:
     import requests
@@ -31,9 +31,6 @@ except ImportError:
     requests = None  # type: ignore[assignment]
     HTTPAdapter = HTTPConnection = HTTPConnectionPool = Session = object  # type: ignore[assignment,misc]
     HTTPError = ReadTimeoutError = OSError  # type: ignore[assignment,misc]
-
-CONNECT_TIMEOUT = 10.0  # the service is on the same host: it is the answer that may take minutes, not the connection
-PIECE = 16 * 1024
 
 
 class RequestsTransport(Transport):
@@ -71,7 +68,9 @@ class RequestsTransport(Transport):
                 stream=True,
             )
             try:
-                content = _read(response, deadline, url, timeout)
+                # As it came over the wire: `requests` would unpack it.
+                read = functools.partial(response.raw.read, decode_content=False)
+                content = read_body(read, response.status_code, deadline, url, timeout)
             finally:
                 response.close()  # a connection whose body was read to the end stays open all the same
         except (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError) as error:
@@ -82,39 +81,19 @@ class RequestsTransport(Transport):
         return whole(Answer(response.status_code, headers, content), url, posted=method == "POST")
 
 
-def _read(response: "requests.Response", deadline: Deadline, url: str, timeout: float) -> bytes:
-    """The body, in pieces, so that neither its size nor its slowness can hold us."""
-    content = b""
-    while True:
-        piece: bytes = response.raw.read(PIECE, decode_content=False)
-        if not piece:
-            return content
-        content += piece
-        if len(content) > LIMIT:
-            raise too_large(url, response.status_code)
-        if deadline.passed():
-            raise too_slow(url, timeout)
-
-
 def _translated(error: BaseException, url: str, timeout: float) -> TransportError:
     """What `requests`, urllib3, http.client or the socket said, as one of our four errors."""
     causes = list(_causes(error))
     for cause in causes:
         # not urllib3's own time-outs: there, a refused connection counts as one before 2.0
-        if isinstance(cause, (requests.Timeout, ReadTimeoutError, socket.timeout)):
+        if isinstance(cause, (requests.Timeout, ReadTimeoutError)):
             if isinstance(error, requests.ConnectTimeout):
                 return AnswerTimeout(f"No connection to {url} within {min(CONNECT_TIMEOUT, timeout):g} s.", url=url)
             return too_slow(url, timeout)
-    for cause in causes:
-        # requests' own exceptions are OSErrors, too
-        if isinstance(cause, OSError) and not isinstance(cause, requests.RequestException):
-            return Unreachable(f"No connection to {url}, or it was cut: {one_line(cause.strerror or cause)}.", url=url)
-    for cause in causes:
-        if isinstance(cause, http.client.IncompleteRead):
-            return BrokenAnswer(f"The answer of {url} broke off.", url=url)
-        if isinstance(cause, http.client.HTTPException):
-            return BrokenAnswer(f"What {url} sent is not HTTP ({type(cause).__name__}).", url=url)
-    return Unreachable(f"{url} can't be asked: {one_line(error)}.", url=url)
+    # requests' own exceptions are OSErrors, too
+    return http_error(
+        error, (cause for cause in causes if not isinstance(cause, requests.RequestException)), url, timeout
+    )
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -161,31 +140,9 @@ class _Adapter(HTTPAdapter):
         class Connection(HTTPConnection):
             def connect(self) -> None:
                 super().connect()
-                self.sock = _Socket.taking_over(self.sock, adapter)
+                self.sock = DeadlineSocket.taking_over(self.sock, lambda: adapter.deadline)
 
         class Pool(HTTPConnectionPool):
             ConnectionCls = Connection
 
         self.poolmanager.pool_classes_by_scheme = dict(self.poolmanager.pool_classes_by_scheme, http=Pool)
-
-
-class _Socket(socket.socket):
-    """A socket whose receives end at the adapter's deadline."""
-
-    adapter: "_Adapter"
-
-    @classmethod
-    def taking_over(cls, plain: socket.socket, adapter: _Adapter) -> "_Socket":
-        timeout = plain.gettimeout()
-        taken = cls(plain.family, plain.type, plain.proto, plain.detach())
-        taken.settimeout(timeout)
-        taken.adapter = adapter
-        return taken
-
-    def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        deadline = self.adapter.deadline
-        remaining = deadline.remaining() if deadline else 0.0
-        if remaining <= 0:
-            raise socket.timeout("the deadline of the exchange has passed")
-        self.settimeout(remaining)
-        return super().recv_into(*args, **kwargs)

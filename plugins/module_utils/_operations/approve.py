@@ -256,12 +256,16 @@ class Approval(Operation):
                     what
                     + failure.message
                     + (
-                        f" It was tried for {self.options['wait_timeout']:g} s, and may or may not have arrived; the "
-                        "document still holds the event as not started. Running this again does no harm."
+                        f" {self._tried()}, and may or may not have arrived; the document still holds the event as not "
+                        "started. Running this again does no harm."
                     )
                 ),
             )
         return again
+
+    def _tried(self) -> str:
+        seconds = self.options["wait_timeout"]
+        return f"It was tried for {seconds:g} s" if seconds else "It was sent once"
 
     def _started_or_gone(self, keys: Iterable[str]) -> Set[str]:
         """Those of the events that have started or left for certain."""

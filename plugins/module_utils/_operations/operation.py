@@ -16,7 +16,7 @@ from .._clock import Clock, Deadline, iso_utc
 from .._errors import ScheduledEventsError
 from .._events.document import Document, UnusableEvent
 from .._events.event import Event, event_to_dict
-from .._imds.client import Client
+from .._imds.client import NAME, NAME_TIMEOUT, Client
 from .._imds.discovery import Found
 from .._imds.retries import RETRY_FOR, explained
 from .._imds.transport import Transport
@@ -24,7 +24,6 @@ from .._text import shortened
 
 _LONGEST_RAW = 2000  # characters
 MOST_WARNINGS = 10
-NAME_TIMEOUT = 3.0  # seconds for a name that nothing has to wait for: a Preempt gives 30 of notice
 _ELSEWHERE = ("unreachable", "timeout")  # failures after which the endpoint is looked for elsewhere (discover)
 
 
@@ -37,7 +36,12 @@ class OperationFailed(ScheduledEventsError):
 
 
 class Operation:
-    """What both operations have in common: the first look, where it goes to, and whose machine it is."""
+    """What both operations have in common: the first look, where it goes to, and whose machine it is.
+
+    leaves: what of the machine itself is asked for after the first look
+    """
+
+    leaves: Sequence[str] = (NAME,)
 
     def __init__(
         self, options: Dict[str, Any], transport: Transport, clock: Clock, find: Optional[Callable[[], Found]]
@@ -102,7 +106,8 @@ class Operation:
         """The first document; from a discovered endpoint if need be and allowed."""
         failure = None
         try:
-            self.document = self.imds.document(deadline, final=_ELSEWHERE if self.options["discover"] else ())
+            final = _ELSEWHERE if self.options["discover"] else ()
+            self.document = self.imds.document(deadline, final, self.leaves)
         except ScheduledEventsError as error:
             if not self.options["discover"] or error.kind not in _ELSEWHERE:
                 raise
@@ -191,7 +196,7 @@ class Operation:
             self._earlier_polls += self.imds.polls
             self.imds = self._conversation(endpoint)
             try:
-                self.document = self.imds.document(deadline, final=_ELSEWHERE)
+                self.document = self.imds.document(deadline, _ELSEWHERE, self.leaves)
             except ScheduledEventsError as error:
                 tried.append(f"{endpoint} ({error.kind})")
                 continue

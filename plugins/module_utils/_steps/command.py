@@ -10,7 +10,7 @@ import shlex
 from typing import Any, Dict, Mapping
 
 from .checks import StepError, kind_of
-from .step_type import BECOME, NO_LOG, Host, Step, StepType, TaskResult, Words
+from .step_type import BECOME, NO_LOG, Host, Step, StepType, TaskResult, Words, on_linux_itself
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:
@@ -69,5 +69,6 @@ TYPE = StepType(
     files=("command/{system}.yml", "command/{system}.yml"),
     complete=_complete,
     one_of=("do", "undo"),
+    by_itself=on_linux_itself,
     timed_out=_timed_out,
 )

@@ -6,8 +6,23 @@
 Private to this collection.
 """
 
+from .._text import one_line
 from .checks import StepError
-from .step_type import AT_LIMIT, INTERVAL, LIST, Host, Step, StepType, TaskResult, Verdict, Words, at_limit, rounds
+from .step_type import (
+    AT_LIMIT,
+    INTERVAL,
+    LIST,
+    MOST,
+    Host,
+    Step,
+    StepType,
+    TaskResult,
+    Verdict,
+    Words,
+    at_limit,
+    on_linux_itself,
+    rounds,
+)
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:
@@ -36,6 +51,15 @@ def _has_connections(result: TaskResult) -> bool:
     return "Timeout when waiting" in str(result.get("msg", ""))
 
 
+def _listens(step: Step, direction: str, result: TaskResult) -> Verdict:
+    """One look of a module that gives up after a second."""
+    said = one_line(result.get("msg"), MOST)
+    if not said:
+        return Verdict(True)
+    waits = "timeout" in said.lower()
+    return Verdict(not waits, f"port {step['port']} does not listen: {said}")
+
+
 TYPE = StepType(
     name="connections",
     options={
@@ -46,7 +70,10 @@ TYPE = StepType(
         "listen_again": {"type": "bool", "default": False},
         "listen_address": {"type": "str", "default": "127.0.0.1"},
     },
-    files=("connections/{system}_gone.yml", "connections/{system}_listen.yml"),
+    files=("connections/windows_gone.yml", "connections/windows_listen.yml"),
     complete=_complete,
-    judges={"gone": _gone},
+    judges={"gone": _gone, "listens": _listens},
+    by_itself=on_linux_itself,
+    repeatable=True,
+    only_looks=True,
 )

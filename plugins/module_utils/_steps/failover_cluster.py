@@ -19,7 +19,8 @@ def _followed(step: Step, direction: str, result: TaskResult) -> Verdict:
     if seen["done"]:
         return Verdict(True)
     state, drain = (seen.get(key) or "unknown" for key in ("state", "drain"))
-    return Verdict(False, f"node {seen['node']} is {state}, its drain is {drain}. {seen['problem']}".strip())
+    has_failed = direction == "do" and drain == "Failed"
+    return Verdict(has_failed, f"node {seen['node']} is {state}, its drain is {drain}. {seen['problem']}".strip())
 
 
 TYPE = StepType(
@@ -35,4 +36,5 @@ TYPE = StepType(
     complete=_complete,
     systems=("windows",),
     judges={"followed": _followed},
+    repeatable=True,
 )

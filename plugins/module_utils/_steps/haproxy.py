@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import List, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .._text import listed, one_line
 from .checks import StepError
@@ -51,6 +51,29 @@ def _complete(step: Step, host: Host, system: str) -> Words:
         f"{'drain' if step['mode'] == 'drain' else 'put in maintenance'} {where} and wait for its sessions to end",
         f"make ready {where}{' and wait until it is up' if step['wait_up'] else ''}",
     )
+
+
+def _ours(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
+    """Where the server was in service; where an administrator had taken it out, it stays out.
+
+    The case has ``servers``: its status in HAProxy, by ``LOAD BALANCER/BACKEND``.
+    """
+    targets = []
+    for place, status in case["servers"].items():
+        balancer, _slash, backend = place.partition("/")
+        if not status.startswith(("MAINT", "DRAIN")):
+            targets.append({"load_balancer": balancer, "backend": backend})
+    return dict(step, targets=targets) if targets else None
+
+
+def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
+    return {
+        "servers": {
+            f"{_balancer(item)}/{server['backend']}": server["status"]
+            for item in rounds(result)
+            for server in item["servers"]
+        }
+    }
 
 
 # What the module found of the server in each backend is in `state_after`: a list, or nothing where it knows no such server.
@@ -125,8 +148,11 @@ TYPE = StepType(
         "wait_up": {"type": "bool", "default": True},
         "become": BECOME,
     },
-    files=("haproxy/drain.yml", "haproxy/ready.yml"),
+    files=("haproxy/look.yml", "haproxy/look.yml"),
     complete=_complete,
     judges={"known": _known, "out": _out, "sessions": _sessions, "up": _up},
     place=_place,
+    before=_ours,
+    repeatable=True,
+    case=_case,
 )

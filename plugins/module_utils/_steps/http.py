@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from .._text import one_line
 from .checks import StepError, at_least_one, without_none
-from .step_type import MOST, NO_LOG, Host, Step, StepType, TaskResult, Verdict, Words
+from .step_type import MOST, NO_LOG, Host, Step, StepType, TaskResult, Verdict, Words, on_linux_itself
 
 _UNTIL = {
     "type": "dict",
@@ -174,4 +174,5 @@ TYPE = StepType(
     one_of=("do", "undo"),
     judges={"until": _says_so},
     interval=_interval,
+    by_itself=on_linux_itself,
 )

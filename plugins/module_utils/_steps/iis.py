@@ -55,4 +55,5 @@ TYPE = StepType(
     systems=("windows",),
     one_of=("sites", "app_pools"),
     judges={"sites": _has_sites, "app_pools": _has_pools, "requests": _requests},
+    repeatable=True,
 )

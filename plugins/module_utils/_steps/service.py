@@ -6,7 +6,9 @@
 Private to this collection.
 """
 
-from .step_type import BECOME, Host, Step, StepType, Words
+from typing import Any, Dict, Mapping, Optional
+
+from .step_type import BECOME, Host, Step, StepType, TaskResult, Words, on_linux_itself
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:
@@ -17,10 +19,25 @@ def _complete(step: Step, host: Host, system: str) -> Words:
     return Words(service, f"stop the service {service}", f"start the service {service}")
 
 
+def _ours(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
+    """A service that did not run stays stopped."""
+    return step if case["ran"] else None
+
+
+def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
+    """By what ansible.windows.win_service_info found."""
+    states = [service["state"] for service in result["services"]]
+    return {"ran": any(state in ("started", "start_pending") for state in states)}
+
+
 TYPE = StepType(
     name="service",
     options={"service": {"type": "str"}, "become": BECOME},
-    files=("service/{system}.yml", "service/{system}.yml"),
+    files=("service/windows.yml", "service/windows.yml"),
     complete=_complete,
     one_of=("service", "name"),
+    before=_ours,
+    case=_case,
+    by_itself=on_linux_itself,
+    repeatable=True,
 )

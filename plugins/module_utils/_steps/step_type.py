@@ -82,12 +82,29 @@ def _own_interval(step: Step, direction: str) -> int:
     return int(step.get("interval", 1))
 
 
-def _on_the_host(step: Step, result: TaskResult) -> Tuple[str, ...]:
-    return ()
+def _where_it_runs(step: Step, result: TaskResult) -> Tuple[str, ...]:
+    return (step["delegate_to"],) if step.get("delegate_to") else ()
+
+
+def _no_case(step: Step, result: TaskResult) -> Dict[str, Any]:
+    return {}
 
 
 def _never(result: TaskResult) -> bool:
     return False
+
+
+def _all_of_it(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
+    return step
+
+
+def _never_by_itself(step: Step, host: Host) -> bool:
+    return False
+
+
+def on_linux_itself(step: Step, host: Host) -> bool:
+    """A Linux machine does it by itself, unless another is to do it."""
+    return host.system == "linux" and step.get("delegate_to") in (None, "", host.name)
 
 
 class StepType(NamedTuple):
@@ -111,8 +128,18 @@ class StepType(NamedTuple):
     """Seconds between two looks."""
     undoing: str = "undone"
     """How messages call its inverse."""
-    place: Callable[[Step, TaskResult], Tuple[str, ...]] = _on_the_host
+    place: Callable[[Step, TaskResult], Tuple[str, ...]] = _where_it_runs
     """The machine that an answer came from, and more about where; nothing for the host itself."""
+    before: Callable[[Step, Mapping[str, Any]], Optional[Step]] = _all_of_it
+    """The step as far as it is ours to do and to undo, by what was the case before; None when nothing of it is."""
+    case: Callable[[Step, TaskResult], Dict[str, Any]] = _no_case
+    """The case before, by what a task returned that asked for it, where others than the machine program ask."""
+    by_itself: Callable[[Step, Host], bool] = _never_by_itself
+    """Whether the machine's own program carries it out; elsewhere it is done by Ansible's modules."""
+    repeatable: bool = False
+    """Whether doing it once more changes nothing: then it is gone on with where a run was cut off in the middle of it."""
+    only_looks: bool = False
+    """Whether it changes nothing, and only waits until something is the case."""
     timed_out: Callable[[TaskResult], bool] = _never
     """Whether a result says that the step's own program ended it at the limit."""
 

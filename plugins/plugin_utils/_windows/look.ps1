@@ -2,12 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Sends one request to the metadata service, or the same one once per interval until the answer is not $Known any more
-# or the limit has passed, and hands back what came. It understands nothing of it: that is done on the controller.
-# For ansible.windows.win_powershell under Windows PowerShell 5.1 and PowerShell 7. Times in ms, bodies in base64.
+# Carries out a list of requests, and hands back an answer to each, in the same order: an exchange with the metadata
+# service, or the same one once per interval until the answer is not Known any more or the limit has passed; a file
+# read, replaced or removed; a folder's files; when the machine was started. It understands nothing of them: that is
+# done on the controller, which sends every key that is read here. After a request with Stop that failed, or that got a
+# status from 300 on, the others are not carried out.
+# For ansible.windows.win_powershell under Windows PowerShell 5.1 and PowerShell 7. Times in ms, contents in base64.
 [CmdletBinding(SupportsShouldProcess = $true)]
-param([string]$Method, [string]$Url, $Headers, [string]$Body, [int]$TimeoutMs, [int]$MaxBytes,
-    [string]$Known, [int]$IntervalMs, [int]$LimitMs)
+param($Requests)
 
 Set-StrictMode -Version 2.0
 $Ansible.Changed = $false
@@ -30,31 +32,33 @@ function Get-Failure($Exception, $Part) {
     return @{ failure = $failure; message = $innermost.Message; part = $Part }
 }
 
-function Send-Request($Method, $Url, $Headers, $Body, $TimeoutMs, $MaxBytes) {
+function Send-Request($Request) {
+    $limit = [int]$Request['TimeoutMs']
     $clock = [System.Diagnostics.Stopwatch]::StartNew()
     $part = 'head'
     $response = $null
     try {
-        $request = [System.Net.WebRequest]::Create($Url)
-        $request.Method = $Method
-        $request.Proxy = $null
-        $request.AllowAutoRedirect = $false
-        $request.Timeout = $TimeoutMs
-        foreach ($name in $Headers.Keys) {
-            if ($name -eq 'Content-Type') { $request.ContentType = $Headers[$name] }
-            else { $request.Headers.Add($name, $Headers[$name]) }
+        $web = [System.Net.WebRequest]::Create($Request['Url'])
+        $web.Method = $Request['Method']
+        $web.Proxy = $null
+        $web.AllowAutoRedirect = $false
+        $web.Timeout = $limit
+        $headers = $Request['Headers']
+        foreach ($name in $headers.Keys) {
+            if ($name -eq 'Content-Type') { $web.ContentType = $headers[$name] }
+            else { $web.Headers.Add($name, $headers[$name]) }
         }
         try {
-            if ($Body) {
-                $request.ServicePoint.Expect100Continue = $false
-                $bytes = [System.Convert]::FromBase64String($Body)
-                $request.ContentLength = $bytes.Length
-                $upload = $request.GetRequestStream()
+            if ($Request['Body']) {
+                $web.ServicePoint.Expect100Continue = $false
+                $bytes = [System.Convert]::FromBase64String($Request['Body'])
+                $web.ContentLength = $bytes.Length
+                $upload = $web.GetRequestStream()
                 $upload.Write($bytes, 0, $bytes.Length)
                 $upload.Close()
-                $request.Timeout = [Math]::Max(1, $TimeoutMs - $clock.ElapsedMilliseconds)
+                $web.Timeout = [Math]::Max(1, $limit - $clock.ElapsedMilliseconds)
             }
-            $response = $request.GetResponse()
+            $response = $web.GetResponse()
         }
         catch {
             # Statuses from 400 on are thrown, and in 5.1 the status 304
@@ -68,11 +72,13 @@ function Send-Request($Method, $Url, $Headers, $Body, $TimeoutMs, $MaxBytes) {
         $content = New-Object System.IO.MemoryStream
         $buffer = New-Object 'byte[]' 16384
         do {
-            $left = [int][Math]::Max(0, $TimeoutMs - $clock.ElapsedMilliseconds)
+            $left = [int][Math]::Max(0, $limit - $clock.ElapsedMilliseconds)
             $read = $stream.ReadAsync($buffer, 0, $buffer.Length)
             if (-not $read.Wait($left)) { return @{ failure = 'Timeout'; message = 'no end of the body' } }
             $content.Write($buffer, 0, $read.Result)
-            if ($content.Length -gt $MaxBytes) { return @{ failure = 'TooLarge'; message = "over $MaxBytes bytes" } }
+            if ($content.Length -gt $Request['MaxBytes']) {
+                return @{ failure = 'TooLarge'; message = "over $($Request['MaxBytes']) bytes" }
+            }
         } while ($read.Result -gt 0)
         $part = 'whole'
         $found = @{}
@@ -83,18 +89,159 @@ function Send-Request($Method, $Url, $Headers, $Body, $TimeoutMs, $MaxBytes) {
     catch { return Get-Failure $_.Exception $part }
     finally {
         if ($null -ne $response) {
-            if ($part -ne 'whole') { $request.Abort() }     # or 5.1 would wait for the rest
+            if ($part -ne 'whole') { $web.Abort() }     # or 5.1 would wait for the rest
             $response.Close()
         }
     }
 }
 
-$clock = [System.Diagnostics.Stopwatch]::StartNew()
-for ($polls = 1; ; $polls++) {
-    $last = $clock.ElapsedMilliseconds -ge $LimitMs
-    $answer = Send-Request $Method $Url $Headers $Body $TimeoutMs $MaxBytes
-    $same = $answer['status'] -eq 304 -or ($answer['status'] -eq 200 -and $answer['body'].Equals($Known))
-    if ($last -or -not $same) { break }     # else a pause, of 200 ms at least: five requests a second are allowed
-    Start-Sleep -Milliseconds ([Math]::Max(200, [Math]::Min($IntervalMs, $LimitMs - $clock.ElapsedMilliseconds)))
+function Wait-Change($Request) {
+    $clock = [System.Diagnostics.Stopwatch]::StartNew()
+    for ($polls = 1; ; $polls++) {
+        $last = $clock.ElapsedMilliseconds -ge $Request['LimitMs']
+        $answer = Send-Request $Request
+        $same = $answer['status'] -eq 304 -or ($answer['status'] -eq 200 -and $answer['body'].Equals($Request['Known']))
+        if ($last -or -not $same) { break }     # else a pause, of 200 ms at least: five requests a second are allowed
+        $left = $Request['LimitMs'] - $clock.ElapsedMilliseconds
+        Start-Sleep -Milliseconds ([Math]::Max(200, [Math]::Min([long]$Request['IntervalMs'], $left)))
+    }
+    return $answer + @{ polls = $polls }
 }
-$Ansible.Result = $answer + @{ polls = $polls; elapsed_ms = $clock.ElapsedMilliseconds }
+
+function Test-Missing($Cause) {
+    return $Cause -is [System.IO.FileNotFoundException] -or $Cause -is [System.IO.DirectoryNotFoundException]
+}
+
+function Wait-Shared([scriptblock]$Action) {
+    # Something else may have the file open for a moment: a virus scanner, or another run of this script.
+    $patience = [System.Diagnostics.Stopwatch]::StartNew()
+    while ($true) {
+        try { return & $Action }
+        catch {
+            $cause = $_.Exception.GetBaseException()
+            if ($cause -isnot [System.IO.IOException] -or (Test-Missing $cause)) { throw }
+            if ($patience.ElapsedMilliseconds -gt 2000) { throw }
+            Start-Sleep -Milliseconds 50
+        }
+    }
+}
+
+function Read-File($Path) {
+    # What is in the file, or in the one that a replacement which was cut off has left; $null where there is neither.
+    foreach ($name in $Path, "$Path.old") {
+        try { $file = Wait-Shared { [System.IO.File]::Open($name, 'Open', 'Read', 'ReadWrite, Delete') } }
+        catch {
+            if (Test-Missing $_.Exception.GetBaseException()) { continue }
+            throw
+        }
+        try {
+            $content = New-Object System.IO.MemoryStream
+            $file.CopyTo($content)
+            return [System.Convert]::ToBase64String($content.ToArray())
+        }
+        finally { $file.Close() }
+    }
+    return $null
+}
+
+function Initialize-Folder($Path) {
+    if ([System.IO.Directory]::Exists($Path)) { return }
+    if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') {
+        $null = [System.IO.Directory]::CreateDirectory($Path)       # where this script is tested
+        return
+    }
+    # For SYSTEM and Administrators only, from the very beginning, whatever the folder above allows.
+    $security = New-Object System.Security.AccessControl.DirectorySecurity
+    $security.SetSecurityDescriptorSddlForm('D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)')
+    $folder = New-Object System.IO.DirectoryInfo $Path
+    if ($PSVersionTable.PSVersion.Major -lt 6) { $folder.Create($security) }
+    else { [System.IO.FileSystemAclExtensions]::Create($folder, $security) }
+}
+
+function Get-Change($Path, $There) {
+    return @{ failure = 'Changed'; message = "$Path holds something else by now"; part = 'compare'; body = $There }
+}
+
+function Edit-File($Path, $Request) {
+    # Body is what is in it from now on; $null removes it. With Compare: only where Known is in it ($null: no file).
+    $folder = [System.IO.Path]::GetDirectoryName($Path)
+    Initialize-Folder $folder
+    $lock = Wait-Shared { [System.IO.File]::Open("$folder/lock", 'OpenOrCreate', 'ReadWrite', 'None') }
+    try {
+        $there = Read-File $Path
+        if ($Request['Compare'] -and -not ($there -ceq $Request['Known'])) { return Get-Change $Path $there }
+        if ($null -eq $Request['Body']) {
+            Wait-Shared {
+                [System.IO.File]::Delete("$Path.old")
+                [System.IO.File]::Delete($Path)
+            }
+            return @{ body = $null }
+        }
+        $bytes = [System.Convert]::FromBase64String($Request['Body'])
+        $file = Wait-Shared { [System.IO.File]::Open("$Path.new", 'Create', 'Write', 'None') }
+        try {
+            $file.Write($bytes, 0, $bytes.Length)
+            $file.Flush($true)
+        }
+        finally { $file.Close() }
+        Wait-Shared {
+            if ([System.IO.File]::Exists($Path)) { [System.IO.File]::Replace("$Path.new", $Path, "$Path.old", $true) }
+            else { [System.IO.File]::Move("$Path.new", $Path) }
+        }
+        try { [System.IO.File]::Delete("$Path.old") }
+        catch { $null = $_ }        # it is read only where the file itself is missing
+        return @{ body = $Request['Body'] }
+    }
+    finally { $lock.Close() }
+}
+
+function Read-Folder($Path) {
+    $found = @{}
+    if ([System.IO.Directory]::Exists($Path)) {
+        foreach ($file in [System.IO.Directory]::GetFiles($Path, '*.json')) {
+            $name = [System.IO.Path]::GetFileName($file)
+            $found[$name] = Read-File $file
+        }
+    }
+    return @{ files = $found }
+}
+
+function Get-Boot {
+    if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') {       # where this script is tested
+        $seconds = [System.Diagnostics.Stopwatch]::GetTimestamp() / [System.Diagnostics.Stopwatch]::Frequency
+        return @{ booted = [DateTime]::UtcNow.AddSeconds(-$seconds).ToString('s'); uptime_ms = [long](1000 * $seconds) }
+    }
+    $system = Get-CimInstance -ClassName Win32_OperatingSystem
+    $booted = $system.LastBootUpTime.ToUniversalTime()
+    $uptime = [DateTime]::UtcNow - $booted      # LocalDateTime is ambiguous in the hour in which summer time ends
+    return @{ booted = $booted.ToString('s'); uptime_ms = [long]$uptime.TotalMilliseconds }
+}
+
+function Invoke-Request($Request) {
+    if ($Request['Do'] -eq 'http') { return Wait-Change $Request }
+    if ($Request['Do'] -eq 'boot') { return Get-Boot }
+    $path = [System.Environment]::ExpandEnvironmentVariables($Request['Path'])
+    if ($Request['Do'] -eq 'folder') { return Read-Folder $path }
+    if ($Request['Do'] -eq 'edit') { return Edit-File $path $Request }
+    $there = Read-File $path
+    if ($Request['Compare'] -and -not ($there -ceq $Request['Known'])) { return Get-Change $path $there }
+    return @{ body = $there }
+}
+
+$clock = [System.Diagnostics.Stopwatch]::StartNew()
+$answers = New-Object System.Collections.ArrayList
+$stopped = $false
+$asked = $false
+foreach ($request in $Requests) {
+    if ($stopped) {
+        $null = $answers.Add(@{ failure = 'Skipped'; message = 'an earlier request failed'; part = 'stop' })
+        continue
+    }
+    if ($asked -and $request['Do'] -eq 'http') { Start-Sleep -Milliseconds 200 }
+    $asked = $asked -or $request['Do'] -eq 'http'
+    try { $answer = Invoke-Request $request }
+    catch { $answer = Get-Failure $_.Exception $request['Do'] }
+    $stopped = $request['Stop'] -and ($answer.ContainsKey('failure') -or $answer['status'] -ge 300)
+    $null = $answers.Add($answer + @{ elapsed_ms = $clock.ElapsedMilliseconds })
+}
+$Ansible.Result = @{ answers = $answers; elapsed_ms = $clock.ElapsedMilliseconds }

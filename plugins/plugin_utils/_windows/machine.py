@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Windows machine as the controller asks it, by way of ansible.windows: to run look.ps1, and what its registry holds.
 
+Each start of PowerShell takes seconds. So what is to be asked is collected, and goes in one call as soon as one of the
+answers is needed.
+
 Private to this collection.
 """
 
@@ -14,6 +17,7 @@ from typing import Any, NoReturn
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
+from ...module_utils._clock import Clock
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.discovery import Found, base_urls, decode_interface_options
 from ...module_utils._text import one_line
@@ -22,6 +26,7 @@ from .connection_errors import known_problem
 POWERSHELL = "ansible.windows.win_powershell"
 REGISTRY = "ansible.windows.win_reg_stat"
 SCRIPT = pathlib.Path(__file__).with_name("look.ps1")
+SKIPPED = "Skipped"  # what look.ps1 calls the failure of a request that it did not carry out
 INTERFACES = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
 
 
@@ -34,29 +39,82 @@ class WindowsProblem(ScheduledEventsError):
     default_kind = "invalid"
 
 
+class Asked:
+    """A request that goes along with the next call."""
+
+    def __init__(self, machine: WindowsMachine, request: Mapping[str, Any]) -> None:
+        self.request = request
+        self.said: Mapping[str, Any] | None = None
+        self.lost: Exception | None = None  # what ended the call that it went along with
+        self.received = 0.0  # when that call ended
+        self._machine = machine
+
+    def answer(self) -> Mapping[str, Any]:
+        """What look.ps1 says to it; the call is made if it was not yet."""
+        if self.said is None and self.lost is None:
+            self._machine.call()
+        if self.lost is not None:
+            raise self.lost
+        return self.said or {}
+
+
 class WindowsMachine:
-    """What is asked of the machine itself: to run the script, and to read its registry.
+    """What is asked of the machine itself: to carry out requests, and to read its registry.
 
     :arg name: the host, as the inventory calls it
     :arg execute: runs a module with these arguments there, and returns its result
     """
 
-    def __init__(self, name: str, execute: Execute) -> None:
+    def __init__(self, name: str, execute: Execute, clock: Clock | None = None) -> None:
         self.name = name
+        self.clock = clock or Clock()
         self._execute = execute
         self._script = SCRIPT.read_text(encoding="ascii")
+        self._waiting: list[Asked] = []
 
-    def look(self, parameters: dict[str, Any]) -> Mapping[str, Any]:
-        """Run look.ps1; its answer is what it is, see :class:`WindowsTransport`."""
+    def later(self, **request: Any) -> Asked:
+        """Have this carried out by the next call, after what waits already; what it is made of is said in look.ps1.
+
+        Stop: whether what comes after it in the same call depends on its success
+        """
+        asked = Asked(self, dict({"Stop": False}, **request))
+        self._waiting.append(asked)
+        return asked
+
+    def call(self) -> None:
+        """Run look.ps1 with everything that waits."""
+        waiting, self._waiting = self._waiting, []
+        try:
+            answers = self._look([asked.request for asked in waiting])
+        except Exception as error:
+            for asked in waiting:
+                asked.lost = error
+            raise
+        for asked, said in zip(waiting, answers, strict=True):
+            asked.said = said
+            asked.received = self.clock.now()
+
+    def age(self, asked: Asked) -> float:
+        """For how many seconds its answer has been here."""
+        return self.clock.now() - asked.received
+
+    def _look(self, requests: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """What look.ps1 says to each of the requests."""
         result = self._run(
-            POWERSHELL, {"script": self._script, "parameters": parameters, "depth": 3, "error_action": "stop"}
+            POWERSHELL,
+            {"script": self._script, "parameters": {"Requests": requests}, "depth": 4, "error_action": "stop"},
         )
-        answer = result.get("result")
-        if result.get("failed") or result.get("error") or not isinstance(answer, Mapping) or not answer:
+        found = result.get("result")
+        if result.get("failed") or result.get("error") or not isinstance(found, Mapping) or not found:
             self._refuse(POWERSHELL, _texts(result))
-        if answer.get("failure") == "PowerShell":
-            self._refuse(POWERSHELL, [str(answer.get("message", ""))])
-        return answer
+        if found.get("failure") == "PowerShell":
+            self._refuse(POWERSHELL, [str(found.get("message", ""))])
+        answers = found.get("answers")
+        if not isinstance(answers, list) or not all(isinstance(answer, Mapping) for answer in answers):
+            self.broken("it has no list of answers")
+        if len(answers) != len(requests):
+            self.broken(f"{len(requests)} requests got {len(answers)} answers")
+        return answers
 
     def registry(self, path: str, name: str | None = None) -> Mapping[str, Any]:
         """A key of the registry, or one of its values."""

@@ -19,31 +19,72 @@ from ...module_utils._clock import Clock
 from ...module_utils._errors import BrokenAnswer, TransportError, Unreachable
 from ...module_utils._imds.transport import LIMIT, Answer, Transport, too_large, too_slow, whole
 from ...module_utils._text import one_line, shown
-from .machine import WindowsMachine, WindowsProblem
+from .machine import SKIPPED, Asked, WindowsMachine, WindowsProblem
 
 # No connection is known to cut a call short, but the machine does not notice when its controller is gone: it goes on
 # looking until the call's own end, and its five requests a second are for all programs together. WinRM, for one, keeps
 # a shell that nobody asks for two hours. An hour is half of that, and the longest wait that is one call.
 LONGEST_CALL = 3600.0
 
+# For how many seconds the call that sends an approval looks for what comes of it. Not for long: where the machine is
+# affected itself, its connection may be cut by the maintenance, and nobody learns that the approval was taken.
+AFTER_POST = 5.0
+_FRESH = 2.0  # seconds for which what was brought along counts as an answer of this moment
+_INTERVAL = 1.0
+
 
 class WindowsTransport(Transport):
     """One start of PowerShell for each request, and one for each wait (of an hour at most).
 
-    get_until_changed may therefore return an answer that is not another one before its limit has passed.
+    What is foreseen is brought along with the request before it, and a POST brings the look after it. Such an answer is
+    given to the next request for its address if that comes at once: in between nothing else was asked, and no more than
+    two seconds have passed. Otherwise it is asked for anew. An answer that does not change is given again and again.
+
+    get_until_changed may return an answer that is not another one before its limit has passed.
     Five requests a second can't be exceeded: PowerShell takes longer than that to start, and the script pauses.
+
+    :arg after_post: for how many seconds the call that sends a POST looks for another document
     """
 
-    def __init__(self, machine: WindowsMachine, clock: Clock | None = None) -> None:
-        super().__init__(clock)
+    def __init__(self, machine: WindowsMachine, clock: Clock | None = None, after_post: float = AFTER_POST) -> None:
+        super().__init__(clock or machine.clock)
         self._machine = machine
+        self._after_post = after_post
+        self._foreseen: dict[str, dict[str, Any]] = {}
+        self._lasting: set[str] = set()
+        self._brought: dict[str, Asked] = {}
+        self._bodies: dict[str, bytes] = {}  # the last ones
+
+    def foresee(self, url: str, headers: dict[str, str], timeout: float, lasting: bool = False) -> None:
+        if lasting:
+            self._lasting.add(url)
+        brought = self._brought.get(url) if lasting else None
+        if brought is None or "failure" in (brought.said or {}):
+            self._foreseen[url] = _exchange("GET", url, headers, timeout)
+
+    def begin(self) -> None:
+        """Have what was foreseen go with the machine's next call, whatever that is made for."""
+        self._bring(first_stops=True)
 
     def get(self, url: str, headers: dict[str, str], timeout: float) -> Answer:
-        return self._request("GET", url, headers, timeout)[0]
+        said = self._brought_along(url, timeout)
+        if said is None:
+            said = self._said(_exchange("GET", url, headers, timeout))
+        return self._outcome(said, url, timeout)[0]
 
     def post(self, url: str, headers: dict[str, str], body: bytes, timeout: float) -> Answer:
+        self._foreseen[url] = _exchange(
+            "GET",
+            url,
+            {"Metadata": "true"},
+            timeout,
+            Known=_encoded(self._bodies.get(url, b"")),
+            IntervalMs=_milliseconds(_INTERVAL),
+            LimitMs=_milliseconds(self._after_post),
+        )
         try:
-            return self._request("POST", url, headers, timeout, Body=_encoded(body))[0]
+            said = self._said(_exchange("POST", url, headers, timeout, Body=_encoded(body)))
+            return self._outcome(said, url, timeout, posted=True)[0]
         except WindowsProblem as problem:
             problem.message += " Whether the approval was sent is not known; to run this again does no harm."
             raise
@@ -51,30 +92,56 @@ class WindowsTransport(Transport):
     def get_until_changed(
         self, url: str, headers: dict[str, str], timeout: float, known: bytes, interval: float, limit: float
     ) -> tuple[Answer, int]:
-        return self._request(
-            "GET",
-            url,
-            headers,
-            timeout,
-            Known=_encoded(known),
-            IntervalMs=_milliseconds(interval),
-            LimitMs=_milliseconds(limit),
-        )
-
-    def _request(
-        self, method: str, url: str, headers: dict[str, str], timeout: float, **more: Any
-    ) -> tuple[Answer, int]:
-        said = self._machine.look(
-            dict(
-                more, Method=method, Url=url, Headers=headers, MaxBytes=LIMIT, TimeoutMs=max(1, _milliseconds(timeout))
+        said = self._brought_along(url, timeout)
+        if said is None:
+            wait = _exchange(
+                "GET",
+                url,
+                headers,
+                timeout,
+                Known=_encoded(known),
+                IntervalMs=_milliseconds(interval),
+                LimitMs=_milliseconds(limit),
             )
-        )
+            said = self._said(wait)
+        return self._outcome(said, url, timeout)
+
+    def _said(self, request: dict[str, Any]) -> Mapping[str, Any]:
+        """What look.ps1 says to the request; what was foreseen comes along."""
+        self._brought = {url: asked for url, asked in self._brought.items() if url in self._lasting}
+        asked = self._machine.later(**dict(request, Stop=bool(self._foreseen)))
+        self._bring(first_stops=False)
+        return asked.answer()
+
+    def _bring(self, first_stops: bool) -> None:
+        foreseen, self._foreseen = self._foreseen, {}
+        for url, request in foreseen.items():
+            self._brought[url] = self._machine.later(**dict(request, Stop=first_stops and len(foreseen) > 1))
+            first_stops = False
+
+    def _brought_along(self, url: str, timeout: float) -> Mapping[str, Any] | None:
+        """What was said to the request when another one was made; None where it has to be made now."""
+        asked = self._brought.pop(url, None)
+        if asked is None:
+            return None
+        said = asked.answer()
+        if said.get("status") == 200 and url in self._lasting:
+            self._brought[url] = asked
+            return said
+        failure = said.get("failure")
+        too_short = failure in _TOO_SLOW and _milliseconds(timeout) > asked.request["TimeoutMs"]
+        return None if self._machine.age(asked) > _FRESH or failure == SKIPPED or too_short else said
+
+    def _outcome(self, said: Mapping[str, Any], url: str, timeout: float, posted: bool = False) -> tuple[Answer, int]:
         polls: int = self._of_type(said, "polls", int, "a number")
         try:
-            return whole(self._answer(said, url, timeout), url, posted=method == "POST"), polls
+            answer = whole(self._answer(said, url, timeout), url, posted=posted)
         except TransportError as error:
             error.polls = polls
             raise
+        if answer.status == 200 and not posted:
+            self._bodies[url] = answer.body
+        return answer, polls
 
     def _answer(self, said: Mapping[str, Any], url: str, timeout: float) -> Answer:
         if "failure" in said:
@@ -106,7 +173,7 @@ class WindowsTransport(Transport):
         return value
 
 
-# What look.ps1 calls a failure: values of SocketErrorCode, HttpRequestError and WebExceptionStatus, and two of its own.
+# What look.ps1 calls a failure: values of SocketErrorCode, HttpRequestError and WebExceptionStatus, and some of its own.
 _TOO_SLOW = {"Timeout", "TimedOut"}
 _NOT_HTTP = {
     # Windows PowerShell 5.1
@@ -133,6 +200,23 @@ def _translated(failure: str, message: str, part: Any, url: str, timeout: float)
     if part == "body" and failure in _ENDED:
         return BrokenAnswer(f"The answer of {url} broke off ({reason}).", url=url)
     return Unreachable(f"No connection to {url}, or it was cut: {reason} ({one_line(failure, 40)}).", url=url)
+
+
+def _exchange(method: str, url: str, headers: dict[str, str], timeout: float, **more: Any) -> dict[str, Any]:
+    """The request for look.ps1."""
+    request = {
+        "Do": "http",
+        "Method": method,
+        "Url": url,
+        "Headers": headers,
+        "Body": "",
+        "TimeoutMs": max(1, _milliseconds(timeout)),
+        "MaxBytes": LIMIT,
+        "Known": "",
+        "IntervalMs": 0,
+        "LimitMs": 0,
+    }
+    return dict(request, **more)
 
 
 def _encoded(data: bytes) -> str:

@@ -78,8 +78,9 @@ class Script:
         assert self.expected, f"nothing more was expected, but {module_name} {module_args}"
         expected = self.expected.pop(0)
         if module_name == "ansible.windows.win_powershell":
-            arguments = dict(module_args["parameters"])
-            assert arguments.pop("MaxBytes") == 1048576
+            arguments = module_args["parameters"]["Requests"]
+            assert all(request.get("MaxBytes", 1048576) == 1048576 for request in arguments)
+            arguments = [{key: request[key] for key in request if key != "MaxBytes"} for request in arguments]
             self.sent.append(arguments)
         else:
             arguments = module_args
@@ -96,23 +97,48 @@ class Script:
 
 
 class Call:
+    """One start of a module: with look.ps1 `arguments` are its requests, and `result` holds an answer to each."""
+
     def __init__(self, arguments, result, takes=0.0):
         self.arguments = arguments
         self.result = result
         self.takes = takes
 
+    def __add__(self, other):
+        """Both in one start, the other one only if the first goes well; and nobody waits long for what comes along."""
+        along = [dict(request, TimeoutMs=min(3000, request["TimeoutMs"])) for request in other.arguments]
+        first = [dict(self.arguments[0], Stop=True)] + self.arguments[1:]
+        answers = self.result["result"]["answers"] + other.result["result"]["answers"]
+        return Call(first + along, _result(*answers), self.takes + other.takes)
+
 
 def _sent(url, method="GET", timeout=10000, **more):
-    return dict({"Method": method, "Url": url, "Headers": {"Metadata": "true"}, "TimeoutMs": timeout}, **more)
+    request = {
+        "Do": "http",
+        "Stop": False,
+        "Method": method,
+        "Url": url,
+        "Headers": {"Metadata": "true"},
+        "Body": "",
+        "TimeoutMs": timeout,
+        "Known": "",
+        "IntervalMs": 0,
+        "LimitMs": 0,
+    }
+    return [dict(request, **more)]
 
 
-def _gave(status, body, headers, polls=1):
+def _result(*answers):
     return {
         "changed": False,
         "error": [],
         "failed": False,
-        "result": {"status": status, "headers": headers, "body": _base64(body), "polls": polls, "elapsed_ms": 3},
+        "result": {"answers": list(answers), "elapsed_ms": 3},
     }
+
+
+def _gave(status, body, headers, polls=1):
+    return _result({"status": status, "headers": headers, "body": _base64(body), "polls": polls, "elapsed_ms": 3})
 
 
 def _base64(data):
@@ -126,16 +152,16 @@ def look(body, first=False, etag="", takes=0.0):
     )
 
 
-def own_name(name=b"win1", needed=True):
-    """The machine's name, for which nobody waits long where nothing depends on it."""
-    return Call(_sent(NAME, timeout=10000 if needed else 3000), _gave(200, name, {}))
+def own_name(name=b"win1"):
+    """The machine's name."""
+    return Call(_sent(NAME), _gave(200, name, {}))
 
 
 def wait(known, limit, body=None, etag="", polls=5, takes=0.0, interval=1000):
     """Looking until the document is not `known` any more; it becomes `body`, or stays."""
     arguments = _sent(EVENTS, Known=_base64(known), IntervalMs=interval, LimitMs=limit)
     if etag:
-        arguments["Headers"] = {"Metadata": "true", "If-None-Match": etag}
+        arguments[0]["Headers"] = {"Metadata": "true", "If-None-Match": etag}
     if body is None:
         result = _gave(304, b"", {}, polls) if etag else _gave(200, known, {}, polls)
     else:
@@ -143,29 +169,34 @@ def wait(known, limit, body=None, etag="", polls=5, takes=0.0, interval=1000):
     return Call(arguments, result, takes)
 
 
-def approval(*event_ids):
-    body = json.dumps({"StartRequests": [{"EventId": event_id} for event_id in event_ids]}).encode()
-    return Call(
-        _sent(EVENTS, "POST", Body=_base64(body), Headers={"Metadata": "true", "Content-Type": "application/json"}),
+def approval(*event_ids, known, body=None, limit=5000, takes=0.0):
+    """The approval, and in the same start the look after it, for five seconds at most: the document becomes `body`."""
+    sent = json.dumps({"StartRequests": [{"EventId": event_id} for event_id in event_ids]}).encode()
+    call = Call(
+        _sent(EVENTS, "POST", Body=_base64(sent), Headers={"Metadata": "true", "Content-Type": "application/json"}),
         _gave(200, b"", {"content-length": "0"}),
     )
+    after = call + wait(known, limit, body, takes=takes)
+    after.arguments[1]["TimeoutMs"] = 10000
+    return after
 
 
 def registry(result, **arguments):
     return Call(arguments, result)
 
 
+SKIPPED = {"failure": "Skipped", "message": "an earlier request failed", "part": "stop"}
+
+
 def failure(call, name, message="?"):
-    """The same call, but it fails."""
-    return Call(
-        call.arguments,
-        {
-            "changed": False,
-            "error": [],
-            "result": {"failure": name, "message": message, "part": "head", "polls": 1, "elapsed_ms": 3},
-        },
-        call.takes,
-    )
+    """The same call, but its first request fails, and the others are not carried out."""
+    failed = {"failure": name, "message": message, "part": "head", "polls": 1, "elapsed_ms": 3}
+    return Call(call.arguments, _result(failed, *[SKIPPED] * (len(call.arguments) - 1)), call.takes)
+
+
+def answering(call, answer):
+    """The same call, but its first request gets this answer, and the others are not carried out."""
+    return Call(call.arguments, _result(answer, *[SKIPPED] * (len(call.arguments) - 1)), call.takes)
 
 
 def instead(call, result):

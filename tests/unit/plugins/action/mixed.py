@@ -177,6 +177,8 @@ MAINTAIN = {
     "maintain_slice": 5,
     "maintain_recover_timeout": 60,
     "maintain_margin": 5,
+    "maintain_become": False,
+    "maintain_max_out": 2,  # the event affects both of them
     "azure_maintenance_hosts": "linux1,win1",
 }
 

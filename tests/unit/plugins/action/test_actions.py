@@ -15,6 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.ma
     TASK_VARS,
     Script,
     action,
+    answering,
     approval,
     connection,
     failure,
@@ -88,7 +89,7 @@ def test_windows_async_is_refused(over, operation, clock):
 
 @pytest.mark.parametrize("over", WINDOWS)
 def test_windows_the_controller_does_the_work(over, clock):
-    result = run(clock, "info", look(SHOWN, first=True), own_name(), over=over)
+    result = run(clock, "info", look(SHOWN, first=True) + own_name(), over=over)
     assert [entry["id"] for entry in result["events"]] == [ID]
     assert result["resource_name"] == "win1"
     assert result["changed"] is False
@@ -96,7 +97,7 @@ def test_windows_the_controller_does_the_work(over, clock):
 
 
 def test_what_a_task_leaves_behind_is_removed(clock):
-    script = Script(look(QUIET, first=True), own_name(), clock=clock)
+    script = Script(look(QUIET, first=True) + own_name(), clock=clock)
     module = action("info", "winrm", script, endpoint=ENDPOINT)
     module._connection._shell.tmpdir = "C:\\Temp\\x"
     module.run(None, TASK_VARS)
@@ -107,28 +108,27 @@ def test_what_a_task_leaves_behind_is_removed(clock):
 
 
 def test_info(clock):
-    result = run(clock, "info", look(SHOWN, first=True), own_name())
+    result = run(clock, "info", look(SHOWN, first=True) + own_name())
     assert result["polls"] == 1
     assert result["api_version"] == "2020-07-01"
     assert result["events"][0]["affects_self"] is True
 
 
 def test_a_given_name_is_compared_with_the_machines_own(clock):
-    result = run(clock, "info", look(QUIET, first=True), own_name(b"win2", needed=False), resource_name="win1")
+    result = run(clock, "info", look(QUIET, first=True) + own_name(b"win2"), resource_name="win1")
     assert result["failed"] is True and result["failure"]["kind"] == "invalid"
     assert "this machine is win1" in result["msg"] and "it is win2" in result["msg"]
 
 
 def test_info_in_check_mode_is_the_same(clock):
-    assert run(clock, "info", look(SHOWN, first=True), own_name(), check_mode=True)["events"]
+    assert run(clock, "info", look(SHOWN, first=True) + own_name(), check_mode=True)["events"]
 
 
 def test_a_wait_of_an_hour_is_one_call(clock):
     result = run(
         clock,
         "info",
-        look(QUIET, first=True, etag='"1"'),
-        own_name(),
+        look(QUIET, first=True, etag='"1"') + own_name(),
         wait(QUIET, 3599000, etag='"1"', polls=3600, takes=3599.2),
         wait=True,
         wait_timeout=3600,
@@ -141,7 +141,7 @@ def test_a_wait_of_an_hour_is_one_call(clock):
 
 
 def test_a_wait_without_etags(clock):
-    result = run(clock, "info", look(QUIET, first=True), own_name(), wait(QUIET, 299000, takes=299.5), wait=True)
+    result = run(clock, "info", look(QUIET, first=True) + own_name(), wait(QUIET, 299000, takes=299.5), wait=True)
     assert result["failure"]["kind"] == "timeout"
 
 
@@ -149,8 +149,7 @@ def test_a_wait_of_two_and_a_half_hours_is_three_calls(clock):
     result = run(
         clock,
         "info",
-        look(QUIET, first=True),
-        own_name(),
+        look(QUIET, first=True) + own_name(),
         wait(QUIET, 3600000, takes=3600),
         wait(QUIET, 3600000, takes=3600),
         wait(QUIET, 9000000 - 7203000, takes=1797),
@@ -162,7 +161,7 @@ def test_a_wait_of_two_and_a_half_hours_is_three_calls(clock):
 
 def test_a_wait_ends_with_the_first_change(clock):
     result = run(
-        clock, "info", look(QUIET, first=True), own_name(), wait(QUIET, 299000, SHOWN, polls=8, takes=8.0), wait=True
+        clock, "info", look(QUIET, first=True) + own_name(), wait(QUIET, 299000, SHOWN, polls=8, takes=8.0), wait=True
     )
     assert "failed" not in result
     assert result["polls"] == 9
@@ -173,8 +172,7 @@ def test_each_change_that_is_not_the_one_waited_for_costs_one_call(clock):
     result = run(
         clock,
         "info",
-        look(SHOWN, first=True),
-        own_name(),
+        look(SHOWN, first=True) + own_name(),
         wait(SHOWN, 299000, STARTED, takes=9.0),
         wait(STARTED, 289000, QUIET, takes=5.0),
         wait=True,
@@ -187,10 +185,8 @@ def test_approve_and_confirm(clock):
     result = run(
         clock,
         "approve",
-        look(SHOWN, first=True),
-        own_name(needed=False),
-        approval(ID),
-        wait(SHOWN, 59000, STARTED, takes=2.0),
+        look(SHOWN, first=True) + own_name(),
+        approval(ID, known=SHOWN, body=STARTED),
         event_ids=[ID],
         prepared_resources=["other", "win1"],
     )
@@ -198,25 +194,44 @@ def test_approve_and_confirm(clock):
     assert result["diff"]["before"] == {"events": [{"id": ID, "status": "Scheduled"}]}
 
 
+def test_a_start_that_takes_its_time_is_waited_for_in_one_more_call(clock):
+    result = run(
+        clock,
+        "approve",
+        look(SHOWN, first=True) + own_name(),
+        approval(ID, known=SHOWN, takes=7.0),
+        wait(SHOWN, 52000, STARTED, takes=9.0),
+        event_ids=[ID],
+    )
+    assert result["confirmed"] == [ID]
+
+
 def test_approve_without_a_wait(clock):
-    result = run(clock, "approve", look(SHOWN, first=True), own_name(), approval(ID), event_ids=[ID], wait=False)
+    result = run(
+        clock,
+        "approve",
+        look(SHOWN, first=True) + own_name(),
+        approval(ID, known=SHOWN, limit=0),
+        event_ids=[ID],
+        wait=False,
+    )
     assert (result["approved"], result["confirmed"]) == ([ID], [])
 
 
 def test_approve_in_check_mode_sends_nothing(clock):
-    result = run(clock, "approve", look(SHOWN, first=True), own_name(), check_mode=True, event_ids=[ID])
+    result = run(clock, "approve", look(SHOWN, first=True) + own_name(), check_mode=True, event_ids=[ID])
     assert (result["changed"], result["approved"], result["confirmed"]) == (True, [ID], [])
     assert result["diff"]["after"] == {"events": [{"id": ID, "status": "approved"}]}
 
 
 def test_nothing_is_approved_when_the_run_is_gone(clock, monkeypatch):
     monkeypatch.setattr(_action.Caller, "is_gone", lambda caller: True)
-    result = run(clock, "approve", look(SHOWN, first=True), own_name(), event_ids=[ID])
+    result = run(clock, "approve", look(SHOWN, first=True) + own_name(), event_ids=[ID])
     assert result["failure"]["kind"] == "interrupted" and result["approved"] == []
 
 
 def test_approve_what_has_started_sends_nothing(clock):
-    result = run(clock, "approve", look(STARTED, first=True), own_name(needed=False), event_ids=[ID])
+    result = run(clock, "approve", look(STARTED, first=True) + own_name(), event_ids=[ID])
     assert (result["changed"], result["already"]) == (False, [ID])
 
 
@@ -224,9 +239,8 @@ def test_an_approval_whose_answer_was_lost_is_looked_after(clock):
     result = run(
         clock,
         "approve",
-        look(SHOWN, first=True),
-        own_name(),
-        failure(approval(ID), "ResponseEnded"),
+        look(SHOWN, first=True) + own_name(),
+        failure(approval(ID, known=SHOWN), "ResponseEnded"),
         look(STARTED),
         event_ids=[ID],
     )
@@ -236,14 +250,13 @@ def test_an_approval_whose_answer_was_lost_is_looked_after(clock):
 def test_discovery(clock):
     interfaces = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
     value = bytes.fromhex("f5000000000000000400000000000000ffffff7fa83f8110")
-    found = look(QUIET, first=True)
-    its_name = own_name()
-    for call in (found, its_name):
-        call.arguments["Url"] = call.arguments["Url"].replace(ENDPOINT, "http://168.63.129.16")
+    found = look(QUIET, first=True) + own_name()
+    for request in found.arguments:
+        request["Url"] = request["Url"].replace(ENDPOINT, "http://168.63.129.16")
     result = run(
         clock,
         "info",
-        failure(look(QUIET, first=True), "HostUnreachable"),
+        failure(look(QUIET, first=True) + own_name(), "HostUnreachable"),
         registry({"exists": True, "sub_keys": ["{A}"]}, path=interfaces),
         registry(
             {"exists": True, "raw_value": [f"0x{byte:02x}" for byte in value]},
@@ -251,7 +264,6 @@ def test_discovery(clock):
             name="DhcpInterfaceOptions",
         ),
         found,
-        its_name,
         discover=True,
     )
     assert result["endpoint"] == "http://168.63.129.16"
@@ -259,19 +271,19 @@ def test_discovery(clock):
 
 
 def test_retries_and_the_way_back_to_an_older_version(clock):
-    first, older = look(b"", first=True), look(SHOWN)
-    refused = {"changed": False, "error": [], "result": {"status": 400, "headers": {}, "body": "", "polls": 1}}
-    older.arguments["Url"] = older.arguments["Url"].replace("2020-07-01", "2019-08-01")
-    result = run(clock, "info", failure(first, "ConnectionReset"), instead(first, refused), older, own_name())
+    first, older = look(b"", first=True) + own_name(), look(SHOWN) + own_name()
+    refused = {"status": 400, "headers": {}, "body": "", "polls": 1}
+    older.arguments[0]["Url"] = older.arguments[0]["Url"].replace("2020-07-01", "2019-08-01")
+    result = run(clock, "info", failure(first, "ConnectionReset"), answering(first, refused), older)
     assert result["api_version"] == "2019-08-01"
     assert clock.sleeps == [1.0]
     assert len(result["warnings"]) == 2
 
 
 def test_a_short_wait_does_not_grant_the_first_look_more_than_itself(clock):
-    first = look(QUIET, first=True, takes=60.0)
-    first.arguments["TimeoutMs"] = 60000
-    result = run(clock, "info", first, own_name(), wait=True, wait_timeout=60)
+    first = look(QUIET, first=True, takes=60.0) + own_name()
+    first.arguments[0]["TimeoutMs"] = 60000
+    result = run(clock, "info", first, wait=True, wait_timeout=60)
     assert result["failure"]["kind"] == "timeout"
 
 
@@ -282,8 +294,9 @@ BROKEN = [
     (MISSING, "ansible-galaxy collection install ansible.windows"),
     ({"failed": True, "msg": "boom"}, "boom"),
     ({"changed": False, "result": {}}, "did not say why"),
-    ({"changed": False, "result": {"status": 200, "headers": {}, "polls": 1}}, "it has no body"),
-    ({"changed": False, "result": {"status": 200, "headers": {}, "polls": 1, "body": "*"}}, "not base64"),
+    ({"changed": False, "result": {"answers": []}}, "got 0 answers"),
+    ({"status": 200, "headers": {}, "polls": 1}, "it has no body"),
+    ({"status": 200, "headers": {}, "polls": 1, "body": "*"}, "not base64"),
     (
         {"changed": False, "result": {"failure": "PowerShell", "message": "PowerShell 4.0, FullLanguage"}},
         "5.1 or newer",
@@ -295,10 +308,15 @@ BROKEN = [
 ]
 
 
+def broken(call, result):
+    """The call gets this result, or its first request this answer."""
+    return answering(call, result) if isinstance(result, dict) and "status" in result else instead(call, result)
+
+
 @pytest.mark.parametrize("result, said", BROKEN)
 def test_a_machine_that_can_not_look(result, said, clock):
     """One call, one clear error, and no approval."""
-    outcome = run(clock, "approve", instead(look(SHOWN, first=True), result), event_ids=[ID])
+    outcome = run(clock, "approve", broken(look(SHOWN, first=True) + own_name(), result), event_ids=[ID])
     assert outcome["failed"] is True
     assert outcome["msg"].startswith("win1: ")
     assert said in outcome["msg"]
@@ -309,7 +327,7 @@ def test_a_machine_that_can_not_look(result, said, clock):
 @pytest.mark.parametrize("result, said", BROKEN)
 def test_a_machine_that_can_not_look_any_more(result, said, clock):
     """It is not asked again and again for the rest of a wait."""
-    outcome = run(clock, "info", look(QUIET, first=True), own_name(), instead(wait(QUIET, 299000), result), wait=True)
+    outcome = run(clock, "info", look(QUIET, first=True) + own_name(), broken(wait(QUIET, 299000), result), wait=True)
     assert said in outcome["msg"]
     assert outcome["incarnation"] == 1
 
@@ -318,9 +336,8 @@ def test_an_approval_without_a_usable_result_says_so(clock):
     outcome = run(
         clock,
         "approve",
-        look(SHOWN, first=True),
-        own_name(),
-        instead(approval(ID), {"result": {"status": 200}}),
+        look(SHOWN, first=True) + own_name(),
+        answering(approval(ID, known=SHOWN), {"status": 200}),
         event_ids=[ID],
     )
     assert "Approving ID-1 failed: win1: " in outcome["msg"]
@@ -329,7 +346,7 @@ def test_an_approval_without_a_usable_result_says_so(clock):
 
 def test_a_lost_connection_is_ansibles_unreachable(clock):
     with pytest.raises(AnsibleConnectionFailure):
-        run(clock, "info", instead(look(QUIET, first=True), AnsibleConnectionFailure("timed out")))
+        run(clock, "info", instead(look(QUIET, first=True) + own_name(), AnsibleConnectionFailure("timed out")))
 
 
 @pytest.mark.parametrize(
@@ -375,10 +392,22 @@ def test_options_out_of_range_send_nothing(operation, options, said, clock):
 
 
 def test_options_have_the_types_of_the_module(clock):
-    result = run(clock, "approve", look(SHOWN, first=True), own_name(), approval(ID), event_ids=ID, wait="no")
+    result = run(
+        clock,
+        "approve",
+        look(SHOWN, first=True) + own_name(),
+        approval(ID, known=SHOWN, limit=0),
+        event_ids=ID,
+        wait="no",
+    )
     assert result["approved"] == [ID]
 
 
 def test_the_delegate_is_named(clock):
-    result = run(clock, "info", instead(look(QUIET, first=True), {"failed": True, "msg": "boom"}), delegate_to="win2")
+    result = run(
+        clock,
+        "info",
+        instead(look(QUIET, first=True) + own_name(), {"failed": True, "msg": "boom"}),
+        delegate_to="win2",
+    )
     assert result["msg"].startswith("win2: ")

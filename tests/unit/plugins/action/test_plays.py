@@ -9,6 +9,7 @@ import pytest
 from ansible.release import __version__
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import (
+    ID,
     MAINTAIN,
     MIXED,
     OPTION_245,
@@ -19,8 +20,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mi
 )
 
 HOSTS = (
-    "[windows]\nwin1 ansible_host=win1\nmute ansible_host=mute\nlost ansible_host=lost\n"
-    "[windows:vars]\nansible_connection=standin\n"
+    "[windows]\nwin1 ansible_host=win1\nmute ansible_host=mute\nlost ansible_host=lost\nhang ansible_host=hang\n"
+    "[windows:vars]\nansible_connection=standin\nansible_shell_type=powershell\n"
 )
 
 
@@ -46,7 +47,10 @@ def played(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def maintained(tmp_path_factory):
-    return play(tmp_path_factory.mktemp("maintain"), "cloudops.azure_maintenance.maintain", MAINTAIN)
+    folder = tmp_path_factory.mktemp("maintain")
+    return play(
+        folder, "cloudops.azure_maintenance.maintain", dict(MAINTAIN, azure_maintenance_folder=str(folder / "marks"))
+    )
 
 
 class TestMixedPlay(MixedPlay):
@@ -58,23 +62,29 @@ class TestMixedPlay(MixedPlay):
             if name == "ansible.windows.win_reg_stat":
                 sent.append(f"registry {arguments.get('name', 'interfaces')}")
                 continue
-            arguments = arguments["parameters"]
-            sent.append(
-                f"{'check ' if check_mode else ''}{'wait' if 'LimitMs' in arguments else arguments['Method'].lower()} "
-                f"{arguments['Url'].split('?')[0].rpartition('/')[2]}{'' if '/vm/win1/' in arguments['Url'] else ' elsewhere'}"
-            )
-        look = ["get scheduledevents", "get name"]
+            asked = [
+                f"{'wait' if request['LimitMs'] else request['Method'].lower()} "
+                f"{request['Url'].split('?')[0].rpartition('/')[2]}"
+                f"{'' if '/vm/win1/' in request['Url'] else ' elsewhere'}"
+                for request in arguments["parameters"]["Requests"]
+            ]
+            sent.append("check: " * check_mode + ", ".join(asked))
+        look = "get scheduledevents, get name"
         # how often the document changes in between depends on the emulator's clock; everything else does not
         assert 2 <= sent.count("wait scheduledevents") <= 5
-        assert [call for call in sent if call != "wait scheduledevents"] == (
-            look
-            + ["check " + call for call in look]
-            + look
-            + look
-            + ["post scheduledevents"]
-            + look * 3
-            + ["get scheduledevents elsewhere", "registry interfaces", "registry DhcpInterfaceOptions"]
-        )
+        assert [call for call in sent if call != "wait scheduledevents"] == [
+            look,
+            "check: " + look,
+            look,
+            look,
+            "post scheduledevents, wait scheduledevents",
+            look,
+            look,
+            look,
+            "get scheduledevents elsewhere, get name elsewhere",
+            "registry interfaces",
+            "registry DhcpInterfaceOptions",
+        ]
 
 
 @pytest.mark.skipif(not __version__.startswith("2.21"), reason="a minute long: on one core only")
@@ -96,3 +106,54 @@ def test_a_machine_that_is_lost_is_unreachable(refused):
     assert refused.status == 4
     assert "lost" not in refused.results
     assert "UNREACHABLE! => " in refused.printed and "the machine is gone" in refused.printed
+
+
+@pytest.fixture(scope="module")
+def ticks(tmp_path_factory):
+    return play(tmp_path_factory.mktemp("ticks"), PLAYS / "tick.yml", {})
+
+
+class TestTicks:
+    """The action machine on Windows machines."""
+
+    def test_the_task_is_ok_whatever_happens_to_the_call(self, ticks):
+        assert ticks.status == 0, ticks.printed
+        lost = {host: ticks.results[host]["answers"][0]["lost"] for host in ("win1", "mute", "lost", "hang")}
+        assert lost["win1"] == ""
+        assert lost["mute"].startswith("mute: ansible.windows.win_powershell did not do its work")
+        assert "the machine is gone" in lost["lost"]
+        assert lost["hang"].startswith("It gave no answer within 2 s")
+
+    def test_every_start_of_powershell(self, ticks):
+        sent = [
+            [request["Do"] if request["Do"] != "http" else request["Method"] for request in requests]
+            for host, _name, arguments, _check in ticks.calls
+            if host == "win1"
+            for requests in [arguments["parameters"]["Requests"]]
+        ]
+        first = ["read", "folder", "boot"]
+        assert sent == [
+            first + ["GET"] * 5,
+            first + ["GET"] * 2,
+            ["edit"],
+            first + ["GET"] * 2,
+            ["edit", "POST", "GET"],
+            first + ["GET"] * 4,
+        ]
+
+    def test_what_came_of_it(self, ticks):
+        seen, begun, approved = ticks.results["win1"]["answers"]
+        assert seen["answers"][0]["resource_name"] == "win1"
+        assert seen["answers"][1]["events"][0]["resources"] == ["linux1", "win1"]
+        assert begun["elsewhere"]["key"] == "service w" and begun["elsewhere"]["begun"] is True
+        assert approved["answers"][0]["state"] == "prepared"
+        assert approved["answers"][1]["approved"] == [ID]
+        assert approved["mark"]["phase"] == "prepared" and approved["mark"]["number"] == 3
+        assert approved["took"] >= approved["answers"][1]["look"]["began"] >= approved["answers"][1]["look"]["age"] >= 0
+        assert len(ticks.posts) == 1
+
+    def test_check_mode_changes_nothing(self, ticks):
+        checked = ticks.results["win1"]["checked"]
+        assert "check mode" in checked["answers"][0]["problem"]
+        assert checked["answers"][1]["resource_name"] == "win1"
+        assert checked["mark"]["phase"] == "prepared"

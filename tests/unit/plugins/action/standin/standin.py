@@ -4,15 +4,20 @@
 """A connection to a machine with a Windows shell and no PowerShell: what core sends to it is taken apart, and the two
 modules that the collection uses are played in Python. This shows the way through Ansible, not that look.ps1 works."""
 
-import base64
-import http.client
+import importlib.util
 import json
 import os
+import pathlib
 import time
-import urllib.parse
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection import ConnectionBase
+
+# Ansible loads this file as a plugin, from where it can't import the tests of a collection.
+PLAYED = pathlib.Path(__file__).parents[2] / "plugin_utils" / "_windows" / "played.py"
+spec = importlib.util.spec_from_file_location("played", PLAYED)
+played = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(played)
 
 DOCUMENTATION = """
 name: standin
@@ -52,6 +57,8 @@ class Connection(ConnectionBase):
         kept = {key: value for key, value in arguments.items() if not key.startswith("_ansible") and key != "script"}
         with open(os.environ["STANDIN_LOG"], "a", encoding="utf-8") as log:
             log.write(json.dumps([host, name, kept, arguments["_ansible_check_mode"]]) + "\n")
+        if host == "hang":
+            time.sleep(300)
         if host == "lost":
             raise AnsibleConnectionFailure("the machine is gone")
         result = {"changed": False, "error": [], "failed": False, "warning": []}
@@ -61,7 +68,9 @@ class Connection(ConnectionBase):
             result["result"] = "2026-03-02T08:00:00.0000000Z"
         elif name.endswith("win_powershell"):
             assert "$Ansible.Result" in arguments["script"]
-            result["result"] = {} if host == "mute" else look(**arguments["parameters"])
+            disk = pathlib.Path(os.environ["STANDIN_LOG"]).parent / "disks" / host
+            requests = arguments["parameters"]["Requests"]
+            result["result"] = {} if host == "mute" else played.PlayedMachine(disk).result(requests)
         elif "name" in arguments:
             value = bytes.fromhex(os.environ["STANDIN_OPTIONS"])
             result.update(exists=True, type="REG_BINARY", raw_value=[f"0x{byte:02x}" for byte in value])
@@ -91,39 +100,3 @@ def module_arguments(payload):
         elif isinstance(value, list):
             found.extend(value)
     raise ValueError("no module's arguments in the payload")
-
-
-def look(Method, Url, Headers, TimeoutMs, MaxBytes, Body="", Known="", IntervalMs=0, LimitMs=0):
-    """What look.ps1 does, for answers of a server that does no wrong."""
-    started = time.monotonic()
-    polls = 0
-    while True:
-        elapsed = int((time.monotonic() - started) * 1000)
-        polls += 1
-        try:
-            answer = exchange(Method, urllib.parse.urlsplit(Url), Headers, base64.b64decode(Body), TimeoutMs / 1000)
-        except OSError as error:
-            return {
-                "failure": "ConnectionRefused",
-                "message": str(error),
-                "part": "head",
-                "polls": polls,
-                "elapsed_ms": elapsed,
-            }
-        same = answer["status"] == 304 or (answer["status"] == 200 and answer["body"] == Known)
-        if elapsed >= LimitMs or not same:
-            return dict(answer, polls=polls, elapsed_ms=elapsed)
-        time.sleep(max(0, min(IntervalMs, LimitMs - elapsed)) / 1000)
-
-
-def exchange(method, url, headers, body, timeout):
-    connection = http.client.HTTPConnection(url.netloc, timeout=timeout)
-    connection.request(method, url.path + "?" + url.query, body or None, headers)
-    response = connection.getresponse()
-    content = base64.b64encode(response.read()).decode()
-    connection.close()
-    return {
-        "status": response.status,
-        "headers": {name.lower(): value for name, value in response.getheaders()},
-        "body": content,
-    }

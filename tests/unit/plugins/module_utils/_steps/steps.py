@@ -38,6 +38,12 @@ def completed(kind, system="linux", on=None, **options):
     return made, words
 
 
+def ours(kind, case, **options):
+    """The step as far as it is ours by the case before."""
+    made, _words = completed(kind, **options)
+    return TYPES[kind].before(made, case)
+
+
 def judged(kind, about, result, direction="do", **options):
     made, _words = completed(kind, **options)
     return TYPES[kind].judges[about](made, direction, result)

@@ -10,6 +10,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import (
     completed,
     judged,
+    ours,
 )
 
 
@@ -108,3 +109,13 @@ def test_where_an_answer_came_from():
     step, _words = completed("haproxy", load_balancers=["lb"], socket="/run/h.sock")
     assert TYPE.place(step, shown(balancer="lb2")) == ("lb2", "socket /run/h.sock")
     assert TYPE.place(step, {"msg": "x"}) == ()
+
+
+def test_where_an_administrator_had_taken_the_server_out_it_is_not_ours():
+    before = {"lb1/www": "UP", "lb1/api": "MAINT", "lb2/www": "DOWN", "lb2/api": "DRAIN"}
+    left = ours("haproxy", {"servers": before}, load_balancers=["lb"])
+    assert left["targets"] == [
+        {"load_balancer": "lb1", "backend": "www"},
+        {"load_balancer": "lb2", "backend": "www"},
+    ]
+    assert ours("haproxy", {"servers": {"lb1/www": "MAINT (via x/y)"}}, load_balancers=["lb1"]) is None

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Step ``service``."""
 
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed, ours
 
 
 def test_its_name_is_the_service_or_what_to_call_it():
@@ -17,3 +17,8 @@ def test_its_name_is_the_service_or_what_to_call_it():
 def test_its_words():
     words = completed("service", name="nginx")[1]
     assert (words.does, words.undoes) == ("stop the service nginx", "start the service nginx")
+
+
+def test_a_service_that_did_not_run_is_not_ours():
+    assert ours("service", {"ran": False}, service="nginx") is None
+    assert ours("service", {"ran": True}, service="nginx")["service"] == "nginx"

@@ -20,7 +20,7 @@ STEPS = PLUGINS / "module_utils" / "_steps"
 ROLE = PLUGINS.parent / "roles" / "drain"
 TASKS = ROLE / "tasks"
 UNMISTAKABLE = ("haproxy", "iis", "failover")  # the other types' names are words like any others
-SHARED = {"__init__", "checks", "step_type", "types"}
+SHARED = {"__init__", "checks", "outcome", "sequence", "step_type", "types"}
 
 GENERIC = sorted(
     [STEPS / "checks.py", STEPS / "step_type.py"]
@@ -81,7 +81,9 @@ def test_the_tasks_for_all_types_name_none(path):
 def test_what_its_tasks_ask_about_an_answer_its_type_can_judge(name):
     asked = set()
     for path in (TASKS / "steps" / name).glob("*.yml"):
-        asked.update(re.findall(r"__drain_about: (\w+)", path.read_text(encoding="utf-8")))
+        lists = re.findall(r"(?:__drain_about: |about=)(.*)", path.read_text(encoding="utf-8"))
+        words = [word for line in lists for part in re.findall(r"\[(.*?)\]", line) for word in part.split(",")]
+        asked.update(word.strip(" '") for word in words if " " not in word.strip(" '"))
     assert asked == set(TYPES[name].judges)
 
 

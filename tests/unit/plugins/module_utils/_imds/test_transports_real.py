@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Transport over requests, over real sockets, on this machine only."""
+"""The Transports that open connections themselves, over real sockets, on this machine only."""
 
 import time
 
@@ -13,7 +13,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
     BrokenAnswer,
     Unreachable,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.http_transport import HttpTransport
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
+    REQUESTS_IMPORT_ERROR,
     RequestsTransport,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.loopback import (
@@ -24,17 +26,23 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     trickles,
 )
 
-pytest.importorskip("requests")
-
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
+NO_REQUESTS = pytest.mark.skipif(REQUESTS_IMPORT_ERROR is not None, reason="no requests")
+
+
+@pytest.fixture(params=[pytest.param(RequestsTransport, marks=NO_REQUESTS), HttpTransport])
+def kind(request):
+    return request.param
+
+
 @pytest.fixture
-def real():
-    """A RequestsTransport on a real clock."""
-    return RequestsTransport()
+def real(kind):
+    """A Transport on a real clock."""
+    return kind()
 
 
 def test_one_connection_for_many_requests(real):
@@ -79,7 +87,7 @@ def test_nobody_holds_us_beyond_the_timeout(real, play):
 
 
 @pytest.mark.parametrize(
-    "play, kind",
+    "play, error",
     [
         (answers(HEAD + b"x"), BrokenAnswer),
         (answers(CHUNKED + b"9\r\nabc"), BrokenAnswer),
@@ -105,11 +113,11 @@ def test_nobody_holds_us_beyond_the_timeout(real, play):
         "5 MB of redirect",
     ],
 )
-def test_faults_of_a_real_server(real, play, kind):
+def test_faults_of_a_real_server(real, play, error):
     with Server(play) as server:
-        with pytest.raises(kind) as caught:
+        with pytest.raises(error) as caught:
             real.get(server.url, {}, 5.0)
-        assert caught.type is kind
+        assert caught.type is error
         assert caught.value.url == server.url
 
 
@@ -128,14 +136,14 @@ TO_THE_END = b"HTTP/1.1 200 OK\r\nServer: IMDS\r\nConnection: close\r\n\r\n"
     ],
     ids=["with a length", "in chunks", "to the end of the connection"],
 )
-def test_an_answer_that_is_cut_anywhere_is_no_answer(answer, enough):
+def test_an_answer_that_is_cut_anywhere_is_no_answer(kind, answer, enough):
     # whoever takes the end of the connection for the end of the headers reads "no events"
     cuts = range(len(b"HTTP/1.1 200"), min(enough, len(answer) + 1))
     with Server(*[answers(answer[:cut]) for cut in cuts]) as server:
         for cut in cuts:
             with pytest.raises(BrokenAnswer):
                 # each with a Transport of its own, or the limit of five requests a second would hold them up
-                pytest.fail(f"cut at {cut}: {RequestsTransport().get(server.url, {}, 5.0)}")
+                pytest.fail(f"cut at {cut}: {kind().get(server.url, {}, 5.0)}")
 
 
 def test_an_answer_without_a_length_is_whole_where_it_ends(real):
@@ -178,10 +186,10 @@ def test_a_real_redirect_is_not_followed(real):
         assert elsewhere.connections == 0
 
 
-def test_a_real_proxy_is_not_contacted(monkeypatch):
+def test_a_real_proxy_is_not_contacted(kind, monkeypatch):
     with Server(answers(OK)) as proxy, Server(answers(OK)) as server:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        assert RequestsTransport().get(server.url, {}, 5.0).body == b"{}"
+        assert kind().get(server.url, {}, 5.0).body == b"{}"
         assert proxy.connections == 0

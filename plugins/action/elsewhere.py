@@ -1,0 +1,64 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One module of Ansible's for a step that others do, as a call that ends in its time: all machines of a run wait for it.
+
+A call that had to be ended counts as one to a machine that can't be reached.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.plugins.loader import action_loader
+
+from ..plugin_utils._machine import lost
+from ..plugin_utils._machine.bounded import BoundedAction
+
+ARGUMENTS: dict[str, dict[str, Any]] = dict(
+    use=dict(type="str", required=True),
+    options=dict(type="dict"),
+    seconds=dict(type="float", default=20.0),
+)
+
+
+class ActionModule(BoundedAction):
+    _supports_check_mode = True
+    _supports_async = True
+
+    def run(self, tmp=None, task_vars=None):
+        super().run(tmp, task_vars)
+        del tmp  # has had no effect for long
+        given = self.validate_argument_spec(ARGUMENTS)[1]
+        action = self._action(given["use"], given["options"] or {})
+        came, ended = self.bounded(given["seconds"], lambda: _tried(action, task_vars))
+        if ended and (not isinstance(came, dict) or came.get("failed") or came.get("unreachable")):
+            self.is_lost = True
+            return dict(unreachable=True, changed=False, msg=lost.too_slow(given["seconds"]))
+        if isinstance(came, AnsibleError):
+            raise came
+        return came
+
+    def _action(self, name: str, options: dict[str, Any]) -> Any:
+        """The action that Ansible would take for a task with this module."""
+        task = self._task.copy()
+        task.action, task.args = name, options
+        return action_loader.get(
+            name if action_loader.has_plugin(name) else "ansible.legacy.normal",
+            task=task,
+            connection=self._connection,
+            play_context=self._play_context,
+            loader=self._loader,
+            templar=self._templar,
+            shared_loader_obj=self._shared_loader_obj,
+        )
+
+
+def _tried(action: Any, task_vars: Any) -> Any:
+    try:
+        return action.run(task_vars=task_vars)
+    except AnsibleError as error:  # the connection's, where the call had to be ended
+        return error

@@ -1,0 +1,164 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a machine does in a tick, as one call.
+
+Where there is Python, the machine program does the work; it is put there when it is missing. For a Windows machine the
+program runs here. Whatever happens to the call, the task is ok: who can't be asked now is asked again.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible import constants
+from ansible.errors import AnsibleError
+from ansible.executor.interpreter_discovery import discover_interpreter
+
+from ..module_utils._caller import Caller
+from ..module_utils._machine.program import lost as nothing
+from ..plugin_utils import _ticking
+from ..plugin_utils._machine import lost
+from ..plugin_utils._machine.bounded import BoundedAction
+from ..plugin_utils._machine.bundle import program
+from ..plugin_utils._machine.call import Call, harmless, limit, result, with_refusals
+from ..plugin_utils._windows import calls as windows
+
+ARGUMENTS: dict[str, dict[str, Any]] = dict(
+    requests=dict(type="list", elements="dict", required=True),
+    run=dict(type="str", default=""),
+    number=dict(type="int", default=0),
+    holder=dict(type="dict"),
+    seconds=dict(type="float"),
+    endpoint=dict(type="str"),
+    discover=dict(type="bool"),
+    api_version=dict(type="str"),
+    timeout=dict(type="float"),
+    first_timeout=dict(type="float"),
+    wait_sleep=dict(type="float"),
+    resource_name=dict(type="str"),
+    folder=dict(type="str"),
+    # The variable whose `steps` are those of the machine: so they stand in no task's arguments, which some callbacks keep.
+    plan=dict(type="str"),
+)
+ON_THE_WAY = 2.0  # seconds of a call that are not the program's: its answer has to come back, too
+DISCOVERED = "discovered_interpreter_python"
+
+_ticking.load()  # before Ansible forks: else every tick loads and compiles it again
+program()  # Ansible loads an action once, before it forks: those that do the tasks need not make it again
+
+
+class ActionModule(BoundedAction):
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp=None, task_vars=None):
+        found = super().run(tmp, task_vars)
+        del tmp  # has had no effect for long
+        task_vars = task_vars or {}
+        self._facts: dict[str, Any] = {}
+        options = self.validate_argument_spec(ARGUMENTS)[1]
+        requests, plan = options.pop("requests"), options.pop("plan")
+        steps = (task_vars.get(plan) or {}).get("steps") if plan else None
+        seconds = options["seconds"] = options["seconds"] or (windows.limit if self._is_windows else limit)(requests)
+        options["user"] = self._user()
+        sent = requests
+        if self._task.check_mode:
+            options["run"] = ""  # or a look would renew the mark
+            sent = harmless(requests)
+
+        given = {name: value for name, value in options.items() if value is not None}
+        call = {"options": given, "requests": sent, "steps": steps or []}
+
+        came, ended = self.bounded(seconds, lambda: self._tried(task_vars, call))
+        if came is None or (ended and came["lost"]):
+            came = nothing(lost.too_slow(seconds))
+        self.is_lost = bool(came["lost"])
+        if self._task.check_mode and not self.is_lost:
+            came["answers"] = with_refusals(came["answers"], requests)
+        if self._facts and not self.is_lost:
+            found["ansible_facts"] = self._facts
+        return dict(found, changed=False, **came)
+
+    def _tried(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._came(task_vars, call)
+        except (AnsibleError, OSError) as error:  # a connection that failed, or sudo that refused
+            return nothing(lost.unreachable(str(error)))
+
+    def _came(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
+        """What came back of the call; what else Ansible raises is about the connection."""
+        if self._is_windows:
+            return self._on_windows(task_vars, call)
+        seconds = call["options"]["seconds"]
+        options = dict(call["options"], seconds=max(seconds / 2, seconds - ON_THE_WAY))
+        over = Call(self._interpreter(task_vars), self._folders(), program(), dict(call, options=options))
+        came = self._sent(over, with_program=False)
+        return self._sent(over, with_program=True) if "missing" in came else came
+
+    @property
+    def _is_windows(self) -> bool:
+        return bool(getattr(self._connection._shell, "_IS_WINDOWS", False))
+
+    def _on_windows(self, task_vars: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
+        """The same for a Windows machine: the program runs here, and has the machine asked by Ansible's module."""
+        started = time.monotonic()
+
+        def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
+            done: Mapping[str, Any] = self._execute_module(
+                module_name=module, module_args=arguments, task_vars=task_vars
+            )
+            return done
+
+        name = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
+        answer = windows.perform_on_windows(name, execute, call, caller=Caller())
+        return result(answer, time.monotonic() - started)
+
+    def _sent(self, call: Call, with_program: bool) -> dict[str, Any]:
+        """The same, of one way there and back."""
+        started = time.monotonic()
+        done = self._execute(*call.sent(with_program))
+        answer = call.answer(done["stdout"])
+        if answer is None:
+            return nothing(lost.no_answer(call.interpreter, done["rc"], done["stdout"], done["stderr"]))
+        if "unwritable" in answer:
+            return nothing(lost.not_put(answer["unwritable"]))
+        return answer if "missing" in answer else result(answer, time.monotonic() - started)
+
+    def _folders(self) -> list[str]:
+        """Where the program may be: where Ansible puts modules, and in memory for machines whose disk takes nothing."""
+        return [
+            self.get_shell_option("remote_tmp", "~/.ansible/tmp"),
+            *self.get_shell_option("system_tmpdirs", ["/var/tmp", "/tmp"]),
+            "/dev/shm",
+        ]
+
+    def _user(self) -> str:
+        """Who the connection is of: the controller's user, where there is no network."""
+        local = self._connection.transport == "local"
+        return str((self._connection.default_user if local else self._get_remote_user()) or "")
+
+    def _execute(self, line: str, data: bytes) -> dict[str, Any]:
+        """Run it as whoever the task becomes, in the task's environment."""
+        if self._connection.transport == "local":
+            # else it would use a terminal for a password, and leave out what comes on standard input
+            self._connection.set_option("pipelining", True)
+        environment = self._compute_environment_string()
+        done: dict[str, Any] = self._low_level_execute_command(f"{environment} {line}".strip(), in_data=data)
+        return done
+
+    def _interpreter(self, task_vars: Mapping[str, Any]) -> str:
+        """The machine's Python: the inventory's, else the one that Ansible has found or finds, which is then a fact."""
+        configured = constants.config.get_config_value("INTERPRETER_PYTHON", variables=task_vars)
+        wanted = str(self._templar.template(configured) or "auto").strip()
+        if wanted not in ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent"):
+            return wanted
+        known = (task_vars.get("ansible_facts") or {}).get(DISCOVERED)
+        if known:
+            return str(known)
+        self._facts = {DISCOVERED: discover_interpreter(self, "python", wanted, task_vars)}
+        return str(self._facts[DISCOVERED])

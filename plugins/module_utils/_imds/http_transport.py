@@ -1,0 +1,156 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Transport over the standard library, for machines that have nothing but Python.
+
+Private to this collection.
+"""
+
+import http.client
+import select
+import socket
+from typing import Any, Callable, Dict, Iterable, Optional, Tuple
+from urllib.parse import urlsplit
+
+from .._clock import Clock, Deadline
+from .._errors import AnswerTimeout, BrokenAnswer, TransportError, Unreachable
+from .._text import one_line
+from .transport import LIMIT, Answer, RateLimit, Transport, too_large, too_slow, whole
+
+CONNECT_TIMEOUT = 10.0  # the service is on the same host: it is the answer that may take minutes, not the connection
+PIECE = 16 * 1024
+
+
+class HttpTransport(Transport):
+    """The Transport of the machine program: one connection of ``http.client``, kept open from request to request."""
+
+    def __init__(self, clock: Optional[Clock] = None) -> None:
+        super().__init__(clock)
+        self._rate = RateLimit(self.clock)
+        self._deadline: Optional[Deadline] = None
+        self._origin: Tuple[str, str] = ("", "")
+        self._connection = http.client.HTTPConnection("unused")
+
+    def get(self, url: str, headers: Dict[str, str], timeout: float) -> Answer:
+        return self._exchange("GET", url, headers, None, timeout)
+
+    def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
+        return self._exchange("POST", url, headers, body, timeout)
+
+    def _exchange(
+        self, method: str, url: str, headers: Dict[str, str], body: Optional[bytes], timeout: float
+    ) -> Answer:
+        self._rate.wait()
+        deadline = self._deadline = Deadline(self.clock, timeout)
+        done = False
+        try:
+            parts = urlsplit(url)
+            connection = self._connected_to((parts.scheme, parts.netloc), deadline, url, timeout)
+            target = (parts.path or "/") + ("?" + parts.query if parts.query else "")
+            connection.request(method, target, body, headers)
+            response = connection.getresponse()
+            content = read_body(response.read, response.status, deadline, url, timeout)
+            done = True
+        except (http.client.HTTPException, OSError, ValueError) as error:
+            raise http_error(error, (error,), url, timeout) from error
+        finally:
+            if not done:  # what is left of this answer must not be taken for the next one
+                self._connection.close()
+            self._rate.ended()
+        return whole(Answer(response.status, _joined(response.getheaders()), content), url, posted=method == "POST")
+
+    def _connected_to(
+        self, origin: Tuple[str, str], deadline: Deadline, url: str, timeout: float
+    ) -> http.client.HTTPConnection:
+        """The connection that is open to this scheme and host, or a new one."""
+        if origin != self._origin or self._connection.sock is None or _has_ended(self._connection.sock):
+            self._connection.close()
+            kind = http.client.HTTPSConnection if origin[0] == "https" else http.client.HTTPConnection
+            self._connection = kind(origin[1], timeout=min(CONNECT_TIMEOUT, timeout))
+            self._origin = origin
+            try:
+                self._connection.connect()
+            except socket.timeout as error:
+                raise AnswerTimeout(
+                    f"No connection to {url} within {min(CONNECT_TIMEOUT, timeout):g} s.", url=url
+                ) from error
+            if origin[0] != "https":
+                self._connection.sock = DeadlineSocket.taking_over(self._connection.sock, lambda: self._deadline)
+        # An https endpoint (Azure has none) is held to the deadline between the pieces of its body only.
+        self._connection.sock.settimeout(max(0.001, deadline.remaining()))
+        return self._connection
+
+
+def _has_ended(idle: socket.socket) -> bool:
+    """Whether the server has closed a connection on which nothing is under way (or says what nobody has asked for)."""
+    return bool(select.select([idle], [], [], 0)[0])
+
+
+def read_body(read: Callable[[int], bytes], status: int, deadline: Deadline, url: str, timeout: float) -> bytes:
+    """The body of an answer, in pieces, so that neither its size nor its slowness can hold us."""
+    content = b""
+    while True:
+        piece = read(PIECE)
+        if not piece:
+            return content
+        content += piece
+        if len(content) > LIMIT:
+            raise too_large(url, status)
+        if deadline.passed():
+            raise too_slow(url, timeout)
+
+
+def _joined(headers: Iterable[Tuple[str, str]]) -> Dict[str, str]:
+    """Names in lower case; what comes twice is one, as a list."""
+    joined: Dict[str, str] = {}
+    for name, value in headers:
+        name = name.lower()
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
+
+
+def http_error(error: BaseException, causes: Iterable[BaseException], url: str, timeout: float) -> TransportError:
+    """What http.client or the socket said, as one of our four errors: the first cause that tells.
+
+    :arg error: what was raised; where no cause says anything, it is given as it is
+    """
+    causes = list(causes)
+    for cause in causes:
+        if isinstance(cause, socket.timeout):
+            return too_slow(url, timeout)
+    for cause in causes:
+        if isinstance(cause, OSError):
+            return Unreachable(f"No connection to {url}, or it was cut: {one_line(cause.strerror or cause)}.", url=url)
+    for cause in causes:
+        if isinstance(cause, http.client.IncompleteRead):
+            return BrokenAnswer(f"The answer of {url} broke off.", url=url)
+        if isinstance(cause, http.client.HTTPException) and not isinstance(cause, http.client.InvalidURL):
+            return BrokenAnswer(f"What {url} sent is not HTTP ({type(cause).__name__}).", url=url)
+    return Unreachable(f"{url} can't be asked: {one_line(error)}.", url=url)
+
+
+class DeadlineSocket(socket.socket):
+    """A socket on which every receive obeys the deadline of the exchange it belongs to.
+
+    A socket's own time-out is for one receive: who sends one byte a second holds it for ever, in the headers as in the
+    body.
+    """
+
+    deadline: Callable[[], Optional[Deadline]]
+
+    @classmethod
+    def taking_over(cls, plain: socket.socket, deadline: Callable[[], Optional[Deadline]]) -> "DeadlineSocket":
+        """The same connection as `plain`, held to what `deadline` returns at the time of a receive."""
+        timeout = plain.gettimeout()
+        taken = cls(plain.family, plain.type, plain.proto, plain.detach())
+        taken.settimeout(timeout)
+        taken.deadline = deadline
+        return taken
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        deadline = self.deadline()
+        remaining = deadline.remaining() if deadline else 0.0
+        if remaining <= 0:
+            raise socket.timeout("the deadline of the exchange has passed")
+        self.settimeout(remaining)
+        return super().recv_into(*args, **kwargs)

@@ -1,0 +1,69 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a hand is: that which does a step on this machine, a little at a time.
+
+``hands/TYPE.py`` has one for each type of step that the machine does itself. A step without a hand is done elsewhere: by
+Ansible's modules, by another machine, by the user's own tasks.
+
+Private to this collection.
+"""
+
+from typing import Any, Dict, NamedTuple
+
+from .._steps.step_type import Step
+
+Case = Dict[str, Any]
+"""What was the case before a step changed anything; what keys it has is the type's affair."""
+
+PENDING = "pending"  # under way
+DONE = "done"
+FAILED = "failed"  # and may have been done in part
+ABSENT = "absent"  # nothing was ever begun under this name: the program was cut off before it could, and may begin now
+
+
+class Progress(NamedTuple):
+    """How far a step is."""
+
+    state: str
+    note: str = ""  # for people: why it failed, what it went on in spite of, what it waits for
+
+
+class Piece(NamedTuple):
+    """One direction of one step, of one outage."""
+
+    step: Step  # its options, secrets among them
+    direction: str  # do, undo
+    job: str  # its name: letters and digits, another one for each time that the step may be gone through
+    limit: float  # seconds that it may take
+    elapsed: float  # seconds since it was begun; infinite when the machine has been started anew since
+    case: Case  # what was the case before, as the mark says
+
+
+class HandFailed(Exception):
+    """A hand can't do its work; the message says why, and what to do."""
+
+
+class Hand:
+    """How one type of step is done here. None of these waits: what takes its time is left running and asked about.
+
+    `begin` is called with the machine's lock held and after the mark says so. What it leaves running must hold none of the
+    program's file descriptors, for the lock is one of them. A second `begin` of the same job starts nothing.
+    """
+
+    def before(self, step: Step) -> Case:
+        """What is the case now, before anything is changed.
+
+        :raises HandFailed: when that can't be learned; the machine is not taken out of service then
+        """
+        return {}
+
+    def begin(self, piece: Piece) -> Progress:
+        raise NotImplementedError
+
+    def check(self, piece: Piece) -> Progress:
+        raise NotImplementedError
+
+    def stop(self, piece: Piece) -> Progress:
+        """End what is still running of it, because its time is over or the event is gone; PENDING until it has ended."""
+        return Progress(DONE)

@@ -1,0 +1,160 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A hand whose work is a job: it goes on by itself, and ends at its limit.
+
+Private to this collection.
+"""
+
+import getpass
+import os
+import pwd
+from typing import Any, Callable, Dict, List, NoReturn
+
+from .._clock import Clock, Deadline
+from .._steps.outcome import exit_words, kept_back
+from .._steps.step_type import Step, Verdict
+from .hand import ABSENT, DONE, FAILED, PENDING, Hand, Piece, Progress
+from .jobs import ABSENT as NEVER_BEGUN
+from .jobs import CUT_OFF, RUNNING, JobFailed, Jobs
+from .keeper import Work
+
+LOGIN_UID = "/proc/self/loginuid"
+
+LAST_WORDS = 1.0
+"""Seconds that work which watches its limit itself has beyond it, to say what it last saw."""
+
+_CUT_OFF = (
+    "it was cut off: the machine was started anew meanwhile, its disk had no room for the result, or something killed it, "
+    "as systemd does at the end of a session where logind.conf has KillUserProcesses=yes"
+)
+
+
+class JobHand(Hand):
+    """How a type of step is done as a job.
+
+    :arg user: as whom Ansible connects to this machine; steps with ``become: false`` run as this user
+    """
+
+    beyond = 0.0
+    """Seconds beyond its limit that the work may take to end by itself."""
+
+    def __init__(self, jobs: Jobs, user: str = "") -> None:
+        self._jobs = jobs
+        self._user = user
+
+    def work(self, piece: Piece) -> Work:
+        """What the process of the job does."""
+        raise NotImplementedError
+
+    def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
+        """What it means that a program, which the job became, ended by itself."""
+        return Progress(DONE) if result["rc"] == 0 else Progress(FAILED, exit_words(result))
+
+    def begin(self, piece: Piece) -> Progress:
+        try:
+            user = self._as(piece.step)
+            quiet = bool(piece.step.get("no_log"))
+            self._jobs.begin(piece.job, self.work(piece), piece.limit + self.beyond, user, quiet)
+        except JobFailed as error:
+            return Progress(FAILED, str(error))
+        return self.check(piece)
+
+    def check(self, piece: Piece) -> Progress:
+        state, result = self._jobs.look(piece.job)
+        if state == NEVER_BEGUN:
+            return Progress(ABSENT)
+        if state == RUNNING:
+            return Progress(PENDING)
+        if state == CUT_OFF:
+            return Progress(FAILED, _CUT_OFF)
+        if result["stopped"]:
+            return Progress(FAILED, "it was ended before it was over")
+        if result["timed_out"]:
+            return Progress(FAILED, _too_long(piece))
+        if result["problem"]:
+            return Progress(FAILED, kept_back() if piece.step.get("no_log") else result["problem"])
+        if result["answer"]:
+            return Progress(result["answer"]["state"], result["answer"]["note"])
+        return self.judged(piece, result)
+
+    def stop(self, piece: Piece) -> Progress:
+        self._jobs.stop(piece.job)
+        return self.check(piece)
+
+    def _as(self, step: Step) -> str:
+        """The user that a step runs as; "" for the one that this program has."""
+        become = step.get("become")
+        if become and os.geteuid() != 0:
+            raise JobFailed(
+                f"the step has become: true, and Ansible runs this as user {getpass.getuser()}, not as root: "
+                "set drain_become or maintain_become to true, or leave become out of the step"
+            )
+        if become is not False:
+            return ""
+        user = self._user or _who_logged_in()
+        if not user and os.geteuid() == 0:
+            raise JobFailed(
+                "the step has become: false, and as whom Ansible connects is not known here: set ansible_user"
+            )
+        return user
+
+
+def _who_logged_in() -> str:
+    """The user of the connection, as the kernel or sudo remembers; "" where they don't. For an inventory that leaves it to
+    ssh's own configuration: nobody says it then.
+    """
+    try:
+        with open(LOGIN_UID, encoding="ascii") as file:
+            return pwd.getpwuid(int(file.read())).pw_name
+    except (OSError, ValueError, KeyError, OverflowError):
+        return os.environ.get("SUDO_USER") or os.environ.get("DOAS_USER") or ""
+
+
+def encoded(text: str) -> bytes:
+    """The text as the system gets it: before Python 3.7 it would refuse what the locale C has no letters for."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def become(argv: List[str]) -> NoReturn:
+    """Make the job another program, found as a shell finds it."""
+    try:
+        os.execvp(encoded(argv[0]), [encoded(argument) for argument in argv])
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, argv[0]) from error
+
+
+def answer(state: str, note: str = "") -> Dict[str, Any]:
+    """What work returns that says itself what came of it."""
+    return {"state": state, "note": note}
+
+
+def watched(interval: float, limit: float, look: Callable[[float], Verdict]) -> Verdict:
+    """Look until there is no more to wait for, or no time for another look.
+
+    :arg look: gets the seconds that are left
+    """
+    clock = Clock()
+    deadline = Deadline(clock, limit)
+    while True:
+        verdict = look(deadline.remaining())
+        if verdict.done or deadline.remaining() <= interval:
+            return verdict
+        clock.sleep(interval)
+
+
+def answer_to(verdict: Verdict, secret: bool = False) -> Dict[str, Any]:
+    """What work returns after it has looked its last.
+
+    :arg secret: whether its words are to be kept back
+    """
+    if verdict.problem:
+        return answer(FAILED, kept_back() if secret else verdict.problem)
+    return answer(DONE, "" if secret else verdict.note)
+
+
+def _too_long(piece: Piece) -> str:
+    own = piece.step["timeout" if piece.direction == "do" else "undo_timeout"]
+    if piece.limit < own:
+        return f"it did not end within the {round(piece.limit, 1):g} s that were left for it"
+    return f"it did not end within its {round(own, 1):g} s"

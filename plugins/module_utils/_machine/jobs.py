@@ -1,0 +1,200 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Work that goes on by itself, whoever began it: begun once, ended at its limit, its result found by whoever looks later.
+
+Each job has a folder of its name. ``started`` says which process keeps it, and can be made only once; ``result`` what came
+of it. A job that started, has no result, and whose keeper is gone, was cut off.
+
+Private to this collection.
+"""
+
+import contextlib
+import os
+import pwd
+import select
+import signal
+from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
+
+from .._text import one_line
+from . import files
+from .keeper import GRACE, Keeper, Work
+
+LONGEST_BEGINNING = 2.0
+"""Seconds in which a job has usually begun."""
+
+_LATE = "late"
+
+# How far a job is
+ABSENT = "absent"
+RUNNING = "running"
+OVER = "over"
+CUT_OFF = "cut off"
+
+
+class JobFailed(Exception):
+    """Why a job can't be begun, in a sentence."""
+
+
+class Seen(NamedTuple):
+    """How far a job is."""
+
+    state: str
+    result: Dict[str, Any] = {}
+    """What its keeper left, when it is over; see :meth:`.keeper.Keeper.keep`."""
+
+
+class Jobs:
+    """The jobs of one folder.
+
+    :arg folder: made when the first job begins
+    :arg boot_id: of the machine as it runs now
+    :arg grace: seconds between the request to end and the end
+    """
+
+    def __init__(self, folder: str, boot_id: str, grace: float = GRACE) -> None:
+        self._folder = folder
+        self._grace = grace
+        self._boot_id = boot_id
+
+    def begin(self, name: str, work: Work, limit: float, user: str = "", quiet: bool = False) -> bool:
+        """Begin a job; False when one of this name was begun before, and nothing happens.
+
+        On a machine that is very slow it may be some time until :meth:`look` sees it; to begin it again is safe.
+
+        :arg work: runs in a process of its own, leader of a group; returns what is to be found under ``answer``, or becomes
+            another program
+        :arg limit: seconds after which the whole group is ended
+        :arg user: as whom it runs; "" for the user that this process has
+        :arg quiet: whether to keep nothing of what it writes
+        :raises JobFailed: when it can't be begun
+        """
+        account = _account(user)
+        folder = os.path.join(self._folder, name)
+        try:
+            files.make_folder(folder)
+        except OSError as error:
+            raise JobFailed(f"the folder of the job can't be made: {one_line(error)}") from error
+
+        def keep(say: Callable[[str], None]) -> None:
+            keeper = Keeper(self._grace)
+            started = {"pid": os.getpid(), "start": _start_of(os.getpid()), "boot_id": self._boot_id, "limit": limit}
+            if not files.write_first(os.path.join(folder, "started"), started):
+                say("before")
+                return
+            say("begun")
+            files.replace(os.path.join(folder, "result"), keeper.keep(work, limit, account, quiet))
+            keeper.listen()
+
+        said = _detached(keep)
+        if said not in ("begun", "before", _LATE):
+            raise JobFailed(f"the job could not be begun: {said or 'its keeper said nothing'}")
+        return said != "before"
+
+    def look(self, name: str) -> Seen:
+        """How far it is."""
+        folder = os.path.join(self._folder, name)
+        started = files.read(os.path.join(folder, "started")) or {}
+        # In this order: it may end in between.
+        alive = self._lives(started)
+        result = files.read(os.path.join(folder, "result"))
+        if result:
+            return Seen(OVER, result)
+        if not started.get("pid"):
+            return Seen(ABSENT)
+        return Seen(RUNNING if alive else CUT_OFF)
+
+    def stop(self, name: str) -> None:
+        """Have its keeper end it, if it still runs; its result says so. One that is late can't begin any more."""
+        path = os.path.join(self._folder, name, "started")
+        started = files.read(path)
+        if not started:
+            files.make_folder(os.path.dirname(path))
+            nobody: Dict[str, Any] = {"pid": 0, "start": 0, "boot_id": "", "limit": 0}
+            started = nobody if files.write_first(path, nobody) else files.read(path) or nobody
+        if self._lives(started):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(started["pid"], signal.SIGTERM)
+
+    def _lives(self, started: Dict[str, Any]) -> bool:
+        return bool(started and started["boot_id"] == self._boot_id and started["start"] == _start_of(started["pid"]))
+
+
+def _start_of(pid: int) -> Optional[int]:
+    """When a process was started, in ticks since the boot; None when it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            # "PID (NAME) STATE ...", and a name may have anything in it
+            fields = stat.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in (b"Z", b"X") else int(fields[19])
+
+
+def _account(user: str) -> Optional[pwd.struct_passwd]:
+    """The user to become; None for nobody else than this process is."""
+    if not user:
+        return None
+    try:
+        account = pwd.getpwnam(user)
+    except KeyError as error:
+        raise JobFailed(f"this machine has no user {user}") from error
+    if account.pw_uid == os.geteuid():
+        return None
+    if os.geteuid() != 0:
+        raise JobFailed(f"only root can run it as user {user}, and this runs as user number {os.geteuid()}")
+    return account
+
+
+def _detached(run: Callable[[Callable[[str], None]], None]) -> str:
+    """Run something in a process that has no terminal, no open file and no parent of ours, and wait for the first word."""
+    reader, writer = os.pipe()
+    between = os.fork()
+    if not between:
+        _leave(run, writer)
+    os.close(writer)
+    os.waitpid(between, 0)
+    try:
+        return _heard(reader)
+    finally:
+        os.close(reader)
+
+
+def _leave(run: Callable[[Callable[[str], None]], None], writer: int) -> NoReturn:
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        # Locks and pipes of whoever began it are held as long as a descriptor is.
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nothing, descriptor)
+        for descriptor in map(int, os.listdir("/proc/self/fd")):
+            if descriptor > 2 and descriptor != writer:
+                with contextlib.suppress(OSError):
+                    os.close(descriptor)
+
+        voice = [writer]
+
+        def say(word: str) -> None:
+            with contextlib.suppress(OSError):
+                os.write(voice[0], word.encode("utf-8"))
+            os.close(voice.pop())
+
+        try:
+            run(say)
+        except Exception as error:
+            if voice:
+                say(one_line(error))
+    finally:
+        os._exit(0)
+
+
+def _heard(reader: int) -> str:
+    said = b""
+    while select.select([reader], [], [], LONGEST_BEGINNING)[0]:
+        piece = os.read(reader, 1000)
+        if not piece:
+            return said.decode("utf-8", "replace")
+        said += piece
+    return _LATE

@@ -1,0 +1,81 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The machine program as a process: its call is on standard input, its answer a line of standard output.
+
+The line begins with a word that whoever calls has given as an argument, so that it is found among what others say there:
+greetings of the machine, lectures of sudo.
+
+Private to this collection.
+"""
+
+import json
+import sys
+from typing import Any, Callable, Dict
+
+from .._caller import Caller
+from .._clock import Clock
+from .._text import one_line
+from .program import Parts, lost, perform
+from .store import FOLDER, FolderStore
+from .system import System, moment_of
+
+_STDOUT = 1  # the file descriptor on which somebody waits for the answer
+
+
+def main() -> None:
+    try:
+        answer = json.dumps(_answer(), allow_nan=False)
+    except Exception as error:  # an answer is owed, whatever it is
+        why = one_line(error, 500)
+        answer = json.dumps(lost(f"The machine program failed: {type(error).__name__}{f': {why}' if why else ''}"))
+    sys.stdout.write(f"\n{''.join(sys.argv[1:2])}{answer}\n")
+    sys.stdout.flush()
+
+
+def _answer() -> Dict[str, Any]:
+    call = json.loads(sys.stdin.buffer.read().decode("utf-8"))
+    clock, system = Clock(), System()
+    store = FolderStore(call["options"].get("folder") or FOLDER, clock)
+    return perform(
+        call,
+        Parts(
+            store=store,
+            clock=clock,
+            moment=lambda: moment_of(system, clock),
+            transport=_transport,
+            find=lambda: _find(clock),
+            hand_of=_hands(store, system, call["options"]),
+            caller=Caller(output=_STDOUT),
+        ),
+    )
+
+
+def _transport(clock: Clock) -> Any:
+    from .._imds.http_transport import HttpTransport
+
+    return HttpTransport(clock)
+
+
+def _find(clock: Clock) -> Any:
+    from .._imds.discovery import Files, find_endpoints
+
+    return find_endpoints(Files(), clock.wall())
+
+
+def _hands(store: FolderStore, system: System, options: Dict[str, Any]) -> Callable[[Any], Any]:
+    made: Dict[str, Any] = {}
+
+    def hand_of(step: Any) -> Any:
+        if not made:
+            from .hands.types import make_hands
+            from .jobs import Jobs
+
+            made.update(make_hands(Jobs(store.jobs, system.boot_id()), options.get("user") or ""))
+        return made.get(step["type"])
+
+    return hand_of
+
+
+if __name__ == "__main__":
+    main()

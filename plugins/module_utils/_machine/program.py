@@ -1,0 +1,135 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The machine program: a list of requests in, a list of answers out. Never fails: what went wrong is in the answer.
+
+Private to this collection.
+
+What a call does not need is not imported: most of its time is Python's own start.
+"""
+
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
+
+from .._caller import Caller
+from .._clock import Clock, iso_utc
+from .._text import one_line
+from .call_clock import CallClock
+from .fence import Fence
+from .lease import Moment
+from .places import Fenced, Store
+
+SECONDS = 10.0  # that a call may take, where it does not say
+
+
+class Parts(NamedTuple):
+    """What the program works with; those that not every call needs are made when they are needed."""
+
+    store: Store
+    clock: Clock
+    moment: Callable[[], Moment]
+    transport: Callable[[Clock], Any]
+    find: Callable[[], Any]
+    hand_of: Callable[[Any], Any]
+    caller: Optional[Caller] = None
+
+
+def perform(call: Mapping[str, Any], parts: Parts) -> Dict[str, Any]:
+    """Answer one call: ``options``, ``requests`` and ``steps``."""
+    return Performance(call, parts).answer()
+
+
+class Performance:
+    """One call."""
+
+    def __init__(self, call: Mapping[str, Any], parts: Parts) -> None:
+        self._call = dict(
+            call, options=dict({"run": "", "number": 0}, **call["options"]), steps=call.get("steps") or []
+        )
+        self._parts = parts
+        self._options: Dict[str, Any] = self._call["options"]
+        self._began = parts.clock.now()
+        self._clock = CallClock(parts.clock, float(self._options.get("seconds") or SECONDS))
+        self._fence = Fence(parts.store, self._options, parts.moment)
+        self._looks: Any = None
+
+    def answer(self) -> Dict[str, Any]:
+        self._fence.look()
+        self._fence.renew()
+        answers = [self._safely(request) for request in self._call["requests"]]
+        if self._fence.unreadable:
+            mark: Optional[Dict[str, Any]] = {"unreadable": self._fence.unreadable}
+        else:
+            mark = self._fence.mark
+        gone = [answer for answer in answers if "elsewhere" in answer]
+        ended, moment = self._clock.now(), self._parts.moment()
+        for answer in answers:
+            _made_relative(answer, ended)
+            _made_relative(answer.get("look"), ended)
+        return {
+            "lost": "",
+            "answers": answers,
+            "mark": mark,
+            "yes": self._parts.store.yes(),
+            "boot_id": moment.boot_id,
+            "uptime": moment.uptime,
+            "took": round(ended - self._began, 3),
+            "number": self._options["number"],
+            "fenced": self._fence.lost,
+            "ask": gone[-1]["ask"] if gone else [],
+            "elsewhere": gone[-1]["elsewhere"] if gone else None,
+        }
+
+    def _safely(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        try:
+            return self._answer_to(request)
+        except Exception as error:  # an answer is owed, whatever it is
+            return {"problem": one_line(error, 500) or type(error).__name__}
+
+    def _answer_to(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        do = request["do"]
+        if do == "go":
+            from .outage import Outage
+
+            return Outage(self._call, self._fence, self._parts.hand_of, self._parts.clock).go(request)
+        if do in ("hello", "look", "approve"):
+            answer: Dict[str, Any] = self._looking().hello() if do == "hello" else getattr(self._looking(), do)(request)
+            return answer
+        if do == "yes":
+            at = iso_utc(self._clock.wall())
+            self._parts.store.say_yes(request["event"], one_line(request.get("by")), at)
+        elif do == "no_yes":
+            self._parts.store.take_yes_back(request["event"])
+        elif do == "take_off":
+            self._take_off(request)
+        else:
+            return {"problem": f"This version of the machine program does not know the request {one_line(do, 40)!r}."}
+        return {}
+
+    def _looking(self) -> Any:
+        if self._looks is None:
+            from .looks import Looks
+
+            parts = self._parts
+            self._looks = Looks(
+                self._options, parts.transport(self._clock), self._clock, parts.find, self._fence, parts.caller
+            )
+        return self._looks
+
+    def _take_off(self, request: Mapping[str, Any]) -> None:
+        if self._fence.is_newer:
+            raise Fenced(self._fence.unreadable)
+        if self._fence.mark:
+            self._fence.claim(request.get("take") or "", bool(request.get("forced")))
+        self._fence.take_off()
+
+
+def _made_relative(look: Any, ended: float) -> None:
+    """Of a look, when it began and when its document came: seconds before the end of the call."""
+    if isinstance(look, dict) and "began" in look:
+        look["began"], look["age"] = (round(max(0.0, ended - look[key]), 3) for key in ("began", "age"))
+
+
+def lost(why: str) -> Dict[str, Any]:
+    """The answer of a call of which nothing came back."""
+    nothing: List[str] = ["answers", "mark", "yes", "boot_id", "uptime", "took", "number", "fenced", "ask", "elsewhere"]
+    return dict(dict.fromkeys(nothing), lost=why)

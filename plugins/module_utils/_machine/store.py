@@ -1,0 +1,210 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The folder of a machine's mark: what is written there is there whole or not at all, whatever happens in between.
+
+Private to this collection.
+
+::
+
+    lock            held while the mark is compared and changed, and while something is begun by it
+    mark.json
+    yes/NAME        a person's yes to an event
+    jobs/           of the hands
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+from typing import Callable, Iterator, List, Optional
+
+from .._clock import Clock, Deadline
+from . import files
+from .mark import MOST_BYTES, understood
+from .places import Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
+from .yes import yes_event, yes_file, yes_note
+
+FOLDER = "/var/lib/azure-maintenance"
+LOCK_WITHIN = 2.0  # seconds; it is held for moments
+_LOCK_EVERY = 0.02
+
+_ADVICE = {
+    errno.ENOSPC: "make room there",
+    errno.EDQUOT: "make room there",
+    errno.EROFS: "make the file system writable, or name a folder on another one (azure_maintenance_folder)",
+    errno.EACCES: "let the run become root there, or name a folder that its user may write (azure_maintenance_folder)",
+    errno.EPERM: "let the run become root there, or name a folder that its user may write (azure_maintenance_folder)",
+}
+
+
+class FolderStore(Store):
+    """The mark in a folder of this machine.
+
+    :arg at: called with a name before and after every change; tests end the program there
+    """
+
+    def __init__(self, folder: str, clock: Clock, at: Callable[[str], None] = lambda place: None) -> None:
+        self.folder = folder
+        self._clock = clock
+        self._at = at
+        self._mark = os.path.join(folder, "mark.json")
+        self._yes = os.path.join(folder, "yes")
+        self._depth = 0
+
+    @property
+    def jobs(self) -> str:
+        return os.path.join(self.folder, "jobs")
+
+    def read(self) -> Optional[Mark]:
+        try:
+            with open(self._mark, "rb") as file:
+                content = file.read(MOST_BYTES + 1)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise MarkUnreadable(
+                f"{self._mark} can't be read: {error.strerror}; {_ADVICE.get(error.errno or 0, 'see what is wrong there')}"
+            ) from error
+        return understood(content, self._mark)
+
+    def create(self, mark: Mark) -> None:
+        with self._locked():
+            self._at("before create")
+            with self._explained():
+                if not files.write_first(self._mark, mark):
+                    raise Fenced(f"{self._mark} is there already: somebody else has just taken the machine.")
+            self._at("after create")
+
+    def replace(self, mark: Mark, run: str, number: int) -> None:
+        with self.held(run, number):
+            self._at("before replace")
+            with self._explained():
+                files.replace(self._mark, mark)
+            self._at("after replace")
+
+    def remove(self, run: str, number: int) -> None:
+        with self.held(run, number):
+            mark = self.read()
+            for event in mark["events"] if mark else ():
+                self.take_yes_back(event)
+            _remove_folder(self.jobs)  # before the mark, by which alone anybody knows of them
+            self._clean()
+            self._at("before unlink")
+            self._unlink(self._mark)
+            self._at("after unlink")
+
+    def take_off(self) -> None:
+        """Remove the mark, whatever it is, and all that is beside it."""
+        with self._locked():
+            _remove_folder(self.jobs)
+            _remove_folder(self._yes)
+            self._clean()
+            self._unlink(self._mark)
+
+    @contextlib.contextmanager
+    def held(self, run: str, number: int) -> Iterator[None]:
+        with self._locked():
+            mark = self.read()
+            if mark is None:
+                raise Fenced(f"The mark of run {run} was removed in the meantime. Nothing was done.")
+            if mark["holder"]["run"] != run or mark["number"] != number:
+                raise Fenced(
+                    f"The mark was taken in the meantime: by run {mark['holder']['run']}, call {mark['number']}. "
+                    "Nothing was done."
+                )
+            yield
+
+    def yes(self) -> List[str]:
+        try:
+            names = sorted(os.listdir(self._yes))
+        except OSError:
+            return []
+        return [event for event in (_event_in(os.path.join(self._yes, name)) for name in names) if event]
+
+    def say_yes(self, event: str, by: str, at: str) -> None:
+        with self._locked(), self._explained():
+            files.make_folder(self._yes)
+            files.replace(os.path.join(self._yes, yes_file(event)), yes_note(event, by, at))
+
+    def take_yes_back(self, event: str) -> None:
+        self._unlink(os.path.join(self._yes, yes_file(event)))
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Alone with the folder; once more from within is fine."""
+        if self._depth:
+            yield
+            return
+        with self._explained():
+            files.make_folder(self.folder)
+            if not files.is_closed(self.folder):
+                raise NotWritten(
+                    f"{self.folder} is another user's, or all may write there: whoever can could have a file of theirs "
+                    "written in its place. Make it root's with mode 0700, or name another folder (azure_maintenance_folder)"
+                )
+            descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            self._lock(descriptor)
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                # A process that was forked meanwhile and has not closed its copy yet would go on holding it.
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            os.close(descriptor)
+
+    def _lock(self, descriptor: int) -> None:
+        deadline = Deadline(self._clock, LOCK_WITHIN)
+        with self._explained():
+            while True:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return
+                except BlockingIOError as error:
+                    if deadline.passed():
+                        raise Busy(
+                            f"{self.folder} has been locked by another call for {LOCK_WITHIN:g} s; the next call tries "
+                            f"again. `fuser {self.folder}/lock` shows who it is"
+                        ) from error
+                self._clock.sleep(_LOCK_EVERY)
+
+    def _clean(self) -> None:
+        """Remove what a program left that was ended while it wrote."""
+        for folder in (self.folder, self._yes):
+            for name in os.listdir(folder) if os.path.isdir(folder) else ():
+                if ".json." in name:
+                    with contextlib.suppress(OSError):
+                        os.unlink(os.path.join(folder, name))
+
+    def _unlink(self, path: str) -> None:
+        with self._explained(), contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+            files.sync_folder_of(path)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What the system says against writing, and what to do about it."""
+        try:
+            yield
+        except OSError as error:
+            advice = _ADVICE.get(error.errno or 0, "see what is wrong there")
+            raise NotWritten(
+                f"{self.folder} can't be written ({error.strerror}): {advice}, and run this again"
+            ) from error
+
+
+def _remove_folder(path: str) -> None:
+    import shutil  # takes time to import, and few calls need it
+
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _event_in(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return yes_event(file.read(MOST_BYTES))
+    except OSError:
+        return ""

@@ -1,0 +1,161 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What comes next for a machine that is taken out of service or put back: the steps of its mark in, one move out. Pure.
+
+The mark says how far each step is; the plan, which comes from the inventory, what a step is. Preparing goes through the
+steps in the user's order, recovering back from the last one, over what was begun, done or failed. What was not ours to
+do, by the case before, is done without doing and taken back without undoing.
+
+Private to this collection.
+"""
+
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from .._text import listed
+from .step_type import Step
+from .types import type_of
+
+Marked = Mapping[str, Any]
+"""A step in the mark: key, type, words, unwords, state, before, since, seconds, note."""
+
+# States of a step in the mark
+WAITING = "waiting"
+BEGUN = "begun"
+DONE = "done"
+FAILED = "failed"
+TAKING_BACK = "taking_back"
+TAKEN_BACK = "taken_back"
+NOT_TAKEN_BACK = "not_taken_back"
+
+# What a move asks for
+BEGIN = "begin"
+"""Begin the step in this direction; the mark says so first."""
+CHECK = "check"
+"""See how far it is."""
+STOP = "stop"
+"""End what was begun on the machine itself, and see how it ended; it is taken back next."""
+SETTLE = "settle"
+"""There is nothing to do: note that it is done, or taken back, with the reason as its note."""
+FINISHED = "finished"
+STUCK = "stuck"
+"""It can't be finished."""
+
+_AFTER = {
+    "do": {"pending": BEGUN, "done": DONE, "failed": FAILED},
+    "undo": {"pending": TAKING_BACK, "done": TAKEN_BACK, "failed": NOT_TAKEN_BACK},
+}
+
+
+class Move(NamedTuple):
+    """What comes next."""
+
+    what: str
+    key: str = ""
+    direction: str = ""
+    """``do`` or ``undo``."""
+    why: str = ""
+    """Why it is stuck, or why there is nothing to do; "" when there is nothing to say."""
+    step: Step = {}
+    """The step to go by, narrowed to what is ours by the case before; empty when it is finished or stuck."""
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether it is carried out by somebody else than the machine program."""
+        return bool(self.step.get("elsewhere"))
+
+
+def next_move(marked: Sequence[Marked], plan: Mapping[str, Step], to: str) -> Move:
+    """What comes next.
+
+    :arg marked: the steps of the mark, in the user's order
+    :arg plan: the inventory's steps, by key
+    :arg to: ``prepared`` or ``recovered``
+    """
+    return _preparing(marked, plan) if to == "prepared" else _recovering(marked, plan)
+
+
+def begun(step: Marked, direction: str, since: str) -> Dict[str, Any]:
+    """The step as it stands in the mark before it is begun."""
+    return dict(step, state=_AFTER[direction]["pending"], since=since, seconds=0.0, note="")
+
+
+def came(step: Marked, direction: str, state: str, note: str = "", seconds: float = 0.0) -> Dict[str, Any]:
+    """The step as it stands in the mark when it was looked at.
+
+    :arg state: what came of it: ``pending``, ``done`` or ``failed``
+    """
+    return dict(step, state=_AFTER[direction][state], note=note, seconds=round(seconds, 1))
+
+
+def tried_again(marked: Sequence[Marked]) -> List[Dict[str, Any]]:
+    """The steps when a recovery that did not take back all of them begins anew."""
+    return [dict(step, state=FAILED) if step["state"] == NOT_TAKEN_BACK else dict(step) for step in marked]
+
+
+def ours(step: Step, case: Optional[Mapping[str, Any]]) -> Optional[Step]:
+    """The step as far as it is ours to do and to undo, by the case before; None when nothing of it is."""
+    return type_of(step["type"]).before(step, case) if case else step
+
+
+def _preparing(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:
+    for entry in reversed(marked):
+        if entry["state"] == TAKING_BACK and entry["key"] in plan:
+            return _move(CHECK, entry, plan, "undo")
+    for entry in marked:
+        state = entry["state"]
+        if state == DONE:
+            continue
+        if state == FAILED:
+            return Move(STUCK, entry["key"], "do", _failure(entry, plan))
+        if entry["key"] not in plan:
+            return Move(STUCK, entry["key"], "do", f"{_named(entry)} can't be done: {_GONE}")
+        return _move(CHECK if state == BEGUN else BEGIN, entry, plan, "do")
+    return Move(FINISHED, direction="do")
+
+
+def _recovering(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:
+    left = []
+    for entry in reversed(marked):
+        state = entry["state"]
+        if state in (WAITING, TAKEN_BACK):
+            continue
+        if state == NOT_TAKEN_BACK:
+            left.append(_failure(entry, plan))
+        elif entry["key"] not in plan:
+            if entry["unwords"]:
+                left.append(f"{_named(entry)} was not taken back: {_GONE}")
+        elif state == TAKING_BACK:
+            return _move(CHECK, entry, plan, "undo")
+        elif state == BEGUN and not plan[entry["key"]].get("elsewhere"):
+            return _move(STOP, entry, plan, "do")
+        else:
+            return _move(BEGIN, entry, plan, "undo")
+    return Move(STUCK, direction="undo", why=". ".join(left)) if left else Move(FINISHED, direction="undo")
+
+
+_GONE = "the inventory no longer has this step"
+
+
+def _move(what: str, entry: Marked, plan: Mapping[str, Step], direction: str) -> Move:
+    step = plan[entry["key"]]
+    narrowed = ours(step, entry.get("before"))
+    if what == BEGIN and narrowed is None:
+        return Move(SETTLE, entry["key"], direction, "left as it was before", step)
+    if what == BEGIN and not step["does" if direction == "do" else "undoes"]:
+        return Move(SETTLE, entry["key"], direction, "", step)
+    return Move(what, entry["key"], direction, "", narrowed or step)
+
+
+def _named(entry: Marked) -> str:
+    words = listed(text for text in (entry["words"], entry["unwords"]) if text)
+    return f"{entry['key']} ({words})" if words else str(entry["key"])
+
+
+def _failure(entry: Marked, plan: Mapping[str, Step]) -> str:
+    """Why a step failed, with where and when."""
+    undone = entry["state"] == NOT_TAKEN_BACK
+    what = type_of(entry["type"]).undoing if undone else entry["type"]
+    step = plan.get(entry["key"])
+    where = f"step {step['number']} ({step['name']}), {what}" if step else f"{entry['key']}, {what}"
+    return f"{where}: {entry['note']} (after {round(entry['seconds'], 1)} s)"

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One call of the machine program: what is sent, and what came back.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ...module_utils._machine.program import lost as nothing
+from .bundle import MODULE_UTILS, Program
+
+LIMIT = 10.0  # seconds of a call
+MORE_THAN_WAIT = 15.0  # seconds that a call may take longer than the wait in it
+HARMLESS = ("hello", "look")  # requests that change nothing
+
+_START = (MODULE_UTILS / "_machine" / "start.py").read_text(encoding="utf-8")
+
+
+def limit(requests: Iterable[Mapping[str, Any]]) -> float:
+    """How many seconds a call with these requests may take."""
+    wait = max((float(request.get("wait") or 0) for request in requests), default=0.0)
+    return wait + MORE_THAN_WAIT if wait else LIMIT
+
+
+class Call:
+    """A call by way of a shell and its standard input, where no user of the machine sees what is in it.
+
+    :arg interpreter: the machine's Python, as the shell's line begins with it
+    :arg folders: where the program may be on the machine, the best one first
+    :arg call: what the program gets: options, requests, steps
+    """
+
+    def __init__(self, interpreter: str, folders: Sequence[str], program: Program, call: Mapping[str, Any]) -> None:
+        self.interpreter = interpreter
+        self._folders = list(folders)
+        self._program = program
+        # Dates of YAML, and in old cores texts out of a vault, are no JSON.
+        self._call = json.dumps(call, default=str).encode("ascii")
+        self._marker = f"azure_maintenance {secrets.token_hex(8)} "
+
+    def sent(self, with_program: bool) -> tuple[str, bytes]:
+        """The shell's line, and its standard input. -I and -S: no modules but Python's own, and it starts faster."""
+        name, content = self._program
+        arguments = (self._folders, name, len(content), with_program, self._marker)
+        start = f"{_START}\n\nstart(*{arguments!a})\n".encode("ascii")
+        line = f"{self.interpreter} -I -S -B -c 'import sys; exec(sys.stdin.buffer.read({len(start)}))'"
+        return line, start + (content if with_program else b"") + self._call
+
+    def answer(self, stdout: str) -> dict[str, Any] | None:
+        """What the program said, among whatever else was printed; None when it did not get that far."""
+        _noise, found, rest = stdout.rpartition(self._marker)
+        try:
+            answer = json.JSONDecoder().raw_decode(rest)[0] if found else None
+        except ValueError:  # it was cut
+            return None
+        return answer if isinstance(answer, dict) else None
+
+
+def result(answer: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """What the action returns of an answer.
+
+    :arg seconds: what the call took here, with the way there and back, by which the looks in it have aged
+    """
+    found = {key: answer.get(key) for key in nothing("")}
+    on_the_way = max(0.0, seconds - (found["took"] or 0.0))
+    if found["took"] is not None:
+        found["took"] = round(found["took"] + on_the_way, 3)
+    for one in found["answers"] or ():
+        for look in (one, one.get("look")):
+            if isinstance(look, dict) and "age" in look:
+                look.update(age=look["age"] + on_the_way, began=look["began"] + on_the_way)
+    return found
+
+
+def harmless(requests: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Those of them that check mode carries out."""
+    return [request for request in requests if request["do"] in HARMLESS]
+
+
+def with_refusals(answers: Iterable[Any], requests: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """The answers to the harmless ones of these requests, and in their places refusals of the others."""
+    came = iter(answers)
+    return [next(came) if request["do"] in HARMLESS else _refusal(request) for request in requests]
+
+
+def _refusal(request: Mapping[str, Any]) -> dict[str, Any]:
+    why = "check mode: nothing is changed"
+    if request["do"] == "go":
+        return {"state": "refused", "why": why, "ask": [], "elsewhere": None, "steps": []}
+    if request["do"] == "approve":
+        refused = [{"id": id_, "reason": "check_mode", "message": why} for id_ in request.get("ids") or ()]
+        return {"approved": [], "already": [], "not_approved": refused, "failure": None, "msg": "", "look": None}
+    return {"problem": why}

@@ -1,0 +1,212 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The mark of a Windows machine, and what is beside it, as one call sees them.
+
+What is there is read with the first start of PowerShell. What the call changes is collected, and written at its end in one
+start; an approval takes it along. Nothing can go wrong by that: a Windows machine begins nothing itself, and those who
+carry out its steps hear of them when the call is over. In place of a lock, the file is replaced only where it still holds
+what was read: whoever was there in between fences this call.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...module_utils._machine.mark import understood
+from ...module_utils._machine.places import Fenced, Mark, MarkUnreadable, Store
+from ...module_utils._machine.yes import yes_event, yes_file, yes_note
+from ...module_utils._text import one_line
+from .machine import SKIPPED, Asked, WindowsMachine
+
+FOLDER = "%ProgramData%\\AzureMaintenance"  # the machine knows where that is
+_CHANGED = "Changed"  # what look.ps1 calls the failure of a comparison
+
+
+class WindowsStore(Store):
+    """The mark in a folder of a Windows machine.
+
+    fenced: what somebody else has done, so that nothing was written; not_written: why else nothing was
+    """
+
+    def __init__(self, machine: WindowsMachine, folder: str) -> None:
+        self.fenced = ""
+        self.not_written = ""
+        self._machine = machine
+        self._path = f"{folder}\\mark.json"
+        self._yes_path = f"{folder}\\yes"
+        self._asked = machine.later(Do="read", Path=self._path, Known=None, Compare=False)
+        self._asked_yes = machine.later(Do="folder", Path=self._yes_path)
+        self._mark: Mark | None = None  # as this call would have it
+        self._is_read = False
+        self._is_taken_off = False
+        self._yes: dict[str, bytes | None] = {}  # files to be written, and removed
+        self._writing: list[Asked] = []
+
+    def read(self) -> Mark | None:
+        if not self._is_read:
+            self._mark = self._read(self._asked.answer())
+            self._is_read = True
+        return self._mark
+
+    def create(self, mark: Mark) -> None:
+        if self.read() is not None:
+            raise Fenced(f"{self._path} is there already: somebody else has just taken the machine.")
+        self._mark = mark
+
+    def replace(self, mark: Mark, run: str, number: int) -> None:
+        with self.held(run, number):
+            self._mark = mark
+
+    def remove(self, run: str, number: int) -> None:
+        with self.held(run, number):
+            for event in self._mark["events"] if self._mark else ():
+                self.take_yes_back(event)
+            self._mark = None
+
+    def take_off(self) -> None:
+        self._mark = None
+        self._is_read = self._is_taken_off = True
+        for name in self._yes_files():
+            self._yes[name] = None
+
+    @contextlib.contextmanager
+    def held(self, run: str, number: int) -> Iterator[None]:
+        mark = self.read()
+        if self.fenced:
+            raise Fenced(self.fenced)
+        if mark is None:
+            raise Fenced(f"The mark of run {run} was removed in the meantime. Nothing was done.")
+        if mark["holder"]["run"] != run or mark["number"] != number:
+            raise Fenced(_taken_by(mark))
+        yield
+
+    def yes(self) -> list[str]:
+        now = {**self._yes_files(), **self._yes}
+        files = {name: content for name, content in now.items() if content is not None}
+        return [event for event in (yes_event(files[name]) for name in sorted(files)) if event]
+
+    def say_yes(self, event: str, by: str, at: str) -> None:
+        self._yes[yes_file(event)] = json.dumps(yes_note(event, by, at)).encode("ascii")
+
+    def take_yes_back(self, event: str) -> None:
+        if yes_file(event) in {**self._yes_files(), **self._yes}:
+            self._yes[yes_file(event)] = None
+
+    # --- what is written at last ---
+
+    def is_changed(self) -> bool:
+        """Whether there is something to write that can't wait for a later call.
+
+        The lease can while it has more than half of its time left, and so can for how long a step has been going on:
+        they are no reason for another start.
+        """
+        if self._yes or self._is_taken_off:
+            return True
+        mark, there = self._mark, self.there()
+        if mark is None or there is None:
+            return mark is not there
+        lease, before = mark["lease"], there["lease"]
+        is_as_long = abs((lease["until"] - lease["uptime"]) - (before["until"] - before["uptime"])) < 1.0
+        is_early = lease["boot_id"] == before["boot_id"] and lease["uptime"] < (before["uptime"] + before["until"]) / 2
+        return not (_without_times(mark) == _without_times(there) and is_as_long and is_early)
+
+    def there(self) -> Mark | None:
+        """The mark as it is on the machine, as far as this call knows; None also when it can't be read."""
+        try:
+            return self._read(self._asked.answer())
+        except MarkUnreadable:
+            return None
+
+    def write_along(self, guard: bool = False) -> None:
+        """Have the changes go with the next call; what is asked for after this is not done if they fail.
+
+        :arg guard: whether the mark must be what was read also where it is not changed
+        """
+        path, known = self._path, self._asked.answer().get("body")
+        if self._is_taken_off or self._mark != self.there():
+            content = None if self._mark is None else json.dumps(self._mark, indent=1).encode("ascii") + b"\n"
+            self._edit(path, content, known, compare=True)
+        elif guard:
+            self._writing.append(self._machine.later(Do="read", Path=path, Known=known, Compare=True, Stop=True))
+        for name, content in self._yes.items():
+            self._edit(f"{self._yes_path}\\{name}", content, None, compare=False)
+
+    def _edit(self, path: str, content: bytes | None, known: str | None, compare: bool) -> None:
+        body = None if content is None else _encoded(content)
+        self._writing.append(
+            self._machine.later(Do="edit", Path=path, Body=body, Known=known, Compare=compare, Stop=True)
+        )
+
+    def written(self) -> None:
+        """See what came of it."""
+        writing, self._writing = self._writing, []
+        self._is_taken_off, self._yes = False, {}
+        for asked in writing:
+            said = asked.answer()
+            failure = said.get("failure")
+            if asked.request["Path"] == self._path and failure in (None, _CHANGED):
+                self._asked = asked
+            if failure == _CHANGED:
+                self.fenced = self._overtaken()
+            elif failure not in (None, SKIPPED):
+                self.not_written = (
+                    f"{asked.request['Path']} can't be written ({_said(said)}): see whether the user may write there "
+                    "(an administrator may), or name another folder (azure_maintenance_folder), and run this again"
+                )
+
+    def _overtaken(self) -> str:
+        try:
+            mark = self._read(self._asked.answer())
+        except MarkUnreadable as error:
+            return f"{error}. It was another one before. Nothing was done."
+        return _taken_by(mark) if mark else "The mark was removed in the meantime. Nothing was done."
+
+    def _read(self, said: Mapping[str, Any]) -> Mark | None:
+        """What look.ps1 said, as a mark."""
+        if said.get("failure") not in (None, _CHANGED):
+            raise MarkUnreadable(
+                f"{self._path} can't be read: {_said(said)}; see whether the user is an administrator there"
+            )
+        body = said.get("body")
+        if body is None:
+            return None
+        return understood(_decoded(body), self._path)
+
+    def _yes_files(self) -> dict[str, bytes]:
+        files = self._asked_yes.answer().get("files")
+        found = files if isinstance(files, Mapping) else {}
+        return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}
+
+
+def _without_times(mark: Mark) -> Mark:
+    steps = [dict(step, seconds=0) for step in mark["steps"]]
+    return dict(mark, number=0, renewed="", lease={}, steps=steps)
+
+
+def _taken_by(mark: Mark) -> str:
+    return (
+        f"The mark was taken in the meantime: by run {mark['holder']['run']}, call {mark['number']}. Nothing was done."
+    )
+
+
+def _said(said: Mapping[str, Any]) -> str:
+    return one_line(said.get("message"), 300).rstrip(". ") or "PowerShell did not say why"
+
+
+def _encoded(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _decoded(text: Any) -> bytes:
+    """What base64 stands for; what can't be decoded is nothing that anybody understands."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except (TypeError, ValueError):
+        return b""

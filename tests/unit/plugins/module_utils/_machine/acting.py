@@ -1,0 +1,173 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tests of the machine program share: calls, steps, hands that play a script, a machine whose time is ours."""
+
+import collections
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
+    ABSENT,
+    DONE,
+    FAILED,
+    PENDING,
+    Hand,
+    HandFailed,
+    Progress,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import Parts, perform
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    ScriptedClock,
+    ScriptedTransport,
+)
+
+
+def step(name, kind="command", elsewhere=False, **options):
+    """A step as the plan has it."""
+    found = {
+        "type": kind,
+        "key": f"{kind} {name}",
+        "number": 1,
+        "name": name,
+        "does": f"do {name}",
+        "undoes": f"undo {name}",
+        "timeout": 60.0,
+        "undo_timeout": 40.0,
+        "elsewhere": elsewhere,
+    }
+    found.update(options)
+    return found
+
+
+class World:
+    """What happens on the machine, whichever program does it: the jobs, and the journal of what was begun and stopped."""
+
+    def __init__(self):
+        self.jobs = {}
+        self.journal = []
+        self.cases = {}  # by step's name: what is the case before, or why that can't be learned
+        self.ending = []  # what is seen of a job that is to end, before it has
+        self.results = collections.defaultdict(lambda: [Progress(DONE)])  # by (direction, name): one after the other
+
+
+class ScriptedHand(Hand):
+    def __init__(self, world):
+        self.world = world
+
+    def before(self, step):
+        case = self.world.cases.get(step["name"], {})
+        if isinstance(case, str):
+            raise HandFailed(case)
+        return case
+
+    def begin(self, piece):
+        if piece.job not in self.world.jobs:
+            self.world.journal.append((piece.direction, piece.step["name"]))
+            self.world.jobs[piece.job] = list(self.world.results[piece.direction, piece.step["name"]])
+            self.world.limit = piece.limit
+        return self.check(piece)
+
+    def check(self, piece):
+        left = self.world.jobs.get(piece.job)
+        if left is None:
+            return Progress(ABSENT)
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    def stop(self, piece):
+        self.world.journal.append(("stop", piece.step["name"]))
+        if self.world.jobs.get(piece.job, [Progress(DONE)])[0].state == PENDING:
+            ended = Progress(FAILED, "it was ended before it was over")
+            self.world.jobs[piece.job] = [*self.world.ending, ended]
+        return self.check(piece)
+
+
+class SharedWorld(Hand):
+    """The same for several processes: what is begun is written down in files, and ends at once."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self._journal = folder / "journal"
+        self.cases = {}
+
+    @property
+    def journal(self):
+        """Direction and step of everything that was begun."""
+        lines = self._journal.read_text(encoding="ascii").splitlines() if self._journal.exists() else []
+        return [tuple(line.split()) for line in lines]
+
+    def before(self, step):
+        return self.cases.get(step["name"], {})
+
+    def begin(self, piece):
+        if not self._path(piece).exists():  # the store's lock is held
+            with self._journal.open("a", encoding="ascii") as file:
+                file.write(f"{piece.direction} {piece.step['name']}\n")
+            self._path(piece).touch()
+        return Progress(DONE)
+
+    def check(self, piece):
+        return Progress(DONE if self._path(piece).exists() else ABSENT)
+
+    def stop(self, piece):
+        return self.check(piece)
+
+    def _path(self, piece):
+        return self._folder / piece.job
+
+
+class Machine:
+    """A machine in a folder, which is called with one call after the other."""
+
+    def __init__(self, folder, *steps, world=None):
+        self.folder = folder
+        self.clock = ScriptedClock()
+        self.boot_id = "boot-1"
+        self.transport = ScriptedTransport()
+        self.transport.clock = self.clock
+        self.world = world or World()
+        self.steps = list(steps)
+        self.number = 0
+        self.store = FolderStore(str(folder), self.clock)
+
+    def moment(self):
+        return Moment(self.clock.wall(), self.clock.now(), self.boot_id)
+
+    def call(self, *requests, **options):
+        """One call's whole answer; `number` rises by itself."""
+        self.number += 1
+        given = {
+            "run": "run-1",
+            "number": self.number,
+            "holder": {"kind": "run", "run": "run-1", "job": "", "controller": "ctl1"},
+            "endpoint": "http://imds.test",
+        }
+        given.update(options)
+        call = {"requests": list(requests), "options": given, "steps": self.steps}
+        return perform(call, self.parts())
+
+    def parts(self):
+        hand = self.world if isinstance(self.world, Hand) else ScriptedHand(self.world)
+        return Parts(
+            store=self.store,
+            clock=self.clock,
+            moment=self.moment,
+            transport=lambda clock: self.transport,
+            find=lambda: None,
+            hand_of=lambda step: None if step["elsewhere"] else hand,
+        )
+
+    def go(self, to="prepared", options=None, **request):
+        """The answer to one request `go`."""
+        asked = dict({"do": "go", "to": to, "left": 600.0, "lease": 120.0, "events": ["E1"]}, **request)
+        return self.call(asked, **(options or {}))["answers"][0]
+
+    def mark(self):
+        return self.store.read()
+
+    def states(self):
+        return {entry["key"].partition(" ")[2]: entry["state"] for entry in self.mark()["steps"]}
+
+
+def another_run(name="run-2", kind="run", number=1):
+    return {"run": name, "number": number, "holder": {"kind": kind, "run": name, "job": "", "controller": "ctl2"}}

@@ -1,0 +1,93 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps done for real on this machine, by its hands."""
+
+import os
+import time
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import PENDING, Piece
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.types import make_hands
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import RUNNING, Jobs
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
+
+LONG = 20
+"""Seconds in which anything here has happened."""
+
+
+def until(condition, what="it"):
+    """Wait until something is the case, and return it."""
+    end = time.monotonic() + LONG
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < end, f"{what} did not happen"
+        time.sleep(0.01)
+
+
+def is_gone(pid):
+    """Whether a process has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def content(path):
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def jobs_in(folder, boot_id="this boot"):
+    return Jobs(os.path.join(str(folder), "jobs"), boot_id, grace=0.5)
+
+
+def ended(jobs, name):
+    """What is seen of a job when it has ended."""
+
+    def over():
+        seen = jobs.look(name)
+        return seen if seen.state != RUNNING else None
+
+    return until(over, f"the end of job {name}")
+
+
+class Doing:
+    """Does steps of one type."""
+
+    def __init__(self, kind, folder, user=""):
+        self.kind = kind
+        self.jobs = jobs_in(folder)
+        self.hand = make_hands(self.jobs, user)[kind]
+        self._made = 0
+
+    def step(self, **options):
+        made, _words = completed(self.kind, **options)
+        return dict(made, timeout=LONG, undo_timeout=LONG)
+
+    def piece(self, step, direction="do", limit=LONG):
+        self._made += 1
+        return Piece(step, direction, f"job{self._made}", limit, 0.0, {})
+
+    def begun(self, direction="do", limit=LONG, **options):
+        """A piece that was begun."""
+        piece = self.piece(self.step(**options), direction, limit)
+        self.hand.begin(piece)
+        return piece
+
+    def did(self, direction="do", limit=LONG, **options):
+        """What came of a step in the end."""
+        piece = self.piece(self.step(**options), direction, limit)
+        progress = self.hand.begin(piece)
+        return progress if progress.state != PENDING else self.end_of(piece)
+
+    def end_of(self, piece):
+        def over():
+            progress = self.hand.check(piece)
+            return progress.state != PENDING and progress
+
+        return until(over, "the end of the step")

@@ -1,0 +1,197 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the machine program asks the metadata service."""
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
+    Machine,
+    step,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    Always,
+    document,
+    event,
+    get,
+    look,
+    own_name,
+    sent,
+)
+
+LEAF = "/metadata/instance/compute/{}?api-version=2021-02-01&format=text"
+
+
+@pytest.fixture
+def machine(tmp_path):
+    machine = Machine(tmp_path, step("one"))
+    yield machine
+    machine.transport.finish()
+
+
+def leaf(name, *outcome, **expected):
+    return get(LEAF.format(name), *outcome, **expected)
+
+
+def test_hello_says_who_it_is(machine):
+    machine.transport.expect(
+        leaf("name", 200, b"web1"),
+        leaf("placementGroupId", 200, b""),
+        leaf("vmId", 200, b'"0a-1b"'),
+        leaf("priority", 200, b"Spot"),
+    )
+    assert machine.call({"do": "hello"})["answers"] == [
+        {"resource_name": "web1", "placement_group": "", "vm_id": "0a-1b", "priority": "Spot", "problem": ""}
+    ]
+
+
+def test_what_cant_be_learned_is_empty_and_says_why(machine):
+    machine.transport.expect(
+        leaf("name", 200, b"web1", timeout=3.0),
+        leaf("placementGroupId", 500),
+        leaf("vmId", 404),
+        leaf("priority", 200, b""),
+    )
+    (answer,) = machine.call({"do": "hello"})["answers"]
+    assert (answer["resource_name"], answer["placement_group"], answer["vm_id"]) == ("web1", "", "")
+    assert "answered HTTP 500" in answer["problem"]
+    assert machine.clock.elapsed == 0
+
+
+def test_who_does_not_answer_is_not_asked_three_times_more(machine):
+    machine.transport.expect(leaf("name", Unreachable("no route")))
+    assert "no route" in machine.call({"do": "hello"})["answers"][0]["problem"]
+
+
+def test_hello_looks_for_the_service_elsewhere_where_that_is_wanted(machine):
+    parts = machine.parts()
+    found = parts._replace(find=lambda: Found(("http://other.test",), ()))
+    machine.parts = lambda: found
+    others = [get("http://other.test" + LEAF.format(name), 200, name.encode()) for name in ("name", "placementGroupId")]
+    others += [get("http://other.test" + LEAF.format(name), 200, b"") for name in ("vmId", "priority")]
+    machine.transport.expect(leaf("name", Unreachable("no route")), *others)
+    (answer,) = machine.call({"do": "hello"}, discover=True)["answers"]
+    assert (answer["resource_name"], answer["problem"]) == ("name", "")
+
+
+def test_a_look_is_what_the_module_returns_and_says_how_old_it_is(machine):
+    machine.transport.expect(look(200, document(7, event("E1")), takes=0.5), own_name(takes=1.5))
+    (answer,) = machine.call({"do": "look", "wait": 0, "since": None})["answers"]
+    assert (answer["incarnation"], answer["events"][0]["id"], answer["resource_name"]) == (7, "E1", "web1")
+    assert (answer["failure"], answer["msg"], answer["polls"]) == (None, "", 1)
+    assert (answer["began"], answer["age"]) == (2.0, 1.5)
+
+
+def test_its_age_does_not_go_by_a_clock_that_is_set_meanwhile(machine):
+    machine.transport.expect(look(200, document(7)), own_name(takes=1.5))
+    wall = machine.clock.wall
+    machine.clock.wall = lambda: wall() + (3600 if machine.clock.elapsed else 0)
+    (answer,) = machine.call({"do": "look", "wait": 0})["answers"]
+    assert answer["age"] == 1.5
+
+
+def test_a_waiting_look_ends_with_the_change(machine):
+    machine.transport.expect(look(200, document(7)), own_name(), look(200, document(7)), look(200, document(8)))
+    (answer,) = machine.call({"do": "look", "wait": 60, "since": 7}, seconds=90)["answers"]
+    assert (answer["incarnation"], answer["failure"], answer["age"]) == (8, None, 0.0)
+    assert answer["began"] == machine.clock.elapsed > 1
+
+
+def test_one_that_sees_no_change_ends_in_its_time_with_what_it_saw(machine):
+    machine.transport.script = Always(machine.clock, 200, document(7))  # to the question for its name as well
+    (answer,) = machine.call({"do": "look", "wait": 5, "since": 7}, seconds=90, resource_name="web1")["answers"]
+    machine.transport.script = []
+    assert 5 <= machine.clock.elapsed < 6
+    assert (answer["incarnation"], answer["failure"]["kind"]) == (7, "timeout")
+
+
+def test_a_look_never_lasts_longer_than_its_call(machine):
+    machine.transport.script = Always(machine.clock, 410)
+    answer = machine.call({"do": "look", "wait": 0}, seconds=10)
+    machine.transport.script = []
+    assert machine.clock.elapsed <= 10
+    (looked,) = answer["answers"]
+    assert looked["failure"]["kind"] == "timeout"
+    assert looked["incarnation"] is None
+    assert "no answer in the time that this call has" in looked["msg"]
+    assert "HTTP 410" in looked["msg"]
+
+
+def test_an_exchange_gets_no_more_time_than_the_call_has(machine):
+    machine.transport.expect(look(200, document(1), timeout=7.5), own_name())
+    machine.call({"do": "look", "wait": 0}, seconds=8)
+
+
+def test_options_that_are_refused_are_the_requests_problem(machine):
+    (answer,) = machine.call({"do": "look", "wait": 0}, endpoint="ftp://x")["answers"]
+    assert "endpoint" in answer["problem"]
+
+
+def test_an_approval_goes_out_once_and_is_looked_after_at_once(machine):
+    machine.transport.expect(
+        look(200, document(1, event("E1"))),
+        own_name(),
+        sent("E1"),
+        look(200, document(2, event("E1", "Started"))),
+        own_name(),
+    )
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert (answer["approved"], answer["already"], answer["not_approved"]) == (["E1"], [], [])
+    assert (answer["failure"], answer["msg"]) == (None, "")
+    assert answer["look"]["incarnation"] == 2
+    assert machine.clock.elapsed == 0
+
+
+def test_one_that_fails_is_not_tried_again_within_the_call(machine):
+    machine.transport.expect(
+        look(200, document(1, event("E1"))),
+        own_name(),
+        sent("E1", outcome=(500,)),
+        look(200, document(1, event("E1"))),
+        look(200, document(1, event("E1"))),
+        own_name(),
+    )
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert answer["approved"] == []
+    assert answer["failure"]["kind"] == "unavailable"
+    assert "HTTP 500" in answer["msg"]
+    assert "It was sent once, and may or may not have arrived" in answer["msg"]
+    assert answer["look"]["incarnation"] == 1
+
+
+def test_unknown_machines_hold_it_back(machine):
+    documents = look(200, document(1, event("E1", resources=("web1", "db9"))))
+    machine.transport.expect(documents, own_name(), documents, own_name())
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert answer["not_approved"][0]["reason"] == "unknown_machines"
+
+
+def test_whoever_asked_and_is_gone_gets_nothing_sent(machine):
+    class Gone:
+        def is_gone(self):
+            return True
+
+    parts = machine.parts()._replace(caller=Gone())
+    machine.parts = lambda: parts
+    looked = look(200, document(1, event("E1"))), own_name()
+    machine.transport.expect(*looked, *looked)
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert (answer["approved"], answer["not_approved"]) == ([], [])
+    assert answer["failure"]["kind"] == "interrupted"
+
+
+def test_a_look_goes_on_where_the_mark_cant_be_renewed(machine, monkeypatch):
+    from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
+
+    machine.go()
+
+    def refuse(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "_written", refuse)
+    machine.transport.expect(look(200, document(1)), own_name())
+    (answer,) = machine.call({"do": "look", "wait": 0})["answers"]
+    assert answer["incarnation"] == 1
+    assert any("could not be renewed" in warning for warning in answer["warnings"])

@@ -1,0 +1,162 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The machine program: every call gets its answer, whatever is wrong with it or with the machine."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
+    Machine,
+    another_run,
+    step,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    document,
+    look,
+    own_name,
+)
+
+PROGRAM = "ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.process"
+ENVIRONMENT = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+KEYS = {"lost", "answers", "mark", "yes", "boot_id", "uptime", "took", "number", "fenced", "ask", "elsewhere"}
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path / "marks", step("one"))
+
+
+def run(text, *arguments):
+    """The real program's answer, and all that it wrote."""
+    output = subprocess.check_output(
+        [sys.executable, "-m", PROGRAM, *arguments], input=text.encode("utf-8"), env=ENVIRONMENT
+    ).decode("ascii")
+    (line,) = [line for line in output.splitlines() if line.startswith("answer:")]
+    return json.loads(line[len("answer:") :]), output
+
+
+def test_an_empty_call_says_how_the_machine_is(machine):
+    answer = machine.call()
+    assert set(answer) == KEYS
+    assert answer == {
+        "lost": "",
+        "answers": [],
+        "mark": None,
+        "yes": [],
+        "boot_id": "boot-1",
+        "uptime": 5000.0,
+        "took": 0.0,
+        "number": 1,
+        "fenced": "",
+        "ask": [],
+        "elsewhere": None,
+    }
+
+
+def test_asking_leaves_no_trace(machine):
+    machine.call()
+    assert not machine.folder.exists()
+
+
+def test_requests_are_answered_in_their_order_and_one_that_cant_be_does_not_stop_the_others(machine):
+    machine.transport.expect(look(200, document(4)), own_name())
+    go = {"do": "go", "to": "prepared", "left": 60.0, "events": []}
+    answer = machine.call({"do": "dance"}, go, {"do": "go"}, {"do": "look", "wait": 0})
+    unknown, prepared, broken, looked = answer["answers"]
+    assert "does not know the request 'dance'" in unknown["problem"]
+    assert prepared["state"] == "prepared"
+    assert broken == {"problem": "'to'"}
+    assert looked["incarnation"] == 4
+    assert answer["mark"]["phase"] == "prepared"
+    machine.transport.finish()
+
+
+def test_what_others_must_do_stands_at_the_top_too(tmp_path):
+    machine = Machine(tmp_path, step("one", "tasks", elsewhere=True))
+    answer = machine.call({"do": "go", "to": "prepared", "left": 60.0})
+    assert answer["elsewhere"] == answer["answers"][0]["elsewhere"]
+    assert answer["elsewhere"]["key"] == "tasks one"
+
+
+def test_who_takes_it_off_must_be_allowed_to(machine):
+    machine.go()
+    machine.call({"do": "yes", "event": "E7", "by": "me"})
+    answer = machine.call({"do": "take_off"}, **another_run())
+    assert "held by run run-1" in answer["answers"][0]["problem"]
+    assert machine.mark()
+    answer = machine.call({"do": "take_off", "take": "run-1", "forced": True}, **another_run())
+    assert (answer["answers"], answer["mark"], answer["yes"]) == ([{}], None, [])
+    assert [path.name for path in machine.folder.iterdir()] == ["lock"]
+
+
+def test_whoever_is_nobody_changes_no_mark(machine):
+    machine.go()
+    before = machine.mark()
+    answer = machine.call({"do": "yes", "event": "E1", "by": "me"}, run="", number=0)
+    assert answer["mark"] == before == machine.mark()
+    assert answer["fenced"] == ""
+
+
+def test_as_a_process_it_answers_on_a_line_of_its_own(tmp_path):
+    call = {
+        "options": {"run": "r", "number": 3, "folder": str(tmp_path)},
+        "requests": [{"do": "yes", "event": "Ä", "by": "ö"}],
+    }
+    answer, output = run(json.dumps(call), "answer:")
+    assert output.startswith("\nanswer:")
+    assert (answer["lost"], answer["yes"], answer["number"]) == ("", ["Ä"], 3)
+    assert answer["boot_id"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"requests": []}', '{"options": {}}'])
+def test_a_call_that_is_none_gets_an_answer_too(text):
+    answer, _output = run(text, "answer:")
+    assert set(answer) == KEYS
+    assert answer["lost"].startswith("The machine program failed: ")
+    assert answer["answers"] is None
+
+
+def test_what_is_printed_on_the_way_does_not_come_between(tmp_path):
+    """A step's command, and whatever a library says."""
+    one = step("x", environment={}, ok_codes=[0], no_log=False, do={"argv": ["sh", "-c", "echo answer:{}; sleep 3"]})
+    call = {
+        "options": {"run": "r", "number": 1, "folder": str(tmp_path)},
+        "requests": [{"do": "go", "to": "prepared", "left": 60.0}, {"do": "go", "to": "recovered", "left": 60.0}],
+        "steps": [one],
+    }
+    answer, output = run(json.dumps(call), "answer:")  # and it does not wait until the command has ended
+    assert output.count("answer:") == 1
+    assert answer["answers"][0]["state"] == "preparing"
+    assert answer["took"] < 3
+
+
+def test_a_look_imports_nothing_of_steps_and_a_step_nothing_of_the_network(tmp_path):
+    """Most of what a call costs is Python's own start."""
+    code = (
+        "import io, json, sys\n"
+        "sys.stdin = io.TextIOWrapper(io.BytesIO(sys.argv[1].encode()))\n"
+        f"from {PROGRAM} import main\n"
+        "call = sys.argv.pop(1)\n"
+        "main()\n"
+        "sys.stderr.write(' '.join(sys.modules))\n"
+    )
+
+    def modules(*requests, **more):
+        call = dict({"options": {"run": "r", "number": 1, "folder": str(tmp_path)}, "requests": requests}, **more)
+        output = subprocess.check_output(
+            [sys.executable, "-c", code, json.dumps(call)], stderr=subprocess.STDOUT, env=ENVIRONMENT
+        )
+        return {name.replace(PROGRAM.rpartition(".")[0], "_machine") for name in output.decode("ascii").split()}
+
+    # no address that could be asked: the option is refused
+    looked = modules({"do": "look", "wait": 0}, options={"folder": str(tmp_path), "endpoint": "ftp://x"})
+    assert "_machine.looks" in looked
+    assert not {"_machine.outage", "_machine.jobs", "subprocess"} & looked
+    went = modules({"do": "go", "to": "recovered"})
+    assert "_machine.outage" in went
+    assert not {"_machine.looks", "http.client", "ssl", "subprocess"} & went

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What HAProxy answers in, the statuses of one server out."""
+
+import socket
+import threading
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.modules import haproxy_status
+
+TABLE = """# pxname,svname,qcur,qmax,scur,status,weight,
+www,web1,0,0,1,UP,1,
+www,web2,0,0,0,MAINT,1,
+api,web1,0,0,0,no check,1,
+
+"""
+
+
+@pytest.mark.parametrize(
+    "server, backend, servers",
+    [
+        ("web1", None, [("www", "UP"), ("api", "no check")]),
+        ("web1", "api", [("api", "no check")]),
+        ("web2", None, [("www", "MAINT")]),
+        ("web2", "api", []),
+        ("web9", None, []),
+    ],
+)
+def test_the_rows_of_a_server(server, backend, servers):
+    found = haproxy_status.found(TABLE, server, backend)
+    assert [(one["backend"], one["status"]) for one in found] == servers
+
+
+def test_a_table_that_is_none():
+    assert haproxy_status.found("Permission denied\n", "web1", None) == []
+
+
+def test_it_is_asked_over_its_socket(tmp_path):
+    path = str(tmp_path / "admin.sock")
+    asked = []
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        server.listen()
+
+        def answer():
+            connection = server.accept()[0]
+            with connection:
+                asked.append(connection.recv(100))
+                connection.sendall(TABLE.encode())
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        assert haproxy_status.asked(path) == TABLE
+        thread.join()
+    assert asked == [b"show stat -1 4 -1\n"]
