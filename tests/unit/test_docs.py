@@ -49,10 +49,24 @@ GLOSSARY = (
         "approver",
         "timeline",
         "problem",
+        "note",
         "emulator",
         "rehearsal",
     )
-    + ("watcher", "machine program", "tick", "mark", "outage", "runner", "capacity group", "turn")
+    + (
+        "tick",
+        "machine program",
+        "mark",
+        "lease",
+        "case before",
+        "outage",
+        "capacity group",
+        "out",
+        "turn",
+        "yes",
+        "gone",
+    )
+    + ("watcher", "runner")
 )
 # Words that stop a reader, or a second word for one thing, and what to write instead.
 WORDS = {
@@ -64,7 +78,7 @@ WORDS = {
     "hits?": "affects, affected",
     "poll|polled|polling": "look",
 }
-NAMES_TO_KEEP = ("rehearse_hit", "internal_poll_interval", "select.poll", "pipe.poll")
+NAMES_TO_KEEP = ("rehearse_hit", "internal_poll_interval", "select.poll", "pipe.poll", "poll: 0")
 PLACES_TO_KEEP = {"hits?": "roles/emulator/"}  # there a fault hits a request
 READABLE = (".rst", ".md", ".py", ".ps1", ".yml", ".yaml", ".j2", ".html")
 
@@ -247,7 +261,8 @@ def messages_in_the_guide():
     section = re.search(r"^What a run of maintain says\n(.*?)^Why a machine", page("failures"), re.M | re.S).group(1)
     for cell in re.findall(r"^   \* - (``.*?)\n     - ", section, re.M | re.S):
         for message in re.findall(r"``(.+?)``", cell):
-            pieces = re.split(r"\.\.\.|: |, step|'\w+'|\b(?:web\d|X|[ab]|Started|\d+)\b", message)
+            varying = r"web\d|X|[ab]|which|step|(?:may have )?started|Started|\d+"
+            pieces = re.split(rf"\.\.\.|: |'\w+'|\b(?:{varying})\b", message)
             yield message, [piece.strip(" :,;()") for piece in pieces if len(piece) > 6]
 
 

@@ -1,52 +1,69 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a playbook says has happened in a run of role ``drain``, handed to the function of the record that takes it in.
+"""What a playbook says has happened in role ``drain``, handed to the function that takes it in.
 
 Private to this collection.
 """
 
 from __future__ import annotations
 
+import platform
+import secrets
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._errors import ScheduledEventsError
-from . import record as run_record
+from . import alone, elsewhere
 
 
-def _begin(options: Mapping[str, Any], at: float) -> run_record.Record:
+def _begin(options: Mapping[str, Any], known: Mapping[str, Any]) -> alone.Record:
     # Before ansible-core 2.19 a template makes strings of numbers and truth values.
     typed = {
         "host": str(options["host"]),
         "list": str(options["list"]),
+        "run": f"drain-{secrets.token_hex(4)}",
+        "job": str(options["job"]),
+        "controller": platform.node(),
+        "whose": str(options["whose"]),
+        "unmarked": boolean(options["unmarked"]),
+        "trouble": str(options.get("trouble") or ""),
         "budgets": {name: float(seconds) for name, seconds in options["budgets"].items()},
         "check_mode": boolean(options["check_mode"]),
         "may_fail": boolean(options["may_fail"]),
     }
-    return run_record.begin(typed, at)
+    return alone.begun(typed, known["plan"], time.monotonic())
 
 
-_Move = tuple[Callable[..., run_record.Record], tuple[str, ...]]  # the function, and what it needs to know
-_HAPPENED: dict[str, _Move] = {
-    "begun": (_begin, ()),
-    "planned": (run_record.planned, ("plan",)),
-    "stopped": (run_record.stopped, ("result",)),
-    "started": (run_record.started, ()),
-    "saw": (run_record.saw, ("step", "result", "about")),
-    "did": (run_record.did, ("step", "result")),
-    "failed": (run_record.failed, ("step", "result")),
-    "reverting": (run_record.reverting, ()),
-    "waited": (run_record.waited, ()),
-    "ended": (run_record.ended, ()),
+def _tick(record: alone.Record, known: Mapping[str, Any]) -> alone.Record:
+    answer, done = known["result"], known["done"] or {}
+    number = record["call"]["number"] if record["call"] else None
+    if answer.get("lost") or str(answer.get("number")) != str(number):
+        answer = {"lost": answer.get("lost") or answer.get("msg") or "its task returned nothing that could be read"}
+    elif str(done.get("number")) == str(number):
+        answer = {**answer, "outcomes": done.get("outcomes"), "before": done.get("before")}
+    after = alone.ticked(record, answer, time.monotonic())
+    if not after["finished"]:
+        time.sleep(after["rest"])
+    return after
+
+
+_HAPPENED: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+    "begun": _begin,
+    "ticked": _tick,
+    "asked": lambda answer, known: elsewhere.at_hand(answer, known["plan"]["steps"]),
+    "before": lambda step, known: elsewhere.case(step, known["result"]),
+    "saw": lambda hand, known: elsewhere.seen(hand, known["about"], known["result"]),
+    "failed": lambda hand, known: elsewhere.failed(hand, known["result"]),
+    "waits": lambda hand, known: elsewhere.waits(hand, "".join(known["about"])),
 }
 
 
-def after(value: Any, happened: str, at: float, known: Mapping[str, Any]) -> run_record.Record:
-    """The record after something has happened, with what is known of that; see the filter ``drain_record``."""
+def after(value: Any, happened: str, known: Mapping[str, Any]) -> Any:
+    """What is known after something has happened; see the filter ``drain_record``."""
     if happened not in _HAPPENED:
         raise ScheduledEventsError(f"drain_record knows no {happened!r}; it knows {', '.join(_HAPPENED)}.")
-    function, needs = _HAPPENED[happened]
-    return function(value, *(known[name] for name in needs), at=float(at))
+    return _HAPPENED[happened](value, known)

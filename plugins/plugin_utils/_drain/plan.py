@@ -11,6 +11,7 @@ every option checked, every default filled in, and the role's task file named th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -26,9 +27,13 @@ from .._host import is_windows
 class Plan(TypedDict):
     """One host's steps."""
 
+    steps: list[Step]
     prepare: list[Step]
     recover: list[Step]
     errors: list[str]
+
+
+_NOTHING: Plan = {"steps": [], "prepare": [], "recover": [], "errors": []}
 
 
 def system_of(variables: Mapping[str, Any]) -> str:
@@ -42,11 +47,13 @@ def system_of(variables: Mapping[str, Any]) -> str:
 def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> Plan:
     """The steps that apply to one host.
 
+    ``steps`` has all of them, each with its ``key`` and with ``elsewhere``, whether another than the machine itself does
+    it. The user's verifications come first, the last one of them before all, since recovering goes back from the end.
     ``prepare`` has the steps that do something, in the user's order; ``recover`` those that undo something, last one
-    first, and then the user's verifications. With errors both are empty: nothing is done by halves.
+    first, and then the user's verifications. With errors all are empty: nothing is done by halves.
     """
     if not isinstance(steps, (list, tuple)):
-        return {"prepare": [], "recover": [], "errors": [f"drain_steps is {kind_of(steps)}, not a list of steps"]}
+        return {**_NOTHING, "errors": [f"drain_steps is {kind_of(steps)}, not a list of steps"]}
     planned = []
     errors = []
     for number, raw in enumerate(steps, 1):
@@ -64,8 +71,11 @@ def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> Plan:
         except StepError as error:
             errors.append(f"drain_verify_tasks, file {number}: {error}")
     if errors:
-        return {"prepare": [], "recover": [], "errors": errors}
+        return {**_NOTHING, "errors": errors}
+    every = [*reversed(verifications), *planned]
+    _tell_apart(every)
     return {
+        "steps": every,
         "prepare": [step for step in planned if step["does"]],
         "recover": [step for step in reversed(planned) if step["undoes"]] + verifications,
         "errors": [],
@@ -108,7 +118,7 @@ def _type_of(raw: Any) -> StepType:
 
 
 def _completed(step: Step, definition: StepType, number: int, host: Host) -> Step:
-    """The step as the role goes through it: its options, and beside them what :class:`.record.Planned` names."""
+    """The step as the role goes through it: its options, and beside them what follows from them."""
     step["number"] = number
     step["name"] = str(step.get("name") or "")
     timeout: float = step.get("timeout", host.default_timeout)
@@ -119,12 +129,24 @@ def _completed(step: Step, definition: StepType, number: int, host: Host) -> Ste
     system = _delegate_system(step, host)
     words = definition.complete(step, host, system)
     step["name"] = step["name"] or shortened(f"{definition.name} {words.subject}", 80)
+    step["key"] = shortened(f"{definition.name} {words.subject}", 200)
+    step["elsewhere"] = not definition.by_itself(step, host)
     step["does"] = words.does
     step["undoes"] = words.undoes
     do_file, undo_file = (f"steps/{file.format(system=system)}" for file in definition.files)
     step["files"] = {"do": do_file, "undo": undo_file}
     step["intervals"] = {direction: definition.interval(step, direction) for direction in ("do", "undo")}
     return step
+
+
+def _tell_apart(steps: Sequence[Step]) -> None:
+    """Give each step a key of its own: those that are alike are numbered."""
+    seen: Counter[str] = Counter()
+    for step in steps:
+        key = step["key"]
+        seen[key] += 1
+        if seen[key] > 1:
+            step["key"] = f"{key} ({seen[key]})"
 
 
 def _verification(path: Any, number: int, host: Host) -> Step:

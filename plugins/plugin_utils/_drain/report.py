@@ -9,8 +9,9 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, TypedDict
 
+from ...module_utils._steps.outcome import exit_words, kept_back
 from ...module_utils._steps.step_type import MOST, Step, TaskResult, rounds
 from ...module_utils._steps.types import type_of
 from ...module_utils._text import last_line, one_line
@@ -27,33 +28,10 @@ class Report(TypedDict):
     message: str
 
 
-class Attempt(NamedTuple):
-    """How a step was gone through."""
-
-    host: str
-    direction: str
-    seconds: float
-    limit: float  # the step's own, in seconds
-    budget: float  # of all steps, in seconds
-    of_budget: bool  # whether the budget left less than the step's own limit
-    note: str = ""
-
-
-def succeeded_step(step: Step, result: TaskResult, attempt: Attempt) -> Report:
-    """The report of a step whose tasks came to their end: a success, unless the machine was lost on the way."""
-    gone = lost(step, result)
-    if gone:
-        return failed_step(step, gone, attempt)
-    changed = any(bool(item.get("changed")) for item in [result, *rounds(result)])
-    return _report(step, attempt, ok=True, changed=changed, message=attempt.note)
-
-
-def failed_step(step: Step, why: str, attempt: Attempt) -> Report:
-    """The report of a step that failed."""
-    what = type_of(step["type"]).undoing if attempt.direction == "undo" else step["type"]
-    where = f"{attempt.host}, step {step['number']} ({step['name']}), {what}"
-    message = f"{where}: {why} (after {round(attempt.seconds, 1)} s)"
-    return _report(step, attempt, ok=False, changed=False, message=message)
+def failed_words(host: str, step: Step, direction: str, why: str, seconds: float) -> str:
+    """Why a step failed, with where and when."""
+    what = type_of(step["type"]).undoing if direction == "undo" else step["type"]
+    return f"{host}, step {step['number']} ({step['name']}), {what}: {why} (after {round(seconds, 1)} s)"
 
 
 def planned_step(name: str, kind: str, words: str) -> Report:
@@ -71,16 +49,14 @@ def lost(step: Step, result: TaskResult) -> str:
     return ""
 
 
-def why_failed(step: Step, result: TaskResult, attempt: Attempt) -> str:
+def why_failed(step: Step, result: TaskResult) -> str:
     """Why a step failed, by what the task returned that failed."""
     definition = type_of(step["type"])
     gone = lost(step, result)
     if gone:
         return gone
     if _cut_off(result) or definition.timed_out(result):
-        if attempt.of_budget:
-            return f"the budget of {attempt.budget:g} s is used up"
-        return f"it did not end within its {round(attempt.limit, 1):g} s"
+        return "it did not end within its time"
     failure = next((item for item in rounds(result) if item.get("failed")), result)
     if step.get("no_log"):
         code: Any = failure.get("rc", failure.get("status_code", failure.get("status")))
@@ -89,20 +65,10 @@ def why_failed(step: Step, result: TaskResult, attempt: Attempt) -> str:
     return f"{place}: {explain(failure)}" if place else explain(failure)
 
 
-def kept_back(more: str = "") -> str:
-    """What is said of a failure whose words are a secret."""
-    return f"it failed{more}; its words are kept back (no_log)"
-
-
 def explain(result: TaskResult) -> str:
     """A failed module's result in one line: what it said, and for a command its exit code and its last words."""
     if result.get("rc") is not None and ("cmd" in result or "stdout" in result):
-        words = (
-            last_line(result.get("stderr"), MOST)
-            or last_line(result.get("stdout"), MOST)
-            or one_line(result.get("msg"), MOST)
-        )
-        return f"exit code {result['rc']}: {words}" if words else f"exit code {result['rc']}"
+        return exit_words(result)
     errors = result.get("error")
     if isinstance(errors, list) and errors and isinstance(errors[0], Mapping):  # ansible.windows.win_powershell
         details = errors[0].get("error_details") or {}
@@ -111,17 +77,6 @@ def explain(result: TaskResult) -> str:
     if not text or text.startswith("MODULE FAILURE"):
         text = last_line(result.get("module_stderr"), MOST) or last_line(result.get("exception"), MOST) or text
     return text or "it failed and said nothing"
-
-
-def _report(step: Step, attempt: Attempt, ok: bool, changed: bool, message: str) -> Report:
-    return {
-        "name": step["name"],
-        "type": step["type"],
-        "ok": ok,
-        "changed": changed,
-        "seconds": round(attempt.seconds, 1),
-        "message": message,
-    }
 
 
 def _cut_off(result: TaskResult) -> bool:

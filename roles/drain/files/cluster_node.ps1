@@ -2,8 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-# Suspends a node of a failover cluster and waits until its roles have moved away, or resumes it. Says what it did and
-# last saw; whether that will do is decided by the role. For Windows PowerShell 5.1 and PowerShell 7.
+# Suspends a node of a failover cluster whose roles then move away, or resumes it, and looks until that is done. Says what it did
+# and last saw; whether that will do is decided by the role, which also says whether the cluster is to be asked (-Begins): it is
+# asked once. For Windows PowerShell 5.1 and PowerShell 7.
 # What asks or changes the cluster is in functions of its own, which a test can replace by defining them before.
 [CmdletBinding()]
 param (
@@ -12,6 +13,7 @@ param (
     [string] $Cluster = '',
     [bool] $ForceDrain = $false,
     [ValidateSet('immediate', 'policy', 'none')] [string] $FailBack = 'immediate',
+    [bool] $Begins = $true,
     [int] $Interval = 1,
     [int] $Limit = 60
 )
@@ -71,7 +73,7 @@ while ($true) {
         if ($Action -eq 'suspend') {
             $done = $state -eq 'Paused' -and $drain -eq 'Completed'
             # Once: a drain that fails after this is reported, not tried again
-            if (-not $done -and -not $changed -and $drain -ne 'InProgress') {
+            if (-not $done -and $Begins -and -not $changed -and $drain -ne 'InProgress') {
                 Suspend-Node -Target $target -Force $ForceDrain
                 $changed = $true
             }
@@ -79,7 +81,7 @@ while ($true) {
         }
         else {
             $done = $state -eq 'Up'
-            if ($state -eq 'Paused' -and -not $changed) {
+            if ($state -eq 'Paused' -and $Begins -and -not $changed) {
                 Resume-Node -Target $target -FailBack $kind
                 $changed = $true
             }
@@ -90,4 +92,4 @@ while ($true) {
 }
 
 $Ansible.Changed = $changed
-$Ansible.Result = @{ node = $target['Name']; state = $state; drain = $drain; done = $done; problem = $problem }
+$Ansible.Result = @{ node = $target['Name']; state = $state; drain = $drain; done = $done; asked = $changed; problem = $problem }

@@ -7,7 +7,6 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan, system_of
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.record import Planned
 
 GROUPS = {"all": ["web1", "web2", "lb1", "lb2", "win1"], "web": ["web1", "web2"], "lb": ["lb1", "lb2"], "empty": []}
 
@@ -74,7 +73,71 @@ def test_verifications_come_after_the_last_inverse():
 
 
 def test_no_steps_are_no_steps():
-    assert make_plan([], host()) == {"prepare": [], "recover": [], "errors": []}
+    assert make_plan([], host()) == {"steps": [], "prepare": [], "recover": [], "errors": []}
+
+
+# What a mark calls them, and who does them
+
+
+def keys(*steps, verify=()):
+    return [step["key"] for step in plan(*steps, verify=verify)["steps"]]
+
+
+def test_a_key_is_type_and_subject_whatever_the_step_is_named():
+    assert keys(SERVICE, dict(COMMAND, name="mine"), HTTP, CONNECTIONS) == [
+        "service nginx",
+        "command app drain",
+        "http POST http://localhost/drain",
+        "connections of port 443",
+    ]
+
+
+def test_steps_that_are_alike_are_told_apart():
+    assert keys(SERVICE, CONNECTIONS, SERVICE, SERVICE) == [
+        "service nginx",
+        "connections of port 443",
+        "service nginx (2)",
+        "service nginx (3)",
+    ]
+
+
+def test_a_key_tells_no_secret():
+    secret = {"type": "command", "do": "app --password=x", "no_log": True}
+    url = {"type": "http", "do": {"url": "http://me:secret@localhost/drain?token=x"}}
+    assert keys(secret, url) == ["command app", "http POST http://localhost/drain"]
+
+
+def test_every_step_is_there_in_order_those_too_that_only_undo_and_verifications_are_undone_last():
+    undone = {"type": "command", "undo": "two"}
+    made = plan(SERVICE, undone, CONNECTIONS, verify=["after.yml", "before.yml"])
+    assert [step["key"] for step in made["steps"]] == [
+        "verify before.yml",
+        "verify after.yml",
+        "service nginx",
+        "command two",
+        "connections of port 443",
+    ]
+    assert [step for step in reversed(made["steps"]) if step["undoes"]] == made["recover"]
+
+
+@pytest.mark.parametrize(
+    "step, elsewhere",
+    [
+        *[(step, False) for step in (SERVICE, COMMAND, HTTP, CONNECTIONS)],
+        *[(step, True) for step in (HAPROXY, TASKS)],
+        *[(dict(step, delegate_to="lb1"), True) for step in (COMMAND, HTTP)],
+        *[(dict(step, delegate_to="web1"), False) for step in (COMMAND, HTTP)],
+    ],
+)
+def test_a_linux_machine_does_by_itself_what_needs_no_module_and_nobody_else(step, elsewhere):
+    (made,) = plan(step)["steps"]
+    assert made["elsewhere"] is elsewhere
+
+
+@pytest.mark.parametrize("step", [*EVERY[:4], IIS, CLUSTER, TASKS])
+def test_a_windows_machine_does_nothing_by_itself(step):
+    (made,) = plan(step, on=host("win1", "windows"))["steps"]
+    assert made["elsewhere"] is True
 
 
 # Which steps are a host's
@@ -124,7 +187,7 @@ def test_every_step_has_what_a_run_goes_by(step):
     system = "windows" if step in (IIS, CLUSTER) else "linux"
     made = plan(step, on=host(system=system))
     for planned in made["prepare"] + made["recover"]:
-        assert set(Planned.__annotations__) <= set(planned)
+        assert {"key", "elsewhere", "number", "name", "does", "undoes", "timeout", "undo_timeout"} <= set(planned)
         assert set(planned["files"]) == set(planned["intervals"]) == {"do", "undo"}
     assert made["prepare"][0]["files"]["do"].startswith(f"steps/{step['type']}/")
 

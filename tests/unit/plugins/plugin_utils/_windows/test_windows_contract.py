@@ -1,23 +1,28 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Both Transports say the same of the same fault. (tests/windows asks a real PowerShell, where there is one.)"""
+"""All Transports say the same of the same fault. (tests/windows asks a real PowerShell, where there is one.)"""
 
 import socket
 
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.http_transport import HttpTransport
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
     RequestsTransport,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import WindowsMachine
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.windows_machine import (
+    Machine,
+    gave,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import (
     DOCUMENT,
     FAULTS,
     TIMEOUT,
     UNKNOWN,
+    failed,
     on_windows,
     serving,
 )
@@ -53,16 +58,17 @@ CALLS = {
 POSTED = {"head cut short": 200, "no length, and cut before the body": 200}
 
 
+@pytest.mark.parametrize("kind", [RequestsTransport, HttpTransport])
 @pytest.mark.parametrize("call", ["get", "post"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_requests(fault, call, monkeypatch):
+def test_on_the_machine(fault, call, kind, monkeypatch):
     behaviour, expected, _answers = FAULTS[fault]
     expected = POSTED.get(fault, expected) if call == "post" else expected
     if behaviour == UNKNOWN:  # no resolver is asked
         monkeypatch.setattr(socket, "getaddrinfo", unknown_name)
     with serving(behaviour) as address:
         started = Clock().now()
-        assert outcome_of(lambda: CALLS[call](RequestsTransport(), address + PATH)) == expected
+        assert outcome_of(lambda: CALLS[call](kind(), address + PATH)) == expected
         assert Clock().now() - started < 2 * TIMEOUT
 
 
@@ -72,5 +78,5 @@ def test_windows(fault, answer, call):
     expected = on_windows(fault)[0]
     if call == "post" and "status" in answer:
         expected = POSTED.get(fault, expected)
-    machine = WindowsMachine("win1", lambda module, arguments: {"changed": False, "error": [], "result": answer})
+    machine = Machine(gave(answer, failed("Skipped")) if call == "post" else gave(answer))
     assert outcome_of(lambda: CALLS[call](WindowsTransport(machine), "http://imds.test" + PATH)) == expected

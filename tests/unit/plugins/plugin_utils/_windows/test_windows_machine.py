@@ -7,7 +7,7 @@ import json
 import pathlib
 
 import pytest
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import base_urls
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
@@ -20,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Machine,
     gave,
     problem_of,
+    sent,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import answered
 
@@ -31,23 +32,27 @@ ERROR = {
 }
 
 
+def said(result, **more):
+    return dict(gave(), result=result, **more)
+
+
 @pytest.mark.parametrize(
-    "result, said, advice",
+    "result, text, advice",
     [
         (
             AnsibleError("The module ansible.windows.win_powershell was not found in configured module paths"),
             "was not found",
             "ansible-galaxy collection install ansible.windows",
         ),
-        (gave({}, failed=True, error=[ERROR]), "Cannot invoke method", "FullLanguage"),
+        (said({}, failed=True, error=[ERROR]), "Cannot invoke method", "FullLanguage"),
         (
-            gave({"failure": "PowerShell", "message": "PowerShell 5.1.19041.4648, ConstrainedLanguage"}),
+            said({"failure": "PowerShell", "message": "PowerShell 5.1.19041.4648, ConstrainedLanguage"}),
             "PowerShell 5.1.19041.4648, ConstrainedLanguage",
             "FullLanguage",
         ),
-        (gave({"failure": "PowerShell", "message": "PowerShell 3.0, FullLanguage"}), "PowerShell 3.0", "5.1 or newer"),
+        (said({"failure": "PowerShell", "message": "PowerShell 3.0, FullLanguage"}), "PowerShell 3.0", "5.1 or newer"),
         (
-            gave({"failure": "PowerShell", "message": "PowerShell 5.0.10586.117, FullLanguage"}),
+            said({"failure": "PowerShell", "message": "PowerShell 5.0.10586.117, FullLanguage"}),
             "5.0.10586",
             "5.1 or newer",
         ),
@@ -86,9 +91,9 @@ ERROR = {
         ),
         ({"failed": True, "msg": 7, "error": "none"}, "did not say why", "win_ping"),
         ({"changed": True, "msg": "skipped, running in check mode"}, "skipped, running", "win_ping"),
-        (gave({}), "did not say why", "win_ping"),
-        (gave(None), "did not say why", "win_ping"),
-        (gave("text"), "did not say why", "win_ping"),
+        (said({}), "did not say why", "win_ping"),
+        (said(None), "did not say why", "win_ping"),
+        (said("text"), "did not say why", "win_ping"),
         (
             gave(answered(200), error=[{"output": "Something.", "fully_qualified_error_id": "X"}, "?"]),
             "Something",
@@ -98,11 +103,47 @@ ERROR = {
         ({}, "did not say why", "win_ping"),
     ],
 )
-def test_what_keeps_a_machine_from_looking(result, said, advice):
+def test_what_keeps_a_machine_from_looking(result, text, advice):
     message = problem_of(result)
     assert POWERSHELL in message
-    assert said in message
+    assert text in message
     assert advice in message
+
+
+@pytest.mark.parametrize(
+    "result, text",
+    [
+        (answered(200), "it has no list of answers"),
+        ({"answers": "none"}, "it has no list of answers"),
+        ({"answers": [answered(200), 7]}, "it has no list of answers"),
+        ({"answers": []}, "1 requests got 0 answers"),
+        ({"answers": [answered(200)] * 2}, "1 requests got 2 answers"),
+    ],
+)
+def test_answers_that_are_not_one_for_each_request(result, text):
+    assert text in problem_of(said(result))
+
+
+def test_what_waits_goes_in_one_call_as_soon_as_an_answer_is_needed():
+    machine = Machine(gave({"body": "eA=="}, {"booted": "x"}, {"files": {}}), gave({"body": None}))
+    first, second = machine.later(Do="read"), machine.later(Do="boot")
+    assert machine.later(Do="folder", Stop=True).answer() == {"files": {}}
+    assert (first.answer(), second.answer()) == ({"body": "eA=="}, {"booted": "x"})
+    assert machine.later(Do="read").answer() == {"body": None}
+    assert sent(machine) == [
+        [{"Do": "read", "Stop": False}, {"Do": "boot", "Stop": False}, {"Do": "folder", "Stop": True}],
+        [{"Do": "read", "Stop": False}],
+    ]
+
+
+def test_a_call_that_is_lost_is_lost_for_all_that_went_with_it():
+    machine = Machine(AnsibleConnectionFailure("gone"), gave({"body": None}))
+    first, second = machine.later(Do="read"), machine.later(Do="boot")
+    for asked in (second, first, second):
+        with pytest.raises(AnsibleConnectionFailure):
+            asked.answer()
+    assert machine.later(Do="read").answer() == {"body": None}
+    assert len(machine.calls) == 2
 
 
 def test_no_result_at_all():

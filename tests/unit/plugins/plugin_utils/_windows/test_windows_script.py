@@ -7,13 +7,15 @@ import re
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import (
-    REQUESTS_PER_SECOND,
-    Answer,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import REQUESTS_PER_SECOND
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import transport as windows_transport
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SCRIPT, WindowsMachine
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
+    SCRIPT,
+    SKIPPED,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.test_windows_calls import (
+    KEYS,
+)
 
 TEXT = SCRIPT.read_bytes().decode("utf-8")
 CODE = "\n".join(re.sub(r"(^|\s)#.*", "", line) for line in TEXT.splitlines())
@@ -22,7 +24,7 @@ CODE = "\n".join(re.sub(r"(^|\s)#.*", "", line) for line in TEXT.splitlines())
 def test_small_plain_ascii():
     assert TEXT.isascii()
     assert "\r" not in TEXT and "\t" not in TEXT
-    assert len(TEXT.splitlines()) <= 100
+    assert len(TEXT.splitlines()) <= 250
     assert max(map(len, TEXT.splitlines())) <= 120
 
 
@@ -63,14 +65,17 @@ def test_nothing_that_only_one_of_the_powershells_has(newer):
 
 
 def test_no_proxy_and_no_redirect():
-    assert "$request.Proxy = $null" in CODE
-    assert "$request.AllowAutoRedirect = $false" in CODE
+    assert "$web.Proxy = $null" in CODE
+    assert "$web.AllowAutoRedirect = $false" in CODE
 
 
 def test_five_requests_a_second_at_most():
     # there is a pause between any two requests, also before the one at the limit
     (least,) = re.findall(r"Start-Sleep -Milliseconds \(\[Math\]::Max\((\d+), ", CODE)
-    assert int(least) * REQUESTS_PER_SECOND >= 1000
+    (between,) = re.findall(
+        r"if \(\$asked -and \$request\['Do'\] -eq 'http'\) { Start-Sleep -Milliseconds (\d+) }", CODE
+    )
+    assert min(int(least), int(between)) * REQUESTS_PER_SECOND >= 1000
 
 
 def test_its_brackets_match():
@@ -84,34 +89,32 @@ def test_its_brackets_match():
     assert not open_ones
 
 
-def test_it_has_every_parameter_that_is_sent_and_no_other():
-    sent = set()
-
-    def run(module, arguments):
-        assert module == "ansible.windows.win_powershell"
-        sent.update(arguments["parameters"])
-        return {"result": {"status": 304, "headers": {}, "body": "", "polls": 1, "elapsed_ms": 1}}
-
-    transport = WindowsTransport(WindowsMachine("win1", run))
-    assert transport.post("http://imds.test", {}, b"{}", 1.0) == Answer(304, {}, b"")
-    transport.get_until_changed("http://imds.test", {}, 1.0, b"{}", 1.0, 1.0)
-    block = re.search(r"^param\((.*?)\)$", CODE, re.MULTILINE | re.DOTALL).group(1)
-    assert sent == set(re.findall(r"\$(\w+)", block))
+def test_it_reads_every_key_that_is_sent_and_no_other():
+    assert set(re.findall(r"\$request\['(\w+)'\]", CODE, re.IGNORECASE)) == set().union(*KEYS.values())
+    assert set(re.findall(r"\$Request\['Do'\] -eq '(\w+)'", CODE)) | {"read"} == set(KEYS)
 
 
 def test_every_failure_it_makes_up_is_known():
     made_up = set(re.findall(r"failure = '(\w+)'", CODE))
-    assert made_up == {"PowerShell", "Timeout", "TooLarge", "Unknown"}
-    known = (
-        windows_transport._TOO_SLOW
-        | windows_transport._NOT_HTTP
-        | windows_transport._ENDED
-        | {"TooLarge", "PowerShell"}
-    )
-    assert made_up <= known
+    assert made_up == {"PowerShell", "Timeout", "TooLarge", "Unknown", "Skipped", "Changed"}
+    known = windows_transport._TOO_SLOW | windows_transport._NOT_HTTP | windows_transport._ENDED
+    assert made_up <= known | {"TooLarge", "PowerShell", SKIPPED, "Changed"}
     assert set(re.findall(r"\$failure = '(\w+)'", CODE)) == {"Unknown"}
 
 
 def test_every_key_it_gives_is_read():
     keys = set(re.findall(r"[{;] (\w+) = ", CODE))
-    assert keys == {"failure", "message", "part", "status", "headers", "body", "polls", "elapsed_ms"}
+    assert keys == {
+        "failure",
+        "message",
+        "part",
+        "status",
+        "headers",
+        "body",
+        "polls",
+        "files",
+        "booted",
+        "uptime_ms",
+        "answers",
+        "elapsed_ms",
+    }

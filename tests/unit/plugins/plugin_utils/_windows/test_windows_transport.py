@@ -4,6 +4,7 @@
 """What is sent to look.ps1, and what is made of whatever comes back."""
 
 import base64
+import contextlib
 import json
 
 import pytest
@@ -18,13 +19,15 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL, SCRIPT
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.windows_machine import (
     BODY,
     URL,
     Machine,
+    exchange,
     gave,
-    parameters,
     problem_of,
+    sent,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.faulty import answered, failed
 
@@ -41,13 +44,22 @@ RECORDED = {
     "verbose": [],
     "warning": [],
     "result": {
-        "status": 200,
-        "body": "eyJEb2N1bWVudEluY2FybmF0aW9uIjogMiwgIkV2ZW50cyI6IFtdfQ==",
-        "polls": 1,
-        "elapsed_ms": 82,
-        "headers": {"ETag": '"2"', "Content-Type": "application/json; charset=utf-8"},
+        "answers": [
+            {
+                "status": 200,
+                "body": "eyJEb2N1bWVudEluY2FybmF0aW9uIjogMiwgIkV2ZW50cyI6IFtdfQ==",
+                "polls": 1,
+                "elapsed_ms": 82,
+                "headers": {"ETag": '"2"', "Content-Type": "application/json; charset=utf-8"},
+            }
+        ],
+        "elapsed_ms": 83,
     },
 }
+
+
+def encoded(data):
+    return base64.b64encode(data).decode()
 
 
 # --- what is sent ---
@@ -63,33 +75,26 @@ def test_a_get():
             POWERSHELL,
             {
                 "script": SCRIPT.read_text(),
-                "depth": 3,
+                "depth": 4,
                 "error_action": "stop",
-                "parameters": {
-                    "Method": "GET",
-                    "Url": URL,
-                    "Headers": {"Metadata": "true"},
-                    "TimeoutMs": 125000,
-                    "MaxBytes": 1048576,
-                },
+                "parameters": {"Requests": [exchange("GET", Headers={"Metadata": "true"}, TimeoutMs=125000)]},
             },
         )
     ]
 
 
-def test_a_post():
-    machine = Machine(gave(answered(200)))
+def test_a_post_brings_the_look_after_it():
+    machine = Machine(gave(answered(200, BODY)), gave(answered(200), dict(answered(200, b"{}"), polls=3)))
+    transport = WindowsTransport(machine, ScriptedClock())
     headers = {"Metadata": "true", "Content-Type": "application/json"}
-    assert WindowsTransport(machine).post(URL, headers, b'{"StartRequests": []}', 10.0).status == 200
-    assert parameters(machine) == [
-        {
-            "Method": "POST",
-            "Url": URL,
-            "Headers": headers,
-            "TimeoutMs": 10000,
-            "MaxBytes": 1048576,
-            "Body": base64.b64encode(b'{"StartRequests": []}').decode(),
-        }
+    transport.get(URL, {}, 10.0)
+    assert transport.post(URL, headers, b'{"StartRequests": []}', 10.0).status == 200
+    assert transport.get_until_changed(URL, {}, 10.0, BODY, 1.0, 60.0) == (Answer(200, {}, b"{}"), 3)
+    assert sent(machine)[1:] == [
+        [
+            exchange("POST", Headers=headers, Body=encoded(b'{"StartRequests": []}'), Stop=True),
+            exchange("GET", Headers={"Metadata": "true"}, Known=encoded(BODY), IntervalMs=1000, LimitMs=5000),
+        ]
     ]
 
 
@@ -98,33 +103,118 @@ def test_a_wait():
     headers = {"Metadata": "true", "If-None-Match": '"2"'}
     answer, polls = WindowsTransport(machine).get_until_changed(URL, headers, 10.0, BODY, 2.0, 3599.5)
     assert (answer.status, polls) == (304, 1801)
-    assert parameters(machine) == [
-        {
-            "Method": "GET",
-            "Url": URL,
-            "Headers": headers,
-            "TimeoutMs": 10000,
-            "MaxBytes": 1048576,
-            "Known": base64.b64encode(BODY).decode(),
-            "IntervalMs": 2000,
-            "LimitMs": 3599500,
-        }
+    assert sent(machine) == [[exchange("GET", Headers=headers, Known=encoded(BODY), IntervalMs=2000, LimitMs=3599500)]]
+
+
+# --- what comes along ---
+
+NAME = "http://imds.test/metadata/instance/compute/name"
+GROUP = "http://imds.test/metadata/instance/compute/placementGroupId"
+
+
+def looked(*brought, lasting=False):
+    """A transport that was asked for the document when this was foreseen, by address; its machine, and its clock."""
+    machine = Machine(gave(answered(200, BODY), *brought), gave(answered(200, b"anew")))
+    clock = machine.clock = ScriptedClock()
+    transport = WindowsTransport(machine)
+    for url in (NAME, GROUP)[: len(brought)]:
+        transport.foresee(url, {"Metadata": "true"}, 3.0, lasting)
+    assert transport.get(URL, {}, 10.0).body == BODY
+    return transport, machine, clock
+
+
+def test_what_was_foreseen_comes_along_with_the_next_request():
+    transport, machine, _clock = looked(answered(200, b"win1"), answered(200, b"group"))
+    assert transport.get(GROUP, {}, 10.0).body == b"group"
+    assert transport.get(NAME, {}, 10.0).body == b"win1"
+    foreseen = {"Headers": {"Metadata": "true"}, "TimeoutMs": 3000}
+    assert sent(machine) == [
+        [exchange("GET", Stop=True), exchange("GET", Url=NAME, **foreseen), exchange("GET", Url=GROUP, **foreseen)]
     ]
+
+
+def test_it_is_given_once():
+    transport, machine, _clock = looked(answered(200, b"win1"))
+    assert [transport.get(NAME, {}, 10.0).body for _time in range(2)] == [b"win1", b"anew"]
+    assert len(machine.calls) == 2
+
+
+def test_it_is_asked_for_anew_when_time_has_passed():
+    transport, machine, clock = looked(answered(200, b"win1"))
+    clock.elapsed += 2.1
+    assert transport.get(NAME, {}, 10.0).body == b"anew"
+
+
+def test_it_is_asked_for_anew_when_something_else_was_asked_in_between():
+    transport, machine, _clock = looked(answered(200, b"win1"))
+    machine.results.insert(0, gave(answered(200, b"other")))
+    transport.get(URL, {}, 10.0)
+    assert transport.get(NAME, {}, 10.0).body == b"anew"
+    assert sent(machine)[1] == [exchange("GET")]  # foreseen once, brought once
+
+
+def test_what_does_not_change_is_given_again_and_not_asked_for_any_more():
+    transport, machine, clock = looked(answered(200, b"win1"), lasting=True)
+    transport.get(URL, {}, 10.0)
+    clock.elapsed += 100.0
+    machine.results.append(gave(answered(200, BODY)))
+    transport.foresee(NAME, {}, 3.0, True)
+    assert transport.get(URL, {}, 10.0).body == BODY
+    assert [transport.get(NAME, {}, 10.0).body for _time in range(2)] == [b"win1"] * 2
+    assert sent(machine)[1:] == [[exchange("GET")], [exchange("GET")]]
+
+
+def test_what_was_foreseen_can_go_with_a_call_that_is_made_for_something_else():
+    machine = Machine(gave({"body": None}, answered(200, BODY), answered(200, b"win1")))
+    transport = WindowsTransport(machine)
+    file = machine.later(Do="read")
+    transport.foresee(URL, {}, 10.0)
+    transport.foresee(NAME, {}, 3.0, True)
+    transport.begin()
+    assert file.answer() == {"body": None}
+    assert transport.get(URL, {}, 10.0).body == BODY
+    assert transport.get(NAME, {}, 10.0).body == b"win1"
+    assert sent(machine) == [
+        [{"Do": "read", "Stop": False}, exchange("GET", Stop=True), exchange("GET", Url=NAME, TimeoutMs=3000)]
+    ]
+
+
+def test_it_is_asked_for_when_the_request_before_it_failed_and_kept_it_from_being_sent():
+    machine = Machine(gave(answered(500), failed("Skipped")), gave(answered(200, b"win1")))
+    transport = WindowsTransport(machine)
+    transport.foresee(NAME, {}, 3.0)
+    assert transport.get(URL, {}, 10.0).status == 500
+    assert transport.get(NAME, {}, 10.0).body == b"win1"
+
+
+def test_its_failure_is_the_failure_of_whoever_asks_for_it():
+    transport, machine, _clock = looked(failed("ConnectionReset"))
+    with pytest.raises(Unreachable):
+        transport.get(NAME, {}, 10.0)
+    assert len(machine.calls) == 1
+
+
+@pytest.mark.parametrize("timeout, calls", [(3.0, 1), (10.0, 2)])
+def test_a_time_out_is_tried_again_when_more_time_is_allowed_than_was_foreseen(timeout, calls):
+    transport, machine, _clock = looked(failed("Timeout"))
+    with pytest.raises(AnswerTimeout) if calls == 1 else contextlib.nullcontext():
+        transport.get(NAME, {}, timeout)
+    assert len(machine.calls) == calls
 
 
 @pytest.mark.parametrize("interval, limit", [(1.0, 7200.0), (1.0, 1e9), (1e9, 1e9), (1.0, float("inf"))])
 def test_no_call_is_longer_than_an_hour(interval, limit):
     machine = Machine(gave(answered(304)))
     WindowsTransport(machine).get_until_changed(URL, {}, 10.0, b"", interval, limit)
-    (sent,) = parameters(machine)
-    assert sent["LimitMs"] == 3600000
-    assert sent["IntervalMs"] <= 3600000  # what PowerShell calls an int ends at 24 days
+    ((request,),) = sent(machine)
+    assert request["LimitMs"] == 3600000
+    assert request["IntervalMs"] <= 3600000  # what PowerShell calls an int ends at 24 days
 
 
 def test_no_timeout_is_0_for_dotnet_refuses_that():
     machine = Machine(gave(answered(200)))
     WindowsTransport(machine).get(URL, {}, 0.0001)
-    assert parameters(machine)[0]["TimeoutMs"] == 1
+    assert sent(machine)[0][0]["TimeoutMs"] == 1
 
 
 def test_what_is_sent_is_plain_json():
@@ -185,7 +275,7 @@ def test_a_broken_answer_carries_its_polls():
 
 
 def test_an_approval_was_taken_whatever_its_answer_says_about_its_body():
-    machine = Machine(gave(answered(200, server="Microsoft-IIS/10.0")))
+    machine = Machine(gave(answered(200, server="Microsoft-IIS/10.0"), failed("Skipped")))
     assert WindowsTransport(machine).post(URL, {}, b"{}", 10.0).status == 200
 
 
@@ -231,6 +321,6 @@ def test_a_failure_with_a_wrong_type(key, value):
 
 
 def test_a_post_that_may_have_arrived():
-    message = problem_of(gave({"status": 200}), lambda transport: transport.post(URL, {}, b"{}", 10.0))
+    message = problem_of(gave({"status": 200}, {}), lambda transport: transport.post(URL, {}, b"{}", 10.0))
     assert "it has no polls" in message
     assert message.endswith("Whether the approval was sent is not known; to run this again does no harm.")

@@ -32,13 +32,34 @@ class Machine(WindowsMachine):
         return result
 
 
-def gave(answer, **more):
-    return dict({"changed": False, "error": [], "failed": False, "result": answer}, **more)
+def gave(*answers, **more):
+    """What win_powershell returns when look.ps1 has answered this to one request after the other."""
+    result = {"answers": list(answers), "elapsed_ms": 5}
+    return dict({"changed": False, "error": [], "failed": False, "result": result}, **more)
 
 
-def parameters(machine):
+def sent(machine):
+    """The requests of each call."""
     assert [module for module, _arguments in machine.calls] == [POWERSHELL] * len(machine.calls)
-    return [arguments["parameters"] for _module, arguments in machine.calls]
+    return [arguments["parameters"]["Requests"] for _module, arguments in machine.calls]
+
+
+def exchange(method, **more):
+    """What is sent for one exchange."""
+    request = {
+        "Do": "http",
+        "Stop": False,
+        "Method": method,
+        "Url": URL,
+        "Headers": {},
+        "Body": "",
+        "TimeoutMs": 10000,
+        "MaxBytes": 1048576,
+        "Known": "",
+        "IntervalMs": 0,
+        "LimitMs": 0,
+    }
+    return dict(request, **more)
 
 
 def problem_of(result, call=None):

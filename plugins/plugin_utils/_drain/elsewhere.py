@@ -1,0 +1,120 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps that others than the machine program do: one look a tick, its result in, what came of the step out. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from ...module_utils._steps.outcome import kept_back
+from ...module_utils._steps.sequence import ours
+from ...module_utils._steps.step_type import Step, TaskResult, rounds
+from ...module_utils._steps.types import type_of
+from .report import lost, why_failed
+
+A_TICK = 3.0
+"""Seconds until the next look, at least: what has less time left has had its last one."""
+
+
+class Outcome(TypedDict):
+    """What came of a step so far."""
+
+    state: str  # pending, done or failed
+    note: str
+    direction: str
+
+
+class AtHand(TypedDict):
+    """The step that a machine has under way with others."""
+
+    key: str
+    step: Step  # narrowed to what is ours, by the case before
+    direction: str
+    begun: bool  # whether it begins now
+    repeatable: bool  # whether another run may begin it once more
+    left: float  # seconds
+    file: str  # of the role's tasks
+
+
+def at_hand(answer: Mapping[str, Any], steps: Sequence[Step]) -> AtHand:
+    """The step that the machine's answer asks others for.
+
+    :arg steps: of the plan
+    """
+    asked = answer["elsewhere"]
+    step = next(step for step in steps if step["key"] == asked["key"])
+    entries = (answer.get("mark") or {}).get("steps") or []
+    case = next((entry["before"] for entry in entries if entry["key"] == asked["key"]), None)
+    return {
+        "key": asked["key"],
+        "step": ours(step, case) or step,
+        "direction": asked["direction"],
+        "begun": bool(asked["begun"]),
+        "repeatable": type_of(step["type"]).repeatable,
+        "left": float(asked["left"]),
+        "file": step["files"][asked["direction"]],
+    }
+
+
+def seen(hand: AtHand, about: Sequence[str], result: TaskResult) -> Outcome:
+    """What a look means.
+
+    :arg about: what is asked about it, in words of the step's type, in this order; none where only success counts
+    """
+    step = hand["step"]
+    gone = lost(step, result)
+    if gone:
+        return _outcome(hand, "failed", gone)
+    if "ansible_job_id" in result and not _has_ended(result):
+        return _outcome(hand, "pending")
+    if not about and any(item.get("failed") for item in rounds(result)):
+        return failed(hand, result)
+    note = ""
+    for word in about:
+        verdict = type_of(step["type"]).judges[word](step, hand["direction"], result)
+        words = kept_back() if step.get("no_log") and verdict.problem else verdict.problem
+        if verdict.done and words:
+            return _outcome(hand, "failed", words)
+        if verdict.done and any(item.get("failed") for item in rounds(result)):
+            return failed(hand, result)
+        if not verdict.done:
+            last = hand["left"] <= max(A_TICK, step["intervals"][hand["direction"]])
+            if not last:
+                return _outcome(hand, "pending", words or verdict.note)
+            if words:
+                return _outcome(hand, "failed", words)
+        note = verdict.note or note
+    return _outcome(hand, "done", "" if step.get("no_log") else note)
+
+
+def failed(hand: AtHand, result: TaskResult) -> Outcome:
+    """A task of the step failed."""
+    return _outcome(hand, "failed", why_failed(hand["step"], result))
+
+
+def case(step: Step, result: TaskResult) -> dict[str, Any]:
+    """What is the case before a step, or as ``failed`` why that could not be learned.
+
+    :arg result: of the task of its type that asked
+    """
+    if lost(step, result) or any(item.get("failed") for item in rounds(result)):
+        return {"failed": why_failed(step, result)}
+    return {"case": type_of(step["type"]).case(step, result)}
+
+
+def waits(hand: AtHand, why: str) -> Outcome:
+    """The step has not ended, or may not begin yet."""
+    return _outcome(hand, "pending", why)
+
+
+def _has_ended(result: TaskResult) -> bool:
+    return str(result.get("finished", 0)).lower() in ("1", "true")
+
+
+def _outcome(hand: AtHand, state: str, note: str = "") -> Outcome:
+    return {"state": state, "note": note, "direction": hand["direction"]}

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Between the tasks of a tick and its decision: the run's name, the answers out of the hosts' variables, the rest between ticks.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import platform
+import secrets
+import time
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ansible.utils.display import Display
+
+from ..module_utils._text import listed
+from ._deciding import happened
+from ._deciding.schema import Record
+
+LEFT = "It has left the play after an error of its own, which is shown above."
+SILENT = "Its task returned nothing that could be read."
+
+
+def load() -> None:
+    """Nothing: whoever calls it has loaded this room."""
+
+
+def begun(hosts: Sequence[Mapping[str, Any]], check: Any, job: Any) -> Record:
+    """A record of a run that has a name of its own."""
+    run = {"run": f"run-{secrets.token_hex(4)}", "job": job, "controller": platform.node(), "check": check}
+    return happened.begun(hosts, run, time.monotonic())
+
+
+def answers(
+    record: Mapping[str, Any], hostvars: Mapping[str, Any], present: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """What the machines answered that were called in this tick, with what others did for them."""
+    return {host: _answer(call, hostvars, host, present) for host, call in record["todo"]["calls"].items()}
+
+
+def ticked(record: Record, answered: Mapping[str, Mapping[str, Any]]) -> Record:
+    """The record after the tick, when the next one is due."""
+    after = happened.after(record, answered, time.monotonic())
+    marked = _marked(after)
+    if marked and not _marked(record):
+        Display().display(_first_mark_words(after, marked))
+    if not after["finished"]:
+        time.sleep(after["todo"]["seconds"])
+    return after
+
+
+def _marked(record: Record) -> list[str]:
+    """The hosts that bear a mark of this run."""
+    run = record["run"]["run"]
+    return [
+        host
+        for host, machine in record["hosts"].items()
+        if machine["mark"] and (machine["mark"].get("holder") or {}).get("run") == run
+    ]
+
+
+def _first_mark_words(record: Record, marked: Sequence[str]) -> str:
+    """Said while it can be said: nothing runs after an interruption."""
+    return (
+        f"{listed(marked)}: taken out of service from here on, with the mark of {record['run']['run']} (mark.json in "
+        "/var/lib/azure-maintenance, or in azure_maintenance_folder). If this run is interrupted, begin the same command again: it "
+        "goes on by the marks. Playbook cloudops.azure_maintenance.status shows them."
+    )
+
+
+def _answer(
+    call: Mapping[str, Any], hostvars: Mapping[str, Any], host: str, present: Collection[str]
+) -> dict[str, Any]:
+    if host not in present:
+        return {"lost": LEFT}
+    variables = hostvars[host]
+    answer = variables.get("__maintain_answer") or {}
+    if answer.get("lost") or str(answer.get("number")) != str(call["number"]):
+        return {"lost": answer.get("lost") or answer.get("msg") or SILENT}
+    done = variables.get("__drain_elsewhere") or {}
+    fresh = done if str(done.get("number")) == str(call["number"]) else {}
+    return {**answer, "outcomes": fresh.get("outcomes") or {}, "before": fresh.get("before") or {}}

@@ -1,0 +1,106 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps that others do for a machine: one look's result in, what came of the step out."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import elsewhere
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+
+HOST = Host(
+    "web1", "linux", {"all": ["web1", "lb1", "lb2"], "lb": ["lb1", "lb2"]}, lambda name: "linux", lambda path: path
+)
+BALANCERS = {"type": "haproxy", "load_balancers": ["lb"]}
+
+
+def hand(raw, direction="do", left=60.0, before=None, begun=True):
+    plan = make_plan([raw], HOST)
+    assert not plan["errors"]
+    key = plan["steps"][0]["key"]
+    asked = {"key": key, "direction": direction, "begun": begun, "left": left}
+    return elsewhere.at_hand({"elsewhere": asked, "mark": {"steps": [{"key": key, "before": before}]}}, plan["steps"])
+
+
+def shown(*states, balancer="lb1", **more):
+    after = [{"status": status, "scur": str(sessions)} for status, sessions in states]
+    return {"state_after": after, "__drain_target": {"load_balancer": balancer}, "changed": True, **more}
+
+
+def looked(*rounds):
+    return {"results": list(rounds), "changed": True}
+
+
+OUT = ["out", "sessions"]
+
+
+def test_a_server_without_sessions_is_out():
+    found = elsewhere.seen(hand(BALANCERS), OUT, looked(shown(("DRAIN", 0)), shown(("DRAIN", 0), balancer="lb2")))
+    assert found == {"state": "done", "note": "", "direction": "do"}
+
+
+def test_another_run_goes_on_with_what_may_be_done_once_more():
+    assert hand(BALANCERS, begun=False)["repeatable"]
+    assert not hand({"type": "command", "do": "suspend", "delegate_to": "lb1"}, begun=False)["repeatable"]
+
+
+def test_its_sessions_are_waited_for_until_the_last_look_that_there_is_time_for():
+    busy = looked(shown(("DRAIN", 2)))
+    assert elsewhere.seen(hand(BALANCERS), OUT, busy)["state"] == "pending"
+    over = elsewhere.seen(hand(BALANCERS, left=2.0), OUT, busy)
+    assert over == {"state": "failed", "note": "server web1 still has 2 sessions", "direction": "do"}
+    going_on = elsewhere.seen(hand(dict(BALANCERS, at_limit="continue"), left=2.0), OUT, busy)
+    assert going_on == {"state": "done", "note": "went on although server web1 still had 2 sessions", "direction": "do"}
+
+
+def test_a_server_that_does_not_leave_is_a_failure_at_once():
+    found = elsewhere.seen(hand(BALANCERS), OUT, looked(shown(("UP", 0), output=["Permission denied"])))
+    assert found["state"] == "failed" and "lb1: HAProxy shows web1 as UP; it said: Permission denied" in found["note"]
+
+
+def test_one_that_an_administrator_had_taken_out_is_none_of_ours():
+    case = {"servers": {"lb1/www": "MAINT", "lb1/api": "UP", "lb2/www": "DRAIN"}}
+    step = hand(BALANCERS, before=case)["step"]
+    assert step["targets"] == [{"load_balancer": "lb1", "backend": "api"}]
+
+
+@pytest.mark.parametrize("about", [[], OUT])
+def test_a_load_balancer_that_can_not_be_reached_is_named(about):
+    found = elsewhere.seen(hand(BALANCERS), about, looked(shown(unreachable=True, msg="refused", balancer="lb2")))
+    assert found == {"state": "failed", "note": "lb2 unreachable: refused", "direction": "do"}
+
+
+COMMAND = {"type": "command", "do": "app drain", "undo": "app resume", "delegate_to": "lb1"}
+
+
+@pytest.mark.parametrize(
+    "result, state",
+    [
+        ({"ansible_job_id": "j1.1", "finished": 0, "started": 1}, "pending"),
+        ({"ansible_job_id": "j1.1", "finished": False}, "pending"),
+        ({"ansible_job_id": "j1.1", "finished": 1, "rc": 0}, "done"),
+        ({"ansible_job_id": "j1.1", "finished": True, "rc": 3, "failed": True, "cmd": ["app"]}, "failed"),
+        ({}, "done"),
+    ],
+)
+def test_a_job_is_pending_until_it_has_ended(result, state):
+    assert elsewhere.seen(hand(COMMAND, begun=False), [], result)["state"] == state
+
+
+def test_a_secret_step_keeps_its_words_back():
+    secret = dict(COMMAND, no_log=True)
+    found = elsewhere.seen(hand(secret), [], {"failed": True, "rc": 3, "cmd": ["x"], "stderr": "geheim"})
+    assert found["note"] == "it failed with 3; its words are kept back (no_log)"
+    url = "http://127.0.0.1/status"
+    asks = {"type": "http", "no_log": True, "do": {"url": url, "until": {"contains": "geheim"}}, "delegate_to": "lb1"}
+    found = elsewhere.seen(hand(asks, left=0.0), ["until"], {"status": 200, "content": "no"})
+    assert found["state"] == "failed" and "geheim" not in found["note"]
+    found = elsewhere.seen(hand(asks), ["until"], {"status": 200, "content": "geheim"})
+    assert found == {"state": "done", "note": "", "direction": "do"}
+
+
+def test_what_has_to_wait_says_why():
+    assert elsewhere.waits(hand(COMMAND), "not now") == {"state": "pending", "note": "not now", "direction": "do"}

@@ -1,0 +1,114 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What look.ps1 does with a list of requests, played in Python, for servers and disks that do no wrong.
+
+This shows what is made of its answers, not that look.ps1 works.
+"""
+
+import base64
+import http.client
+import pathlib
+import time
+import urllib.parse
+
+SKIPPED = {"failure": "Skipped", "message": "an earlier request failed", "part": "stop"}
+
+
+class PlayedMachine:
+    """A Windows machine.
+
+    :arg disk: the folder that its disk is
+    :arg boot: what it says of when it was started
+    :arg exchange: what its metadata service answers to a request; by default a real one is made
+    :arg now: by its clock, and `sleep`
+    """
+
+    def __init__(
+        self, disk, boot=("2026-01-01T00:00:00", 3600000), exchange=None, now=time.monotonic, sleep=time.sleep
+    ):
+        self.disk = pathlib.Path(disk)
+        self.boot = boot
+        self._exchange = exchange or exchanged
+        self._now = now
+        self._sleep = sleep
+
+    def result(self, requests):
+        """What look.ps1 puts into $Ansible.Result."""
+        started = self._now()
+        answers = []
+        stopped = False
+        for request in requests:
+            if stopped:
+                answers.append(SKIPPED)
+                continue
+            answer = self._carried_out(request)
+            stopped = request["Stop"] and ("failure" in answer or answer.get("status", 0) >= 300)
+            answers.append(dict(answer, elapsed_ms=int((self._now() - started) * 1000)))
+        return {"answers": answers, "elapsed_ms": int((self._now() - started) * 1000)}
+
+    def path(self, windows):
+        """Where a file of the machine is here."""
+        return self.disk.joinpath(*windows.replace("%", "").replace(":", "").replace("\\", "/").split("/"))
+
+    def _carried_out(self, request):
+        if request["Do"] == "http":
+            return self._waited(request)
+        if request["Do"] == "boot":
+            return {"booted": self.boot[0], "uptime_ms": self.boot[1]}
+        path = self.path(request["Path"])
+        if request["Do"] == "folder":
+            return {"files": {file.name: contents(file) for file in sorted(path.glob("*.json"))}}
+        try:
+            there = contents(path)
+            if request["Compare"] and there != request["Known"]:
+                return {
+                    "failure": "Changed",
+                    "message": "it holds something else by now",
+                    "part": "compare",
+                    "body": there,
+                }
+            if request["Do"] == "read":
+                return {"body": there}
+            return self._edited(path, request["Body"])
+        except OSError as error:
+            return {"failure": "Unknown", "message": str(error), "part": request["Do"]}
+
+    def _edited(self, path, body):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if body is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(base64.b64decode(body))
+        return {"body": body}
+
+    def _waited(self, request):
+        started = self._now()
+        polls = 0
+        while True:
+            elapsed = int((self._now() - started) * 1000)
+            polls += 1
+            try:
+                answer = self._exchange(request)
+            except OSError as error:
+                return {"failure": "ConnectionRefused", "message": str(error), "part": "head", "polls": polls}
+            same = answer["status"] == 304 or (answer["status"] == 200 and answer["body"] == request["Known"])
+            if elapsed >= request["LimitMs"] or not same:
+                return dict(answer, polls=polls)
+            self._sleep(max(0, min(request["IntervalMs"], request["LimitMs"] - elapsed)) / 1000)
+
+
+def contents(path):
+    return base64.b64encode(path.read_bytes()).decode() if path.is_file() else None
+
+
+def exchanged(request):
+    url = urllib.parse.urlsplit(request["Url"])
+    connection = http.client.HTTPConnection(url.netloc, timeout=request["TimeoutMs"] / 1000)
+    body = base64.b64decode(request["Body"]) or None
+    connection.request(request["Method"], url.path + "?" + url.query, body, request["Headers"])
+    response = connection.getresponse()
+    content = base64.b64encode(response.read()).decode()
+    connection.close()
+    headers = {name.lower(): value for name, value in response.getheaders()}
+    return {"status": response.status, "headers": headers, "body": content}

@@ -1,0 +1,441 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Windows machine in a tick: it answers as a Linux machine does whose steps are carried out elsewhere, in few starts."""
+
+import base64
+import json
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer, Transport
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import perform_on_windows
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import document, event
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import (
+    PlayedMachine,
+)
+
+ENDPOINT = "http://imds.test"
+HELLO = {"do": "hello"}
+LOOK = {"do": "look", "wait": 0, "since": None}
+APPROVE = {"do": "approve", "ids": ["ID-1"], "prepared": ["web1"], "allow_unknown": []}
+# What look.ps1 reads of each: a key that is not there can't be read alike in all PowerShells.
+KEYS = {
+    "http": {"Method", "Url", "Headers", "Body", "TimeoutMs", "MaxBytes", "Known", "IntervalMs", "LimitMs"},
+    "read": {"Path", "Known", "Compare"},
+    "edit": {"Path", "Known", "Compare", "Body"},
+    "folder": {"Path"},
+    "boot": set(),
+}
+KEYS = {do: keys | {"Do", "Stop"} for do, keys in KEYS.items()}
+START = 2.0  # seconds of each start of PowerShell, where they count
+SERVICE = "service W3SVC"
+STEPS = (acting.step("W3SVC", "service", elsewhere=True), acting.step("t.yml", "tasks", elsewhere=True))
+
+
+class Service:
+    """A metadata service: one event, which starts when it is approved."""
+
+    def __init__(self):
+        self.document = document(2, event("ID-1", resources=["web1"]))
+        self.leaves = {"name": b"web1", "placementGroupId": b"group", "vmId": b"vm-id", "priority": b"Spot"}
+        self.status = 200
+        self.asked = []
+        self.changes = []  # documents to come, one a look
+
+    def answer(self, method, url, body=b""):
+        self.asked.append(f"{method} {url.split('?')[0].rpartition('/')[2]}")
+        if self.status != 200:
+            return self.status, b""
+        if method == "POST":
+            self.document = document(3, event("ID-1", status="Started", resources=["web1"]))
+            return 200, b""
+        leaf = self.asked[-1].split()[1]
+        if leaf in self.leaves:
+            return 200, self.leaves[leaf]
+        if self.changes:
+            self.document = self.changes.pop(0)
+        return 200, self.document
+
+
+class ServiceTransport(Transport):
+    """The way of a Linux machine to the service."""
+
+    def __init__(self, service, clock):
+        super().__init__(clock)
+        self.service = service
+
+    def get(self, url, headers, timeout):
+        status, body = self.service.answer("GET", url)
+        return Answer(status, {"content-length": str(len(body))}, body)
+
+    def post(self, url, headers, body, timeout):
+        return Answer(self.service.answer("POST", url, body)[0], {"content-length": "0"}, b"")
+
+
+class Linux(acting.Machine):
+    def __init__(self, folder, *steps):
+        super().__init__(folder, *steps)
+        self.service = Service()
+        self.transport = ServiceTransport(self.service, self.clock)
+
+
+class Windows(acting.Machine):
+    """The same machine, with Windows. starts: the requests of each start of PowerShell"""
+
+    takes = 0.0
+
+    def __init__(self, folder, *steps):
+        super().__init__(folder, *steps)
+        self.service = Service()
+        self.played = PlayedMachine(folder, exchange=self.exchange, now=self.clock.now, sleep=self.clock.sleep)
+        self.booted = "2025-12-31T23:00:00"
+        self.up_before = 3600.0  # seconds before the clock's beginning
+        self.starts = []
+        self.before_start = {}  # by the number of a start: what happens before it
+
+    def exchange(self, request):
+        body = base64.b64decode(request["Body"])
+        status, content = self.service.answer(request["Method"], request["Url"], body)
+        headers = {"content-length": str(len(content))}
+        return {"status": status, "headers": headers, "body": base64.b64encode(content).decode()}
+
+    def execute(self, module, arguments):
+        assert module == "ansible.windows.win_powershell"
+        requests = arguments["parameters"]["Requests"]
+        for request in requests:
+            assert json.loads(json.dumps(request)) == request
+            assert set(request) == KEYS[request["Do"]]
+        happens = self.before_start.pop(len(self.starts), None)
+        self.starts.append([request["Do"] if request["Do"] != "http" else request["Method"] for request in requests])
+        self.clock.elapsed += self.takes
+        if happens:
+            happens()
+        self.played.boot = (self.booted, int(1000 * (self.clock.elapsed + self.up_before)))
+        return {"result": self.played.result(requests)}
+
+    def perform(self, call):
+        self.starts.clear()
+        return perform_on_windows("win1", self.execute, call, self.clock)
+
+    def call(self, *requests, **options):
+        self.number += 1
+        given = {
+            "run": "run-1",
+            "number": self.number,
+            "holder": {"kind": "run", "run": "run-1", "job": "", "controller": "ctl1"},
+            "endpoint": ENDPOINT,
+        }
+        given.update(options)
+        return self.perform({"requests": list(requests), "options": given, "steps": self.steps})
+
+    @property
+    def file(self):
+        return self.played.path("%ProgramData%\\AzureMaintenance\\mark.json")
+
+    def mark(self):
+        return json.loads(self.file.read_text()) if self.file.exists() else None
+
+
+@pytest.fixture
+def machine(tmp_path):
+    made = Windows(tmp_path, *STEPS)
+    made.takes = START
+    return made
+
+
+# --- the same as on Linux ---
+
+
+def without_times(value):
+    """An answer without what depends on the machine's clock, the name of its boot, and when its mark was last renewed."""
+    if isinstance(value, dict):
+        left = {"lease", "boot_id", "uptime", "began", "took", "age", "elapsed", "notice", "number", "renewed"}
+        return {key: without_times(inner) for key, inner in value.items() if key not in left}
+    return [without_times(inner) for inner in value] if isinstance(value, list) else value
+
+
+def go(to="prepared", **more):
+    return dict({"do": "go", "to": to, "events": ["ID-1"], "left": 600.0, "lease": 120.0}, **more)
+
+
+OUTCOMES = {SERVICE: {"state": "done", "note": "", "seconds": 2.0}}
+OTHERS = {"run": "run-2", "holder": {"kind": "run", "run": "run-2", "job": "", "controller": "ctl2"}}
+LIVES = {
+    "prepared, approved and brought back": [
+        ([HELLO, LOOK], {}),
+        ([LOOK, go()], {}),
+        ([LOOK, go(before={SERVICE: {"ran": True}})], {}),
+        ([LOOK, go()], {}),
+        ([LOOK, go(outcomes=OUTCOMES)], {}),
+        ([go(outcomes={"tasks t.yml": {"state": "done"}})], {}),
+        ([APPROVE], {}),
+        ([LOOK], {}),
+        ([LOOK, go("recovered")], {}),
+        ([go("recovered", outcomes={"tasks t.yml": {"state": "done", "direction": "undo"}})], {}),
+        ([go("recovered", outcomes={SERVICE: {"state": "done", "direction": "undo"}})], {}),
+        ([LOOK], {}),
+    ],
+    "a step fails": [
+        ([go(before={SERVICE: {"ran": True}})], {}),
+        ([go(outcomes={SERVICE: {"state": "failed", "note": "it hangs"}})], {}),
+        ([go("recovered")], {}),
+    ],
+    "nothing to do": [([go("recovered")], {}), ([go("recovered", unmarked=True)], {})],
+    "another run holds it": [
+        ([go(before={SERVICE: {"ran": True}})], {}),
+        ([LOOK, go()], OTHERS),
+        ([go(take="run-1")], OTHERS),
+        ([APPROVE], OTHERS),
+        ([go("recovered")], {}),
+    ],
+    "an earlier call comes late": [
+        ([go(before={SERVICE: {"ran": True}})], {"number": 5}),
+        ([go(outcomes=OUTCOMES)], {"number": 5}),
+        ([APPROVE], {"number": 4}),
+    ],
+    "a person says yes": [
+        ([{"do": "yes", "event": "ID-1", "by": "me"}], {"run": ""}),
+        ([{"do": "yes", "event": "ID-2", "by": "me"}, {"do": "no_yes", "event": "ID-1"}], {"run": ""}),
+        ([LOOK], {}),
+        ([{"do": "take_off"}], {}),
+        ([LOOK], {}),
+    ],
+    "requests that are wrong": [([{"do": "fly"}, LOOK], {}), ([LOOK], {"endpoint": "ftp://imds.test"})],
+}
+
+
+@pytest.mark.parametrize("life", LIVES)
+def test_it_answers_as_a_linux_machine_does_whose_steps_are_carried_out_elsewhere(tmp_path, life):
+    linux, windows = Linux(tmp_path / "linux", *STEPS), Windows(tmp_path / "windows", *STEPS)
+    for requests, options in LIVES[life]:
+        mine, theirs = (without_times(machine.call(*requests, **options)) for machine in (linux, windows))
+        text = json.dumps(theirs).replace("%ProgramData%\\\\AzureMaintenance\\\\", f"{linux.folder}/")
+        assert json.loads(text) == mine
+        assert linux.mark() is None or without_times(linux.mark()) == without_times(windows.mark())
+
+
+# --- what it costs ---
+
+
+def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
+    answer = machine.call(HELLO, LOOK)
+    assert machine.starts == [["read", "folder", "boot"] + ["GET"] * 5]
+    assert answer["answers"][0] == {
+        "resource_name": "web1",
+        "placement_group": "group",
+        "vm_id": "vm-id",
+        "priority": "Spot",
+        "problem": "",
+    }
+    assert [shown["id"] for shown in answer["answers"][1]["events"]] == ["ID-1"]
+    assert (answer["mark"], answer["yes"], answer["lost"]) == (None, [], "")
+
+
+def test_a_look_and_a_step_that_goes_on_are_one_start(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.call(LOOK, go(outcomes={SERVICE: {"state": "pending"}}))
+    assert machine.starts == [["read", "folder", "boot", "GET", "GET"]]
+
+
+def test_what_changes_the_mark_is_two_starts(machine):
+    answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
+    assert machine.starts == [["read", "folder", "boot", "GET", "GET"], ["edit"]]
+    assert answer["elsewhere"]["key"] == SERVICE
+    machine.call(LOOK, go(outcomes=OUTCOMES))
+    assert machine.starts[1:] == [["edit"]]
+
+
+def test_an_approval_with_the_look_after_it_is_two_starts_and_is_sent_only_with_the_mark_as_it_was(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    answer = machine.call(APPROVE)
+    assert machine.starts == [["read", "folder", "boot", "GET", "GET"], ["edit", "POST", "GET"]]
+    (approve,) = answer["answers"]
+    assert approve["approved"] == ["ID-1"]
+    assert approve["look"]["events"][0]["status"] == "Started"
+
+
+def test_a_machine_without_a_mark_approves_as_long_as_it_has_none(machine):
+    assert machine.call(APPROVE)["answers"][0]["approved"] == ["ID-1"]
+    assert machine.starts[1] == ["read", "POST", "GET"]
+    assert not machine.file.parent.exists()
+
+
+def test_a_wait_that_sees_no_change_is_two_starts(machine):
+    answer = machine.call({"do": "look", "wait": 60, "since": 2}, seconds=85)
+    assert machine.starts == [["read", "folder", "boot", "GET", "GET"], ["GET"]]
+    assert answer["answers"][0]["failure"]["kind"] == "timeout"
+
+
+def test_a_change_since_the_last_look_is_seen_in_one_start(machine):
+    answer = machine.call({"do": "look", "wait": 60, "since": 1}, seconds=85)
+    assert len(machine.starts) == 1
+    assert answer["answers"][0]["incarnation"] == 2
+
+
+def test_a_lease_is_renewed_when_half_of_it_is_over(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    first = machine.mark()
+    machine.clock.sleep(40)
+    machine.call(LOOK)
+    assert machine.mark() == first
+    machine.clock.sleep(30)
+    answer = machine.call(LOOK)
+    assert machine.mark()["lease"]["until"] > first["lease"]["until"] + 60
+    assert answer["mark"] == machine.mark()
+
+
+def test_a_longer_lease_is_written_at_once(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.call(go(lease=900.0))
+    lease = machine.mark()["lease"]
+    assert lease["until"] - lease["uptime"] == pytest.approx(900.0)
+
+
+# --- others in between ---
+
+
+def overtake(machine, run="run-2"):
+    def happens():
+        mark = machine.mark()
+        mark.update(number=mark["number"] + 1, holder=dict(mark["holder"], run=run))
+        machine.file.write_text(json.dumps(mark))
+
+    return happens
+
+
+def test_an_approval_that_was_overtaken_is_not_sent(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.before_start[1] = overtake(machine)
+    answer = machine.call(APPROVE)
+    assert "POST scheduledevents" not in machine.service.asked
+    (approve,) = answer["answers"]
+    assert approve["approved"] == [] and approve["failure"] is None
+    assert [entry["reason"] for entry in approve["not_approved"]] == ["fenced"]
+    assert "by run run-2" in answer["fenced"]
+    assert answer["mark"]["holder"]["run"] == "run-2"
+
+
+def test_a_mark_that_appears_keeps_an_approver_from_approving(machine):
+    def happens():
+        machine.file.parent.mkdir(parents=True)
+        machine.file.write_text("{")
+
+    machine.before_start[1] = happens
+    answer = machine.call(APPROVE)
+    assert "POST scheduledevents" not in machine.service.asked
+    assert answer["answers"][0]["not_approved"][0]["reason"] == "fenced"
+
+
+def test_a_change_that_was_overtaken_is_none_and_hands_out_nothing(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.before_start[1] = overtake(machine)
+    answer = machine.call(go(outcomes=OUTCOMES))
+    assert answer["answers"][0]["state"] == "refused"
+    assert "by run run-2" in answer["answers"][0]["why"]
+    assert answer["elsewhere"] is None and answer["ask"] == []
+    assert machine.mark()["steps"][0]["state"] == "begun"
+
+
+def test_two_first_marks_are_one(machine):
+    machine.before_start[1] = lambda: (machine.file.parent.mkdir(parents=True), machine.file.write_text("not JSON"))
+    answer = machine.call(go(before={SERVICE: {"ran": True}}))
+    assert answer["answers"][0]["state"] == "refused"
+    assert answer["elsewhere"] is None
+    assert machine.file.read_text() == "not JSON"
+
+
+def test_what_can_not_be_written_is_not_begun(machine):
+    (machine.folder / "ProgramData").write_text("in the way")
+    answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
+    look, went = answer["answers"]
+    assert went["state"] == "failed" and answer["elsewhere"] is None
+    assert "can't be written" in went["why"] and "azure_maintenance_folder" in went["why"]
+    assert look["events"]
+
+
+def test_a_mark_that_can_not_be_understood_is_somebodys(machine):
+    machine.file.parent.mkdir(parents=True)
+    machine.file.write_text('{"format": 99}')
+    answer = machine.call(LOOK, go(), APPROVE)
+    assert "format 99" in answer["mark"]["unreadable"]
+    assert answer["answers"][1]["state"] == "refused"
+    assert answer["answers"][2]["approved"] == []
+    assert machine.file.read_text() == '{"format": 99}'
+
+
+def test_a_mark_that_can_not_be_understood_can_be_taken_off(machine):
+    machine.call({"do": "yes", "event": "ID-1", "by": "me"}, run="")
+    machine.file.write_text("not JSON")
+    answer = machine.call({"do": "take_off"})
+    assert (answer["answers"], answer["mark"], answer["yes"]) == ([{}], None, [])
+    assert not machine.file.exists()
+
+
+# --- clocks ---
+
+
+def test_a_clock_that_was_set_is_no_other_boot(machine):
+    """Windows works the moment of its boot out from the time of day."""
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.booted = "2025-12-31T23:00:41"
+    answer = machine.call(LOOK, go(), **OTHERS)
+    assert "taken to be alive" in answer["answers"][1]["why"]
+    assert answer["boot_id"] == "2025-12-31T23:00:00"
+
+
+def test_a_reboot_is_another_boot_and_ends_the_lease(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.booted = "2026-01-01T01:00:00"
+    answer = machine.call(go(take="run-1"), **OTHERS)
+    assert answer["boot_id"] == "2026-01-01T01:00:00"
+    assert answer["answers"][0]["state"] == "preparing"
+
+
+def test_two_boots_within_a_minute_are_two(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.booted, machine.up_before = "2025-12-31T23:00:50", 5.0 - machine.clock.elapsed
+    assert machine.call(LOOK)["boot_id"] == machine.booted
+
+
+def test_a_look_began_when_the_call_did(machine):
+    answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
+    look = answer["answers"][0]
+    assert look["began"] == answer["took"] == 2 * START
+    assert look["age"] == START
+
+
+# --- what is lost ---
+
+
+def test_a_connection_that_fails_is_lost_and_not_tried_again(machine):
+    def fails():
+        raise AnsibleConnectionFailure("timed out")
+
+    machine.before_start[0] = fails
+    answer = machine.call(LOOK, go())
+    assert "did not answer in time" in answer["lost"]
+    assert answer["answers"] is None and len(machine.starts) == 1
+
+
+def test_a_connection_that_fails_on_the_way_is_lost(machine):
+    def fails():
+        raise AnsibleConnectionFailure("Connection reset")
+
+    for requests in ([APPROVE, LOOK, LOOK], [go(before={SERVICE: {"ran": True}})]):
+        machine.before_start[1] = fails
+        answer = machine.call(*requests)
+        assert "connection was cut" in answer["lost"]
+        assert len(machine.starts) == 2
+
+
+def test_a_machine_that_can_not_look_says_why(machine):
+    machine.execute = lambda module, arguments: {"failed": True, "msg": "running scripts is disabled on this system"}
+    assert "Get-ExecutionPolicy" in machine.call(LOOK)["lost"]
+
+
+def test_a_machine_that_does_not_know_when_it_was_started(machine):
+    machine.booted = None
+    assert "Win32_OperatingSystem" in machine.call(LOOK)["lost"]
