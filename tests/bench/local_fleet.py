@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Local hosts, an emulator that answers for them, and the CPU seconds of a play against them."""
 
-import contextlib
 import json
 import os
 import resource
@@ -73,13 +72,15 @@ class Fleet:
         self.process.terminate()
         self.process.wait(10)
 
+    def ask(self, path, body=None):
+        """The emulator's control API."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.urls["control"] + path, data, {"Content-Type": "application/json"})
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=10) as answer:
+            return json.load(answer)
+
     def looks(self):
-        with contextlib.closing(
-            urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
-                self.urls["control"] + "/state", timeout=10
-            )
-        ) as answer:
-            return json.load(answer)["requests"]["get"]
+        return self.ask("/state")["requests"]["get"]
 
     def play(self, playbook, **variables):
         """One ansible-playbook: (CPU seconds, wall seconds, looks)."""

@@ -27,9 +27,9 @@ class Azure:
     def announce(self, text: str) -> None:
         self.ask("/scenario", yaml.safe_load(text))
 
-    def looks_of(self, machine: str) -> int:
-        """How often a machine has asked so far."""
-        return self.ask(f"/vms/{machine}")["requests"]["get"]
+    def looks(self, machines: list[str]) -> list[int]:
+        """How often each of these machines has asked so far."""
+        return [self.ask(f"/vms/{machine}")["requests"]["get"] for machine in machines]
 
     def journal(self) -> list[dict[str, Any]]:
         return self.ask("/journal")["entries"]
@@ -50,7 +50,8 @@ class Azure:
             return ""
         title = self._title(entry["event_id"])
         if kind == "command":
-            effects = {"Reboot": "the process was killed", "Freeze": "the process was stopped, and let go"}
+            killed = "the process was killed"
+            effects = {"Reboot": killed, "Redeploy": killed, "Freeze": "the process was stopped, and let go"}
             effect = effects[title.split()[0]] if entry["change"] == "started" else ""
             return f"{title}: {effect if entry['status'] == 0 else 'COULD NOT BE DONE'}" if effect else ""
         return {

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import uuid
 from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -60,7 +59,6 @@ class Machine:
             self.folder / "output.log",
         )
         (self.folder / "pid").write_text(str(process.pid))
-        (self.folder / "boot_id").write_text(str(uuid.uuid4()))
         return process
 
     def _keep(self) -> None:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Ansible side: a folder with inventory and ansible.cfg, and playbooks run in it with a time limit and a log."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -18,7 +19,7 @@ import yaml
 
 from . import cgroups, services, settings
 from .fleet import Fleet
-from .host import FleetError
+from .host import FleetError, process_words, until
 
 _FOLDER = settings.WORK / "controller"
 
@@ -37,7 +38,11 @@ _WEB_STEPS = [
         "backends": [services.BACKEND],
     },
     _NOTES,
-    {"type": "command", "name": "Ask the application", "do": ["test", "!", "-e", "/var/tmp/refuse"]},
+    {
+        "type": "command",
+        "name": "Ask the application",
+        "do": ["sh", "-c", "while [ -e /var/tmp/hang ]; do sleep 0.1; done; test ! -e /var/tmp/refuse"],
+    },
 ]
 
 
@@ -101,6 +106,15 @@ class Playbook:
                 + "\n".join(self.output().splitlines()[-60:])
             ) from None
         return Run(status, self.output(), self._log, time.monotonic() - self._started)
+
+    def cut_off(self, number: int, all_of_it: bool) -> None:
+        """End it by force, with all that it has started or itself alone, and wait until nothing of it is left."""
+        family = [self._process.pid, *_descendants(self._process.pid)]
+        for pid in family if all_of_it else family[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        self._process.wait(30)
+        until("all processes of the playbook to be gone", lambda: not any(map(process_words, family)), 30, pause=0.02)
 
     def stop(self, number: int = signal.SIGINT) -> None:
         """Interrupt it as Ctrl-C would; what does not go within 10 s is killed."""
@@ -178,6 +192,19 @@ class Controller:
             PYTHONDONTWRITEBYTECODE="1",
             LC_ALL="C.UTF-8",
         )
+
+
+def _descendants(pid: int) -> list[int]:
+    """Its children, theirs and so on; not ssh's lasting connections, which have left it."""
+    children: dict[int, list[int]] = {}
+    for member in cgroups.members("ctl"):
+        with contextlib.suppress(OSError):
+            stat = pathlib.Path(f"/proc/{member}/stat").read_text(encoding="ascii", errors="replace")
+            children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(member)
+    found = list(children.get(pid, []))
+    for member in found:
+        found += children.get(member, [])
+    return found
 
 
 def _ansible(program: str) -> str:

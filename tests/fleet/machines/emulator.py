@@ -116,14 +116,26 @@ class Emulator:
         return counts["get"] + counts["post"]
 
     def wait_until_waiting(self, name: str, alive: Callable[[], None], timeout: float = 90) -> None:
-        """Until this machine asks again and again: somebody waits there for an event. `alive` raises when nobody will."""
+        """Until this machine asks again and again: somebody waits there for an event. `alive` raises when nobody will.
+
+        A run's first call, which asks who the machine is, takes five requests, and more where one is tried again.
+        """
         before = self.requests(name)
 
         def waits() -> bool:
             alive()
-            return self.requests(name) >= before + 5
+            return self.requests(name) >= before + 8
 
         until(f"{name} to wait for events", waits, timeout, pause=0.2)
+
+    def wait_until_looked(self, name: str, before: int, alive: Callable[[], None], timeout: float = 60) -> None:
+        """Until this machine has sent more requests than so many."""
+
+        def looked() -> bool:
+            alive()
+            return self.requests(name) > before
+
+        until(f"{name} to look", looked, timeout, pause=0.02)
 
     def journal(self, kind: str = "", event_id: str = "") -> list[dict[str, Any]]:
         query = {name: value for name, value in (("kind", kind), ("event_id", event_id)) if value}

@@ -30,6 +30,11 @@ class Fleet:
     def boot_ids(self) -> dict[str, str]:
         return {name: machine.boot_id() for name, machine in self.machines.items()}
 
+    def left_behind(self) -> dict[str, list[str]]:
+        """What the product has left on machines that are on."""
+        left = {name: machine.left_behind() for name, machine in self.machines.items() if machine.is_wanted()}
+        return {name: files for name, files in left.items() if files}
+
     def up(self) -> None:
         """Fresh machines, booted and answering; whatever an earlier run left is removed first."""
         self.down()

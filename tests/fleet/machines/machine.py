@@ -3,7 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One machine: its disk, its power switch, its cable, and its console."""
 
+import contextlib
+import fcntl
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -11,6 +14,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from . import cgroups, services, settings
 from .host import FleetError, process_words, run, until
@@ -76,9 +82,49 @@ class Machine:
         """From now on the last drain step fails on this machine."""
         (self.root / "var/tmp/refuse").touch()
 
+    def hang(self, hangs: bool) -> None:
+        """From now on, or not any more, the drain step that waits for the application waits on this machine."""
+        (self.root / "var/tmp/hang").touch() if hangs else (self.root / "var/tmp/hang").unlink(missing_ok=True)
+
     def forget(self) -> None:
-        for note in ("prepared", "recovered", "refuse"):
+        for note in ("prepared", "recovered", "refuse", "hang"):
             (self.root / "var/tmp" / note).unlink(missing_ok=True)
+        shutil.rmtree(self._marks, ignore_errors=True)
+
+    # What the product keeps there, read and changed from out here
+
+    @property
+    def _marks(self) -> pathlib.Path:
+        return self.root / "var/lib/azure-maintenance"
+
+    def mark(self) -> dict[str, Any] | None:
+        """The machine's mark; None where it has none."""
+        path = self._marks / "mark.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+    def left_behind(self) -> list[str]:
+        """What is in the folder of the mark and does not belong there when nobody handles the machine."""
+        found = (path.relative_to(self._marks) for path in self._marks.rglob("*") if not path.is_dir())
+        return sorted(str(path) for path in found if str(path) != "lock")
+
+    def let_lease_run_out(self) -> None:
+        """As if two minutes had gone by in which nobody renewed the mark's lease."""
+        with self._marks_locked():
+            mark = self.mark()
+            if mark:
+                mark["lease"]["until"] = mark["lease"]["uptime"]
+                changed = self._marks / "changed"
+                changed.write_text(json.dumps(mark), encoding="utf-8")
+                changed.rename(self._marks / "mark.json")
+
+    @contextlib.contextmanager
+    def _marks_locked(self) -> Iterator[None]:
+        if not self._marks.exists():
+            yield
+            return
+        with open(self._marks / "lock", "ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     # --- power ---
 
@@ -118,6 +164,10 @@ class Machine:
     def reset(self) -> None:
         """The reset button: off and on again, nobody is warned. Returns at once."""
         self._signal(signal.SIGKILL)
+
+    def stay_down(self) -> None:
+        """After its next reset it does not come up again: not before power_on()."""
+        self._want_off()
 
     def freeze(self, frozen: bool) -> None:
         """Stop all its processes where they are, or let them go on: a memory-preserving pause."""
@@ -178,6 +228,35 @@ class Machine:
 
         until(f"{' and '.join(units)} on {self.spec.name} to start", started, _BOOT_SECONDS, pause=0.3)
 
+    def programs(self) -> set[int]:
+        """The processes, out here, of the product's program on this machine while it answers calls."""
+        return {pid for pid in cgroups.members(self.spec.name) if _is_program(process_words(pid))}
+
+    def wait_for_calls(self, number: int, longest: float) -> None:
+        """Until so many calls of the program have begun; no longer than so many seconds."""
+        deadline = time.monotonic() + longest
+        known = self.programs()
+        while number > 0 and time.monotonic() < deadline:
+            time.sleep(0.01)
+            found = self.programs()
+            number -= len(found - known)
+            known = found
+
+    def next_call(self, timeout: float = 60) -> set[int]:
+        """The processes of the program that answer calls, as soon as there are any."""
+        return until(f"a call of the program on {self.spec.name}", self.programs, timeout, pause=0.005)
+
+    def stand_still(self, pids: set[int]) -> None:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """All its processes: sudo stands still with the one that it runs."""
+        for pid in cgroups.members(self.spec.name):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
     def boot_id(self) -> str:
         """Another one after each boot. Empty while the machine is off."""
         try:
@@ -199,3 +278,7 @@ class Machine:
         except FleetError as error:
             tail = self.console.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
             raise FleetError(f"{error}\nThe end of its console ({self.console}):\n" + "\n".join(tail)) from None
+
+
+def _is_program(words: Sequence[str]) -> bool:
+    return len(words) > 1 and "python" in words[0] and any("sys.stdin.buffer.read" in word for word in words)

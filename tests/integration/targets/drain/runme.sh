@@ -51,12 +51,14 @@ play "$here/test_check.yml" --check "$@"
 test ! -e "$dir/check"
 
 # Stand-ins for the modules that Windows machines run, and for a load balancer that comes and goes
-for module in ansible/windows/win_{service,command,uri,powershell,wait_for} \
+for module in ansible/windows/win_{service,service_info,command,uri,powershell,wait_for} \
     microsoft/iis/{website,website_info,web_app_pool,web_app_pool_info} community/general/haproxy; do
     folder="$dir/standins/ansible_collections/$(dirname "$module")/plugins/modules"
     mkdir -p "$folder"
     cp "$here/library/standin.py" "$folder/$(basename "$module").py"
 done
+"$python" "$here/files/stats.py" "$dir/stats.sock" &
+started+=("$!")
 for name in windows balancer; do
     DRAIN_TEST_DIR="$dir" ANSIBLE_COLLECTIONS_PATH="$dir/standins:${ANSIBLE_COLLECTIONS_PATH:-}" \
         play "$here/test_$name.yml" "$@"

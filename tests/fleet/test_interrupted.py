@@ -1,0 +1,116 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs that are killed and begun anew, that are two at once, and calls that act when nobody expects it any more."""
+
+import functools
+import signal
+import time
+
+import judge
+import pytest
+from machines import host
+
+AFFECTED = ("web2", "web3")
+# When a run is cut off: so many calls to web2 after it has begun, and so many seconds into the last of them. Every run goes
+# on where the one before was cut off: so these are moments all over a maintenance.
+LIVES = [(calls, seconds) for calls in (2, 3, 4) for seconds in (0.05, 0.5)]
+LONGEST_LIFE = 15.0  # for one in which web2 is away
+
+
+@pytest.mark.parametrize(
+    "number, all_of_it, later",
+    [(signal.SIGKILL, True, 0.0), (signal.SIGTERM, False, 0.2)],
+    ids=["all of it killed at once", "asked to end"],
+)
+def test_a_run_that_is_cut_off_and_begun_anew(azure, machines, maintain, user, number, all_of_it, later):
+    """Eight times in one maintenance."""
+    boots = machines.boot_ids()
+    event = azure.inject("Reboot", AFFECTED, notice=36000, tail=60)
+    phases = []
+    for calls, seconds in LIVES:
+        if azure.event(event)["status"] == "Gone" and not machines.left_behind():
+            break  # all is over before the last life
+        looked = azure.requests("web1")
+        run = maintain(waits=())
+        azure.wait_until_looked("web1", looked, alive=run.check_alive)
+        machines["web2"].wait_for_calls(calls - 1, LONGEST_LIFE)
+        time.sleep(seconds + later)  # the moment at which it is cut off
+        run.cut_off(number, all_of_it)
+        phases.append({name: (machines[name].mark() or {}).get("phase") for name in AFFECTED})
+        for name in AFFECTED:
+            machines[name].let_lease_run_out()
+    assert {"preparing", "prepared"} <= {phase for found in phases for phase in found.values()}, phases
+    maintain(waits=(), maintain_wait_timeout=30).wait().check()
+
+    posts = [post for post in azure.posts() if post["executed"]]
+    approvals = [request["result"] for post in posts for request in post["requests"]]
+    assert approvals.count("approved") == 1, posts
+    assert azure.journal("started", event)[0]["cause"] == "approved"
+    approved, started, gone = azure.times(event, "approved", "started", "gone")
+    judge.prepared_before(machines, AFFECTED, approved)
+    judge.out_of_use(user, AFFECTED, approved, gone)
+    judge.recovered_after(machines, AFFECTED, gone)
+    judge.rebooted(machines, boots, AFFECTED)
+    judge.untouched(machines, boots, ["web1", "web10"], user)
+    assert user.failures() == []
+    assert [user.states(name)[-1] for name in AFFECTED] == ["UP", "UP"]
+
+
+def test_two_runs_at_once(azure, machines, maintain, user):
+    """The first one has the machines. The second one keeps off, and says whose they are."""
+    boots = machines.boot_ids()
+    machines["web2"].hang(True)
+    first = maintain()
+    event = azure.inject("Reboot", AFFECTED, notice=3600, tail=60)
+    user.wait_for_state("web2", "DRAIN")
+    second = maintain(waits=())
+    ticks = "the second run to have looked, and looked again"
+    host.until(ticks, lambda: second.output().count("Tick | Take in what they answered") > 2, timeout=60)
+    machines["web2"].hang(False)
+    done = first.wait().check(), second.wait()
+    approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")
+    judge.prepared_before(machines, AFFECTED, approved)
+    judge.out_of_use(user, AFFECTED, approved, gone)
+    judge.recovered_after(machines, AFFECTED, gone)
+    judge.rebooted(machines, boots, AFFECTED)
+    assert user.failures() == []
+    assert done[0].result["problems"] == []
+    assert done[1].status != 0
+    for name in AFFECTED:
+        assert f"{name}, which bears the mark of run" in " ".join(done[1].result["problems"]), done[1].result
+
+
+def test_a_call_that_was_cut_off_and_acts_later(azure, machines, maintain, user):
+    """The program stands still on both machines, when they are prepared and when they are brought back: the run ends the
+    calls and goes on, and then they do, too."""
+    boots = machines.boot_ids()
+    run = maintain()
+    event = azure.inject("Reboot", AFFECTED, notice=3600, tail=60)
+    machines["web2"].wait_for_calls(1, 60)  # it asks what is the case before
+    _cut_off_and_let_act_later(machines, {"web2": 0.0, "web3": 0.1})
+    host.until("web2 to be brought back", lambda: (machines["web2"].mark() or {}).get("phase") == "recovering", 90)
+    _cut_off_and_let_act_later(machines, {"web2": 0.1, "web3": 0.0})
+    run.wait().check()
+    approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")
+    judge.prepared_before(machines, AFFECTED, approved)
+    judge.out_of_use(user, AFFECTED, approved, gone)
+    judge.recovered_after(machines, AFFECTED, gone)
+    judge.rebooted(machines, boots, AFFECTED)
+    assert user.failures() == []
+
+
+def _cut_off_and_let_act_later(machines, moments):
+    """Each machine's next call stands still so many seconds after it has begun, until another one has come and gone."""
+    host.until("no call", lambda: not any(machines[name].programs() for name in moments), timeout=60, pause=0.005)
+    stopped = {name: machines[name].next_call() for name in moments}
+    for name, seconds in sorted(moments.items(), key=lambda item: item[1]):
+        time.sleep(seconds)  # the moment at which it stands still
+        machines[name].stand_still(stopped[name])
+    caught = [name for name in moments if machines[name].programs() & stopped[name]]
+    assert caught, "every call had ended before it could be made to stand still"
+    for name in caught:
+        others = functools.partial(lambda name: machines[name].programs() - stopped[name], name)
+        host.until(f"another call to {name}", others, timeout=60, pause=0.02)
+        host.until(f"another call to {name} to end", lambda others=others: not others(), timeout=60)
+        machines[name].go_on()

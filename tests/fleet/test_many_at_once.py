@@ -1,0 +1,84 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several machines, or several events, at once: nobody waits for another one who is slow, hangs or is away."""
+
+import itertools
+import time
+
+import judge
+from machines import host
+
+
+def test_one_that_stays_down_holds_up_nobody(azure, machines, maintain, user):
+    boots = machines.boot_ids()
+    run = maintain()
+    machines["web3"].stay_down()
+    event = azure.inject("Reboot", ["web2", "web3"], notice=3600, tail=60)
+    gone = azure.wait_for_entry("gone", event, timeout=90)["wall"]
+    recovered = host.until("web2 to be back", lambda: machines["web2"].times("recovered"), timeout=40)
+    assert recovered[0] - gone < 20
+    user.wait_for_state("web2", "UP")
+    assert machines["web3"].boot_id() == "" and run.runs()
+    back = time.time()
+    machines["web3"].power_on()
+    done = run.wait().check()
+    judge.approved_once(azure, event, by="web1")
+    judge.rebooted(machines, boots, ["web2", "web3"])
+    judge.recovered_after(machines, ["web2"], gone)
+    judge.recovered_after(machines, ["web3"], back)
+    judge.untouched(machines, boots, ["web1", "web10"], user)
+    assert user.failures() == []
+    assert done.result["problems"] == []
+
+
+def test_a_drain_that_hangs_holds_up_no_other_event(azure, machines, maintain, user):
+    """Meanwhile another machine is preempted, and a third one is rebooted and brought back."""
+    boots = machines.boot_ids()
+    machines["web2"].hang(True)
+    run = maintain(maintain_max_out=3, drain_timeout=300)
+    slow = azure.inject("Reboot", ["web2"], notice=36000, tail=60)
+    host.until("web2 to be drained, all but the application", lambda: machines["web2"].times("prepared"), timeout=60)
+
+    azure.post("/clock", {"speed": 1})
+    preempt = azure.inject("Preempt", ["web3"], tail=5)
+    azure.wait_for_entry("approved", preempt, timeout=30)
+    azure.post("/clock", {"speed": 20})
+    reboot = azure.inject("Reboot", ["web10"], notice=36000, tail=60)
+    azure.wait_for_entry("gone", reboot)
+    host.until("web10 to be back", lambda: machines["web10"].times("recovered"), timeout=60)
+    assert azure.posts(slow) == [] and azure.event(slow)["status"] == "Scheduled"
+    assert machines["web2"].mark()["phase"] == "preparing"
+
+    machines["web2"].hang(False)
+    run.wait().check()
+    for name, event in (("web2", slow), ("web3", preempt), ("web10", reboot)):
+        judge.prepared_before(machines, [name], azure.times(event, "approved")[0])
+        assert [post["status"] for post in azure.posts(event)] == [200], azure.posts(event)
+        assert azure.journal("started", event)[0]["cause"] == "approved"
+    for name, event in (("web2", slow), ("web10", reboot)):
+        judge.rebooted(machines, boots, [name])
+        judge.recovered_after(machines, [name], azure.times(event, "gone")[0])
+    assert machines["web3"].boot_id() == "" and machines["web3"].times("recovered") == []
+    judge.untouched(machines, boots, ["web1"], user)
+    assert user.failures() == []
+
+
+def test_three_events_take_turns(azure, machines, maintain, user):
+    boots = machines.boot_ids()
+    run = maintain(maintain_max_out=1)
+    events = {name: azure.inject("Reboot", [name], notice=36000, tail=30) for name in ("web3", "web1", "web10")}
+    run.wait().check()
+    outs = []
+    for name, event in events.items():
+        approved, gone = azure.times(event, "approved", "gone")
+        judge.prepared_before(machines, [name], approved)
+        judge.recovered_after(machines, [name], gone)
+        assert azure.journal("started", event)[0]["cause"] == "approved"
+        outs.append((*machines[name].times("prepared"), *machines[name].times("recovered")))
+    assert len(azure.posts()) == 3, azure.posts()
+    assert all(first[1] <= second[0] for first, second in itertools.pairwise(sorted(outs))), outs
+    judge.at_most_out(user, 1)
+    judge.rebooted(machines, boots, events)
+    judge.untouched(machines, boots, ["web2"], user)
+    assert user.failures() == []

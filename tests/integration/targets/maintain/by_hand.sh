@@ -1,0 +1,125 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash disable=SC2154
+# A person's playbooks: status, approve, recover. To be sourced where start.sh has been, which sets dir and play.
+
+options=("$@")
+on_web() { play -i inventory.yml "${options[@]}" "$@"; }
+marked() { # an event for web1 and web2, and what a run has left on them that is taken to be alive for so many seconds
+    works on_web -e "lease=$1" mark.yml
+    event=$(cat "$dir/event")
+}
+edit() { # the marks of these machines, by a line of Python
+    for host in "${@:2}"; do
+        "$python" -c 'import json, sys; mark = json.load(open(sys.argv[1])); exec(sys.argv[2]); json.dump(mark, open(sys.argv[1], "w"))' \
+            "$dir/marks/$host/mark.json" "$1"
+    done
+}
+approve() { on_web "$@" cloudops.azure_maintenance.approve; }
+recover() { on_web --limit web "$@" cloudops.azure_maintenance.recover; }
+status() { on_web "$@" cloudops.azure_maintenance.status; }
+
+# works COMMAND, refuses COMMAND: it ends well, or fails; says WORDS: that is what it said
+works() { said=$("$@" 2>&1) || { echo "$said"; echo "FAILED: $*"; exit 1; }; }
+refuses() { if said=$("$@" 2>&1); then echo "$said"; echo "NOT REFUSED: $*"; exit 1; fi; }
+says() { grep -qF -- "$1" <<<"$said" || { echo "$said"; echo "NOT SAID: $1"; exit 1; }; }
+notes() { diff <(cut -d' ' -f1,2 "$dir/notes" | sort) <(printf '%s\n' "$@"); }
+posts() { [ "$(curl -sS "$control/journal" | grep -c '"kind": "post"')" = "$1" ] || { echo "not $1 approvals"; exit 1; }; }
+control=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1] + "/addresses.json"))["control"])' "$dir")
+
+marked 600
+printf '[web]\nlost1 ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1\n' >"$dir/lost"
+works status -i "$dir/lost"
+says "web1   web1: 1 event    PREPARED, its holder is alive"
+says "mark: prepared for $event, by run gone (job 12) on ctl1, since 20"
+says "web3   web3: 1 event    no mark"
+says "lost1  NOT REACHED: "
+says "nothing is known of their events and marks: lost1."
+
+refuses approve
+says "Say to which event"
+refuses approve -e "event=${event%?}"
+says "(did you mean '$event'?)"
+works approve -e "event=$event" --check
+says "Run gone (job 12) on ctl1 holds web1, web2 for Reboot $event"
+[ ! -e "$dir/marks/web1/yes" ]
+
+# Nobody named: nobody is brought back
+refuses on_web cloudops.azure_maintenance.recover
+says "Say which machines to bring back"
+refuses recover
+says "web1 is held by run gone (job 12) on ctl1, which has it since 20"
+refuses recover -e recover_take=gone
+says "web1 was taken out of service for Reboot $event (Scheduled"
+
+# A run that lives goes on, which its mark shows
+(
+    for _ in $(seq 600); do
+        [ ! -e "$dir/marks/web1/yes" ] || break
+        sleep 0.1
+    done
+    sleep 3
+    edit 'mark["number"] += 1' web1 web2
+) &
+works approve -e "event=$event"
+says "The yes to event $event is laid down on web1, web2."
+says "approves it when all of its machines are prepared."
+posts 0
+notes "web1 prepared" "web2 prepared"
+
+# One that is gone does not
+edit 'mark["lease"]["until"] = 0' web1 web2
+works status
+says "EXPIRED, heard of "
+says "a person has said yes to $event"
+mv "$dir/marks/web2/mark.json" "$dir/aside"
+refuses approve -e "event=$event"
+says "web2 bears no mark: it is in service."
+posts 0
+mv "$dir/aside" "$dir/marks/web2/mark.json"
+works approve -e "event=$event" --check
+posts 0
+works approve -e "event=$event"
+says "web3 has approved event $event."
+posts 1
+works approve -e "event=$event"
+says "has started: nothing is left to approve."
+posts 1
+
+refuses recover
+says "web1 was taken out of service for Reboot $event (Started)"
+works recover --check -e recover_force=true
+says "web1 is brought back from what run gone (job 12) on ctl1 did: run sh -c 'echo web1 recovered"
+notes "web1 prepared" "web2 prepared"
+works recover -e recover_force=true
+says "web3 bears no mark"
+notes "web1 prepared" "web1 recovered" "web2 prepared" "web2 recovered"
+[ ! -e "$dir/marks/web1/mark.json" ]
+
+refuses recover -i "$dir/lost" --limit web3,lost1 -e maintain_recover_timeout=1
+says "lost1 could not be asked: "
+grep -qE '^web3 .*failed=0' <<<"$said"
+
+# What version 0.1.0 left, and marks of which nobody knows what they say
+: >"$dir/notes"
+works recover --limit web3 -e recover_unmarked=true
+notes "web3 recovered"
+echo '{' >"$dir/marks/web3/mark.json"
+refuses recover --limit web3 -e recover_unmarked=true
+says "bears a mark that can't be read, so nobody can tell what was done to it"
+works recover --limit web3 -e recover_unmarked=true -e recover_force=true
+notes "web3 recovered" "web3 recovered"
+[ ! -e "$dir/marks/web3/mark.json" ]
+
+# A step that the inventory no longer has: its mark stays, until a person gives it up
+marked 0
+curl -sS -X POST -H 'Content-Type: application/json' -d '{}' "$control/reset" >/dev/null
+refuses recover --limit web1 -e '{"drain_steps": []}'
+says "the inventory no longer has this step"
+[ -e "$dir/marks/web1/mark.json" ]
+refuses recover --limit web1 -e '{"drain_steps": [], "recover_force": true}'
+says "the inventory no longer has this step"
+[ ! -e "$dir/marks/web1/mark.json" ]
+works recover --limit web2
+notes "web1 prepared" "web2 prepared" "web2 recovered"

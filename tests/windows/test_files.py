@@ -1,0 +1,92 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What look.ps1 does with files, under a real PowerShell: the same as its part is played in all other tests."""
+
+import base64
+import json
+import pathlib
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SCRIPT
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import playbook
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import (
+    PlayedMachine,
+)
+
+ONE, TWO = (base64.b64encode(content).decode() for content in (b'{"number": 1}\n', b"\x00\xff\r\n"))
+EMPTY = ""
+ENDS = {"message", "elapsed_ms"}  # of what is not the same in both
+
+
+def read(path="mark.json", known=None, compare=False, stop=False):
+    return {"Do": "read", "Path": path, "Known": known, "Compare": compare, "Stop": stop}
+
+
+def edit(body, known=None, path="mark.json", compare=True, stop=False):
+    return {"Do": "edit", "Path": path, "Known": known, "Body": body, "Compare": compare, "Stop": stop}
+
+
+def folder(path="yes"):
+    return {"Do": "folder", "Path": path, "Stop": False}
+
+
+LISTS = [
+    [read(), folder()],
+    [edit(None, ONE), read()],
+    [edit(ONE), read(), edit(TWO)],
+    [edit(TWO, TWO), edit(TWO, ONE), read(known=TWO, compare=True), read(known=ONE, compare=True)],
+    [edit(ONE, "nonsense", stop=True), read(), folder()],
+    [edit(EMPTY, TWO), read(), edit(ONE), edit(ONE, EMPTY)],
+    [edit(ONE, path="yes/a.json", compare=False), edit(TWO, path="yes/b.json", compare=False), folder()],
+    [edit(ONE, path="yes/b.json", compare=False), edit(None, path="yes/a.json", compare=False), folder(), folder("no")],
+    [edit(None, ONE), read(), edit(None), edit(ONE, compare=False), read(path="mark.json/x")],
+    [{"Do": "boot", "Stop": False}],
+]
+
+
+def within(place, requests):
+    return [dict(request, Path=f"{place}/{request['Path']}") if "Path" in request else request for request in requests]
+
+
+@pytest.fixture(scope="module")
+def carried_out(windows, tmp_path_factory):
+    """What win_powershell returned for each of the lists, and the folder that all of them worked in."""
+    place = tmp_path_factory.mktemp("files")
+    lists = [within(place / "AzureMaintenance", requests) for requests in LISTS]
+    variables = {"lists": lists, "script": SCRIPT.read_text(), "results": str(place / "results.json")}
+    play = pathlib.Path(__file__).with_name("files.yml")
+    printed, status = playbook(place, play, windows.line, variables, **windows.environment)
+    assert status == 0, printed
+    return json.loads((place / "results.json").read_text()), place / "AzureMaintenance"
+
+
+def test_nothing_is_thrown_and_nothing_is_reported_as_changed(carried_out):
+    for result in carried_out[0]:
+        assert result["error"] == [] and not result.get("failed") and result["changed"] is False
+
+
+def test_it_answers_as_it_is_played(carried_out, tmp_path):
+    played = PlayedMachine(tmp_path)
+    for requests, result in zip(LISTS[:-1], carried_out[0][:-1], strict=True):
+        expected = played.result(within("AzureMaintenance", requests))["answers"]
+        found = result["result"]["answers"]
+        assert [{key: said[key] for key in said if key not in ENDS} for said in found] == [
+            {key: said[key] for key in said if key not in ENDS} for said in expected
+        ], requests
+
+
+def test_it_knows_when_the_machine_was_started(carried_out):
+    (boot,) = carried_out[0][-1]["result"]["answers"]
+    assert boot["uptime_ms"] > 0 and boot["booted"][4] == "-" and "T" in boot["booted"]
+
+
+def test_it_leaves_no_other_files_behind(carried_out):
+    place = carried_out[1]
+    assert sorted(str(path.relative_to(place)) for path in place.rglob("*") if path.is_file()) == [
+        "lock",
+        "mark.json",
+        "yes/b.json",
+        "yes/lock",
+    ]
