@@ -35,7 +35,9 @@ if command -v haproxy >/dev/null; then
     sleep 2
 fi
 
+# Each of them begins on machines without marks.
 play() {
+    rm -rf "$dir/marks"
     ansible-playbook -i "$here/inventory.ini" "$@" \
         -e '{"dir": "'"$dir"'", "app_port": '"$port"', "front_port": '"$front"', "haproxy": '"$haproxy"'}'
 }
