@@ -19,9 +19,10 @@ def test_a_failing_drain_leaves_everything_as_it_was(azure, machines, maintain, 
     assert done.status != 0
     assert azure.event(event)["status"] == "Scheduled"
     judge.not_approved(azure)
-    for name in ("web2", "web3"):
-        assert len(machines[name].times("prepared")) == 1 and len(machines[name].times("recovered")) == 1, name
-        assert "DRAIN" in user.states(name) and user.states(name)[-1] == "UP", user.states(name)
+    assert len(machines["web3"].times("prepared")) == 1 and "DRAIN" in user.states("web3")
+    for name in ("web2", "web3"):  # web2 may have been stopped before it came as far
+        assert len(machines[name].times("prepared")) == len(machines[name].times("recovered")), name
+        assert user.states(name)[-1] == "UP", user.states(name)
     judge.untouched(machines, boots, ["web1", "web10"], user)
     assert machines.boot_ids() == boots
     assert user.failures() == []

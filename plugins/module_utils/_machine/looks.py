@@ -22,6 +22,8 @@ from .fence import Fence
 from .places import Fenced
 
 LEAVES = {"resource_name": "name", "placement_group": "placementGroupId", "vm_id": "vmId", "priority": "priority"}
+THROTTLED = 1.1
+"""Seconds after which a machine that has asked too often may ask again: the limit is one of requests a second (spec, section 3)."""
 _SPARE = 0.5  # seconds of a call that no request to the service may use
 _ENDPOINT_OPTIONS = ("endpoint", "discover", "api_version", "timeout", "first_timeout", "resource_name")
 
@@ -60,7 +62,7 @@ class Looks:
             client.foresee(list(LEAVES.values()))
             for name, leaf in LEAVES.items():
                 try:
-                    answer[name] = client.machine_text(leaf, self._seconds(NAME_TIMEOUT))
+                    answer[name] = self._text(client, leaf)
                 except ScheduledEventsError as error:
                     problems.append(error.message)
                     if error.kind in ("unreachable", "timeout"):
@@ -70,6 +72,16 @@ class Looks:
             if self._options.get("discover") and len(problems) == 1 and not endpoints:
                 endpoints = [found for found in self._find().endpoints if found != client.endpoint]
         return dict(answer, problem=" ".join(problems[:1]))
+
+    def _text(self, client: Client, leaf: str) -> str:
+        """Something about the machine; asked for once more where others have asked too much in the same second."""
+        try:
+            return client.machine_text(leaf, self._seconds(NAME_TIMEOUT))
+        except ScheduledEventsError as error:
+            if error.kind != "throttled":
+                raise
+        self._clock.sleep(THROTTLED)
+        return client.machine_text(leaf, self._seconds(NAME_TIMEOUT))
 
     def look(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         """The document, at once or as soon as it changes."""

@@ -60,6 +60,14 @@ def test_what_cant_be_learned_is_empty_and_says_why(machine):
     assert machine.clock.elapsed == 0
 
 
+def test_who_asks_in_the_same_second_as_others_asks_once_more(machine):
+    machine.transport.expect(leaf("name", 429), leaf("name", 200, b"web1"), leaf("placementGroupId", 429))
+    machine.transport.expect(leaf("placementGroupId", 429), leaf("vmId", 200, b""), leaf("priority", 200, b""))
+    (answer,) = machine.call({"do": "hello"})["answers"]
+    assert answer["resource_name"] == "web1" and "answered HTTP 429" in answer["problem"]
+    assert machine.clock.elapsed == 2.2
+
+
 def test_who_does_not_answer_is_not_asked_three_times_more(machine):
     machine.transport.expect(leaf("name", Unreachable("no route")))
     assert "no route" in machine.call({"do": "hello"})["answers"][0]["problem"]
