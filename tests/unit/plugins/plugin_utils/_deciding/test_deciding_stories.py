@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.marks import FRESH, is_prepared
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
     Machine,
@@ -71,7 +72,53 @@ def test_one_whose_placement_group_can_not_be_learned_is_prepared(declared):
     assert not declared or asked.count("hello") == 1, "what a declared scope makes needless is not asked for again"
 
 
-# ---- approved all the same ----
+def test_what_only_the_approver_is_shown_is_begun_in_the_next_tick():
+    run = Run()
+    run.tick()
+    first = event("A", ["vm1"])
+    run.show(first)
+    run.until(lambda: "approve" in str(run.record["todo"]["calls"].get("web2")))
+    run.show(first, event("B", ["vm3"], not_before=run.at + 30), to=["web2"])
+    run.tick()
+    requests = run.record["todo"]["calls"]["web3"]["requests"]
+    assert [request["events"] for request in requests if request["do"] == "go"] == [["B"]]
+    assert run.record["todo"]["seconds"] == 0.0
+
+
+def test_an_event_that_had_started_is_said_to_have_started_before_it_was_seen():
+    run = Run("web1", "web2")
+    run.tick()
+    run.show(started(event("A", ["vm2"])))
+    run.tick()
+    (line,) = [line for line in run.timeline.splitlines() if "  started  " in line]
+    assert line.endswith("started    before it was first seen")
+
+
+# ---- approved, and not too early ----
+
+
+def test_one_that_is_being_brought_back_counts_as_prepared_once_it_is_so_again():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    run["web1"].seconds, run["web2"].seconds = 60.0, 2.0
+    run.show()
+    run.until(lambda: run["web1"].mark["phase"] == "recovering")
+    run.show(event("B", ["vm1", "vm2"], not_before=3000))
+    run.until(lambda: run.sent("B"))
+    assert run.prepared("web1", "web2")
+
+
+def test_a_mark_counts_for_some_seconds_after_it_was_seen():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    machine = run.record["hosts"]["web1"]
+    seen = machine["mark_at"]
+    assert is_prepared(run.record, machine, "A", seen + FRESH)
+    assert not is_prepared(run.record, machine, "A", seen + FRESH + 1)
 
 
 def test_an_approver_that_was_lost_for_a_moment_approves_when_it_is_back():
@@ -141,3 +188,14 @@ def test_a_recovery_that_the_next_event_cut_off_is_tried_again():
     run.until(lambda: run["web1"].mark is None, most=30)
     run.to_end()
     assert not any("not back in service" in problem for problem in run.problems)
+
+
+def test_one_that_somebody_else_had_taken_out_stays_out_after_an_event_without_notice():
+    run = Run(rounds=0, wait_timeout=600.0)
+    failure = started(event("A", ["vm1"], type="Freeze"))
+    run.show(failure)
+    run.tick(4)
+    run.show()
+    run.to_end()
+    assert run.event()["gone"] is not None and run.event()["gone"] < run.at - 100
+    assert run.goes("web1") == []
