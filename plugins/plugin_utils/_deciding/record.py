@@ -116,8 +116,6 @@ def _take_answers(record: Record, answers: Answers, before: float, at: float) ->
     looks = []
     todo = record["todo"]
     rested = before + todo["seconds"]
-    # Windows machines are called when the others have answered.
-    after = max([_took(todo["calls"][host], answers.get(host)) for host in todo["linux"]], default=0.0)
     for host, call in todo["calls"].items():
         machine, answer = record["hosts"][host], answers.get(host)
         if not answer or answer.get("lost") or answer.get("answers") is None:
@@ -125,8 +123,8 @@ def _take_answers(record: Record, answers: Answers, before: float, at: float) ->
             _take_lost(record, machine, call["requests"], why, at)
             continue
         _take_one(record, machine, call["requests"], answer, at)
-        # A task ends with its slowest host: when this one had ended is only known from what its own call took.
-        ended = min(rested + (0.0 if machine["is_linux"] else after) + _took(call, answer), at)
+        # All are called in one task, which ends with the slowest: when this one had ended is only known from what its call took.
+        ended = min(rested + _took(call, answer), at)
         for request, one in zip(call["requests"], answer["answers"], strict=False):
             found = one.get("look") if request["do"] == "approve" else one if request["do"] == "look" else None
             if found is not None:
@@ -134,9 +132,9 @@ def _take_answers(record: Record, answers: Answers, before: float, at: float) ->
     return looks
 
 
-def _took(call: Call, answer: Mapping[str, Any] | None) -> float:
+def _took(call: Call, answer: Mapping[str, Any]) -> float:
     """Seconds that a call took; where nobody says so, as long as it may."""
-    took = (answer or {}).get("took")
+    took = answer.get("took")
     return call["seconds"] if took is None else float(took)
 
 

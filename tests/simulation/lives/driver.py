@@ -66,10 +66,9 @@ class Run:
             if todo["seconds"]:
                 yield float(todo["seconds"])
             answers: dict[str, Any] = {}
-            for names in (todo["linux"], todo["windows"]):
-                if names:
-                    yield 0.2 + 0.02 * len(names)  # Ansible itself
-                    yield from self._call_all({host: todo["calls"][host] for host in names}, answers)
+            if todo["calls"]:
+                yield 0.2 + 0.02 * len(todo["calls"])  # Ansible itself
+                yield from self._call_all(todo["calls"], answers)
             yield from self._elsewhere(answers)
             self.answered.update(host for host, answer in answers.items() if not answer["lost"])
             if self.clock.now == began:

@@ -18,6 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mi
     MixedPlay,
     Played,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import COLLECTION
 
 HOSTS = (
     "[windows]\nwin1 ansible_host=win1\nmute ansible_host=mute\nlost ansible_host=lost\nhang ansible_host=hang\n"
@@ -25,8 +26,9 @@ HOSTS = (
 )
 
 
-def play(folder, name, variables):
+def play(folder, name, variables, **environment):
     log = folder / "calls"
+    log.touch()
     played = Played(
         folder,
         name,
@@ -35,6 +37,7 @@ def play(folder, name, variables):
         ANSIBLE_CONNECTION_PLUGINS=str(PLAYS),
         STANDIN_LOG=str(log),
         STANDIN_OPTIONS=OPTION_245,
+        **environment,
     )
     assert log.exists(), f"The play ended with {played.status} before it called a Windows machine:\n{played.printed}"
     played.calls = [json.loads(line) for line in log.read_text().splitlines()]
@@ -50,7 +53,12 @@ def played(tmp_path_factory):
 def maintained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("maintain")
     return play(
-        folder, "cloudops.azure_maintenance.maintain", dict(MAINTAIN, azure_maintenance_folder=str(folder / "marks"))
+        folder,
+        "cloudops.azure_maintenance.maintain",
+        dict(MAINTAIN, azure_maintenance_folder=str(folder / "marks")),
+        # Whatever somebody's ansible.cfg says
+        ANSIBLE_STRATEGY="ansible.builtin.free",
+        ANSIBLE_ANY_ERRORS_FATAL="true",
     )
 
 
@@ -91,6 +99,32 @@ class TestMixedPlay(MixedPlay):
 @pytest.mark.skipif(not __version__.startswith("2.21"), reason="a minute long: on one core only")
 class TestMixedMaintain(MixedMaintain):
     pass
+
+
+def test_linux_machines_alone_need_no_other_collection(tmp_path):
+    """The playbook maintain, through a whole event, where ansible.windows is not installed."""
+    (tmp_path / "ansible_collections").mkdir()
+    (tmp_path / "ansible_collections" / "cloudops").symlink_to(COLLECTION.parent)
+    done = {name: tmp_path / name for name in ("drained", "back")}
+    played = play(
+        tmp_path,
+        "cloudops.azure_maintenance.maintain",
+        dict(
+            MAINTAIN,
+            azure_maintenance_folder=str(tmp_path / "marks"),
+            azure_maintenance_hosts="linux1",
+            maintain_allow_unknown=True,  # the event affects the Windows machine, too
+            drain_steps=[
+                {"type": "command", "do": ["touch", str(done["drained"])], "undo": ["touch", str(done["back"])]}
+            ],
+            drain_become=False,
+        ),
+        ANSIBLE_COLLECTIONS_PATH=str(tmp_path),
+        ANSIBLE_COLLECTIONS_SCAN_SYS_PATH="false",
+    )
+    assert played.status == 0, played.printed
+    assert [post["vm"] for post in played.posts] == ["linux1"]
+    assert all(path.exists() for path in done.values())
 
 
 @pytest.fixture(scope="module")
