@@ -32,9 +32,14 @@ EVERYBODY = 300.0
 
 def is_under_way(record: Record, at: float) -> bool:
     """Whether anything is to be done or watched, so that nobody waits for a change."""
-    if any(is_handled(entry) or _may_be_over(entry) for entry in record["events"].values()):
+    if any(_moves(entry) or _may_be_over(entry) for entry in record["events"].values()):
         return True
     return any(bears_ours(record, machine, at) for machine in record["hosts"].values())
+
+
+def _moves(entry: EventState) -> bool:
+    """Whether something is to be done, but to wait for an event's hours."""
+    return is_handled(entry) and entry["resumes"] is None
 
 
 def _may_be_over(entry: EventState) -> bool:
@@ -114,6 +119,8 @@ def seconds_until_due(record: Record, at: float) -> float:
         if is_open(entry) and entry["deadline"] is not None and entry["turn"] == "later":
             within = (record["hosts"][host]["options"]["prepare_within"] for host in entry["affected"])
             due.append(entry["deadline"] - max(within) - at)
+        elif entry["resumes"] is not None:
+            due.append(entry["resumes"] - at)
     for machine in record["hosts"].values():
         if machine["lost"] and not machine["aside"]:
             due.append(machine["again"] - at if machine["again"] > at else back_off(machine["failures"] + 1))
