@@ -11,7 +11,7 @@ hour that it shows twice counts twice.
 
 import math
 import re
-from typing import Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .._text import did_you_mean
 from .conditions import is_list
@@ -172,7 +172,7 @@ def _day(text: str) -> int:
     )
 
 
-PARSERS = {
+PARSERS: Dict[str, Tuple[str, Callable[[Any], Any]]] = {
     "hours": ("spans", _parse_spans),
     "weekdays": ("weekdays", _parse_weekdays),
     "zone": ("zone", parse_zone),

@@ -41,7 +41,9 @@ def closed(record: Record, entry: EventState, at: float) -> Closed | None:
     found = opens(list(several), wall, wall + max(not_before(entry) - at, 0.0)) if several else wall
     if found == wall or entry["approval"]["sent"]:
         return None
-    words = listed(f"{hours.words}{f' for {listed(hosts)}' if len(several) > 1 else ''}" for hours, hosts in several.items())
+    words = listed(
+        f"{hours.words}{f' for {listed(hosts)}' if len(several) > 1 else ''}" for hours, hosts in several.items()
+    )
     if found is None:
         return Closed(words, None, "")
     when = next(iter(several)).moment_words(found)

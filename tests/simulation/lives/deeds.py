@@ -81,9 +81,10 @@ def hours(run: RunFacts) -> Iterator[str]:
     """By choice nothing is approved, or taken out of service, while hours of an event's machines are closed."""
     for post in run.lines("post"):
         event, at = run.fleet.events.get(post["event"]), post["at"]
-        if event is not None and post["status"] == "Scheduled" and not run.is_open(event, at):
-            if not any(run.grown_lately(event, host, at) for host in run.affected(event)):
-                yield f"hours: at {at:.1f} {event.id} was approved outside of {run.fleet.hours}"
+        if event is None or post["status"] != "Scheduled" or run.is_open(event, at):
+            continue
+        if not any(run.grown_lately(event, host, at) for host in run.affected(event)):
+            yield f"hours: at {at:.1f} {event.id} was approved outside of {run.fleet.hours}"
     for line in run.lines("marked"):
         events = [run.fleet.events[key] for key in line["events"] if key in run.fleet.events]
         if run.was_early(line) and events and not any(run.is_open(event, line["at"]) for event in events):

@@ -27,9 +27,7 @@ def spot(host, scope, **facts):
 def slices(run):
     """How long the next tick's calls wait, by host."""
     calls = run.record["todo"]["calls"].items()
-    return {
-        host: request["wait"] for host, call in calls for request in call["requests"] if request["do"] == "look"
-    }
+    return {host: request["wait"] for host, call in calls for request in call["requests"] if request["do"] == "look"}
 
 
 def longest_gap(machine, began, until):
@@ -59,7 +57,7 @@ def test_the_sentinel_may_be_another_machine_of_its_scope():
 
 
 def test_a_preempt_is_acted_on_whenever_it_comes():
-    for wait in range(0, 11):
+    for wait in range(11):
         run = Run("web1", spot("web2", "web"), Machine("db1", "db"), slice=90.0)
         run["web2"].seconds = 2.0
         run.tick(3)
