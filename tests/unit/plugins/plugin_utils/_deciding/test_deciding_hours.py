@@ -70,8 +70,10 @@ def test_what_can_not_wait_is_prepared_in_time_and_starts_by_itself():
     assert waits(run) == (
         "its hours (05:00-06:00 UTC) do not open before its not-before: it is prepared in time, and starts by itself"
     )
+    run.until(lambda: run.marked())
+    assert 1800 - 60 - 34 - 15 <= run.at < 1800 - 60 - 34, "its margin, its step's limit and a few seconds before"
+    assert run.record["ticks"] < 20
     run.until(lambda: run.prepared("web1"))
-    assert 1800 - 60 - 30 - 15 - 10 < run.at < 1800 - 60, "its margin, its step's limit and a few seconds before"
     run.until(lambda: run.at >= 1790)
     assert run.event()["turn"] == "turn" and run.approvals() == []
     assert waits(run) == "its hours (05:00-06:00 UTC) are not open: it is not approved and starts by itself"
@@ -84,6 +86,9 @@ def test_what_can_not_wait_is_prepared_in_time_and_starts_by_itself():
 
 def test_hours_that_open_after_it_had_to_be_prepared():
     run = shown(event(not_before=HOUR + 40), policy=rule(hours="01:00-05:00"))
+    due = HOUR + 40 - 60 - 34 - 15  # its margin, its step, and a few seconds
+    run.until(lambda: run.marked())
+    assert due <= run.at < due + 10 and run.record["ticks"] < 40, "a long look ends when it is due"
     run.until(lambda: run.prepared("web1"))
     assert run.at < HOUR - 15 and run.approvals() == []
     run.until(lambda: run.sent())
