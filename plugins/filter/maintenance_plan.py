@@ -99,7 +99,8 @@ _value:
     verdict:
       description:
         - What is to be done, V(approve) at once, V(prepare_and_approve), V(prepare), V(watch) an event that has started,
-          V(later), V(notify), V(ignore), or V(not_ours) when none of its machines is in the list.
+          V(later) (also for one that waits for the C(hours) of its rule), V(notify), V(ignore), or V(not_ours) when none of its
+          machines is in the list.
       type: str
     why:
       description: The reason, for a person.
@@ -128,6 +129,8 @@ _value:
       type: float
 """
 
+import time
+
 from ..plugin_utils._filter import call
 
 
@@ -136,7 +139,15 @@ def maintenance_plan(found, policy=None, margin=60.0, allow_unknown=False, prepa
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..plugin_utils._deciding.plan_filter import plan
 
-    return call(plan, found, policy=policy, margin=margin, allow_unknown=allow_unknown, prepare_within=prepare_within)
+    return call(
+        plan,
+        found,
+        policy=policy,
+        margin=margin,
+        allow_unknown=allow_unknown,
+        prepare_within=prepare_within,
+        wall=time.time(),
+    )
 
 
 class FilterModule:

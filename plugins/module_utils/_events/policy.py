@@ -13,6 +13,7 @@ from .._errors import ScheduledEventsError
 from .._text import did_you_mean, shown
 from .conditions import CONDITIONS, TYPES, is_list
 from .event import Event, among
+from .hours import PARSERS, Hours, hours_of
 
 ACTIONS = ("ignore", "notify", "prepare", "hold", "prepare_and_approve", "approve")
 """What may be done, the strictest first: where machines of one event differ, the strictest decides about its approval."""
@@ -28,10 +29,13 @@ DEFAULT_POLICY = [
     {"name": "Anything else", "do": "prepare_and_approve"},
 ]
 
-_RULE_KEYS = ("name", "when", "do")
+_RULE_KEYS = ("name", "when", "do", *PARSERS)
 
 # Advice is never approved (Azure ignores it, and a reader of the log would think that something was agreed to).
 _ADVICE_ACTIONS = {"approve": "notify", "prepare_and_approve": "prepare", "hold": "prepare"}
+
+
+_NOTHING_DONE = ("ignore", "notify")
 
 
 class PolicyError(ScheduledEventsError):
@@ -41,20 +45,25 @@ class PolicyError(ScheduledEventsError):
 
 
 class Rule(NamedTuple):
-    """One rule, checked. ``when`` holds lower-cased names and numbers; empty, it matches every event."""
+    """One rule, checked. ``when`` holds lower-cased names and numbers; empty, it matches every event. ``hours``: None for always."""
 
     position: int
     name: str
     do: str
     when: Dict[str, Any]
+    hours: Optional[Hours] = None
 
 
 class Decision(NamedTuple):
-    """What to do, by which rule (its name), and why. No text of the event is in it: it is safe to template."""
+    """What to do, by which rule (its name), and why. No text of the event is in it: it is safe to template.
+
+    hours: when it may be done by choice; None for always
+    """
 
     action: str
     rule: str
     reason: str
+    hours: Optional[Hours] = None
 
 
 def parse_policy(policy: Any) -> Tuple[Rule, ...]:
@@ -117,7 +126,7 @@ def _decision(event: Event, rule: Rule, reason: str) -> Decision:
     if event.is_advice and action in _ADVICE_ACTIONS:
         action = _ADVICE_ACTIONS[action]
         reason += f"; {action} instead of {rule.do}, because advice can't be approved"
-    return Decision(action, rule.name, reason)
+    return Decision(action, rule.name, reason, None if action in _NOTHING_DONE else rule.hours)
 
 
 # ---- reading one rule ----
@@ -141,7 +150,8 @@ def _parse_rule(position: int, entry: Any) -> Rule:
             f"{label}: `do` must be one of {', '.join(ACTIONS)}, not "
             f"{shown(entry['do'])}{did_you_mean(entry['do'], ACTIONS)}."
         )
-    return Rule(position, name, entry["do"], _parse_when(entry["when"], label) if "when" in entry else {})
+    when = _parse_when(entry["when"], label) if "when" in entry else {}
+    return Rule(position, name, entry["do"], when, _parse_hours(entry, label))
 
 
 def _parse_when(when: Any, label: str) -> Dict[str, Any]:
@@ -164,6 +174,24 @@ def _parse_when(when: Any, label: str) -> Dict[str, Any]:
                 f"`{what}_at_least`."
             )
     return conditions
+
+
+def _parse_hours(entry: Any, label: str) -> Optional[Hours]:
+    given = [key for key in PARSERS if key in entry]
+    if not given:
+        return None
+    if entry["do"] in _NOTHING_DONE:
+        raise PolicyError(
+            f"{label}: `{given[0]}` says when machines may be prepared and events approved, which `do: {entry['do']}` never does. Leave it out."
+        )
+    if given == ["zone"]:
+        raise PolicyError(f"{label}: `zone` is that of `hours` or `weekdays`, and the rule has neither.")
+    for key in given:
+        try:
+            PARSERS[key][1](entry[key])
+        except ValueError as exc:
+            raise PolicyError(f"{label}: `{key}` must be {exc}, not {shown(entry[key])}.") from exc
+    return hours_of(entry)
 
 
 def _check_keys(entry: Any, allowed: Sequence[str], label: str) -> None:

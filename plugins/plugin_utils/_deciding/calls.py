@@ -16,7 +16,16 @@ from ...module_utils._machine.lease import LEASE
 from .approving import approve_request, to_approve
 from .judging import is_given_up, is_handled
 from .life import not_before
-from .looking import BY_TURNS, bears_ours, is_to_be_asked, is_under_way, lookers, seconds_until_due, unseen
+from .looking import (
+    BY_TURNS,
+    bears_ours,
+    is_to_be_asked,
+    is_under_way,
+    lookers,
+    seconds_until_due,
+    spot_scopes,
+    unseen,
+)
 from .marks import phase
 from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
@@ -33,8 +42,9 @@ LIMIT_LOST = 6.0
 LONGEST_LOOK = 180.0
 """Seconds for which a call may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
 
-SLICE_SPOT = 15.0
-"""Seconds for which several scopes are waited for at most where a Preempt may give one of them 30 s."""
+SLICE_SPOT = 10.0
+"""Seconds for which several scopes are waited for at most where a Preempt may give one of them 30 s. Half as long where Windows
+machines have a task after the others'."""
 
 REST_MOVING = 1.0
 """Seconds between ticks while machines go through their steps."""
@@ -47,6 +57,9 @@ WINDOWS_EVERY = 3
 
 WINDOWS_AFTER = 12.0
 """Seconds after which they are called all the same, where ticks are slow because somebody hangs."""
+
+WINDOWS_AFTER_SPOT = 5.0
+"""The same for those of a scope that has a Spot machine."""
 
 
 def todo_of(record: Record, at: float) -> Todo:
@@ -89,7 +102,8 @@ def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
     machine = record["hosts"][host]
     if machine["aside"] or at < machine["again"]:
         return False
-    turn = record["ticks"] % WINDOWS_EVERY == 0 or at - record["windows"] >= WINDOWS_AFTER
+    after = WINDOWS_AFTER_SPOT if machine["scope"] in spot_scopes(record) else WINDOWS_AFTER
+    turn = record["ticks"] % WINDOWS_EVERY == 0 or at - record["windows"] >= after
     return machine["is_linux"] or at_once or turn or not _linux_under_way(record, at)
 
 
@@ -127,8 +141,8 @@ def _requests(
 def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]:
     """A sentinel of each scope waits for a change; who has not been seen for long looks at once."""
     chosen = [record["hosts"][host] for host in sentinels(record).values()]
-    wait = _wait(record, at)
-    mixed = any(machine["is_linux"] for machine in chosen)
+    mixed = len({machine["is_linux"] for machine in chosen}) > 1
+    wait = _wait(record, mixed, at)
     asked: dict[str, list[dict[str, Any]]] = {}
     for machine in chosen:
         # Windows machines have a task of their own, after the others': while both wait by turns, each would be blind for long.
@@ -144,12 +158,14 @@ def _hello(machine: MachineState, at: float) -> list[dict[str, Any]]:
     return [{"do": "hello"}] if is_to_be_asked(machine, at) else []
 
 
-def _wait(record: Record, at: float) -> float:
+def _wait(record: Record, mixed: bool, at: float) -> float:
     """For how many seconds a call waits. A task ends with its slowest host, so several scopes wait in slices."""
     scopes = members(record)
     longest = LONGEST_LOOK if len(scopes) == 1 else record["same"]["slice"]
-    if len(scopes) > 1 and any(machine["spot"] for machine in record["hosts"].values()):
-        longest = min(longest, SLICE_SPOT)
+    # Who is asked who it is now may turn out to be one.
+    asked = any(is_to_be_asked(one, at) and at >= one["again"] for one in record["hosts"].values() if not one["aside"])
+    if len(scopes) > 1 and (asked or spot_scopes(record)):
+        longest = min(longest, SLICE_SPOT / 2 if mixed else SLICE_SPOT)
     if any(not can_look(record["hosts"][host]) for host in sentinels(record).values()):
         longest = min(longest, BY_TURNS)
     return max(min(longest, seconds_until_due(record, at)), 1.0)

@@ -151,7 +151,7 @@ def take_hello(record: Record, machine: MachineState, answer: Mapping[str, Any],
     if group and not machine["declared_scope"] and not machine["split"] and machine["scope"] == machine["host"]:
         # Azure itself calls a placement group a scope; what the inventory declares wins (S4.17).
         machine["scope"] = f"placement group {group}"
-    machine["known"] = machine["confirmed"] and (bool(machine["declared_scope"]) or not machine["hello_problem"])
+    machine["known"] = machine["confirmed"] and not machine["hello_problem"]
     _set_twins_aside(record, machine)
 
 

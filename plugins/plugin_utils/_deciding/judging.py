@@ -12,7 +12,8 @@ from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
 from .approval import matched
-from .capacity import Candidate, turns
+from .capacity import Candidate, Turn, turns
+from .hours import closed, holds_up, resumes, within_hours
 from .life import TAKEN, event_of, is_open, not_before
 from .marks import NOBODY, holder_words, mark_keys, whose
 from .policies import APPROVING, PREPARING, decided
@@ -128,11 +129,13 @@ def _decide(record: Record, entry: EventState, at: float) -> None:
         rules = {host: parse_policy(record["hosts"][host]["options"]["policy"]) for host in entry["affected"]}
         found = decided(event, entry["judged"], rules)
         _note_decision(entry, found.actions, found.action, found.rule, found.words)
+        entry["hours"] = {host: hours.as_rule() for host, hours in found.hours.items()}
         _note_without_steps(record, entry)
 
 
 def _note_decision(entry: EventState, actions: dict[str, str], action: str, rule: str, words: str) -> None:
     entry["actions"], entry["action"], entry["rule"], entry["words"] = actions, action, rule, words
+    entry["hours"] = {}
 
 
 def _note_without_steps(record: Record, entry: EventState) -> None:
@@ -156,21 +159,34 @@ def give_turns(record: Record, at: float) -> None:
         for key, entry in record["events"].items()
         if is_open(entry) and is_acting(entry) and entry["started"] is None and not is_given_up(entry)
     }
+    shut = {key: why for key in candidates if (why := closed(record, record["events"][key], at))}
     found = turns(
         {host: group_of(machine) for host, machine in hosts.items()},
         {host: str(machine["options"]["max_out"]) for host, machine in hosts.items()},
         who_is_out(record, at),
         [host for host in hosts if took_away(record, host)],
-        list(candidates.values()),
+        [one._replace(wanted=one.wanted and key not in shut) for key, one in candidates.items()],
     )
     for key, entry in record["events"].items():
         turn = found.get(key)
-        if turn and turn.state == "waits" and entry["turn"] != "waits":
-            happened(record, at, "waits", turn.words, key)
+        entry["resumes"] = None
+        if turn and key in shut:
+            turn = within_hours(turn, candidates[key], shut[key], entry["action"])
+            entry["resumes"] = resumes(turn, candidates[key], shut[key], at)
+        _note_waiting(record, key, entry, turn, key in shut, at)
         entry["turn"] = turn.state if turn else ""
         entry["turn_words"] = turn.words if turn and not turn.approve else ""
         entry["may_prepare"] = bool(turn and turn.prepare)
         entry["too_large"] = bool(turn and turn.too_large)
+
+
+def _note_waiting(record: Record, key: str, entry: EventState, turn: Turn | None, shut: bool, at: float) -> None:
+    """Say when an event begins to wait for its turn or its hours."""
+    shut = shut and turn is not None and holds_up(turn, entry["action"])
+    begins = shut != entry["shut"] or entry["turn"] != "waits"
+    if turn and ((turn.state == "waits" and begins) or (shut and not entry["shut"])):
+        happened(record, at, "waits", turn.words, key)
+    entry["shut"] = shut
 
 
 def group_of(machine: MachineState) -> str:

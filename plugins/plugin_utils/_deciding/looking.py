@@ -21,10 +21,14 @@ ENOUGH = 2
 BY_TURNS = 20.0
 """Seconds after which another scope is looked at while something is under way: 30 with the tick's own length."""
 
-BY_TURNS_SPOT = 5.0
+BY_TURNS_SPOT = 2.0
+"""The same where a Preempt may give 30 s: 10 with the length of a slow tick."""
 
 ASK_AGAIN = 10.0
 """Seconds after which a machine is asked again who it is, when it could not say."""
+
+ASK_KIND_AGAIN = 60.0
+"""The same where only its kind may not be known: whether it is a Spot machine."""
 
 EVERYBODY = 300.0
 """Seconds after which a machine that looks for nobody is called all the same: it may be lost, bear a mark, see other events."""
@@ -32,9 +36,14 @@ EVERYBODY = 300.0
 
 def is_under_way(record: Record, at: float) -> bool:
     """Whether anything is to be done or watched, so that nobody waits for a change."""
-    if any(is_handled(entry) or _may_be_over(entry) for entry in record["events"].values()):
+    if any(_moves(entry) or _may_be_over(entry) for entry in record["events"].values()):
         return True
     return any(bears_ours(record, machine, at) for machine in record["hosts"].values())
+
+
+def _moves(entry: EventState) -> bool:
+    """Whether something is to be done, but to wait for an event's hours."""
+    return is_handled(entry) and entry["resumes"] is None
 
 
 def _may_be_over(entry: EventState) -> bool:
@@ -62,17 +71,31 @@ def lookers(record: Record, at: float) -> set[str]:
     for key, entry in record["events"].items():
         if is_handled(entry) or _may_be_over(entry):
             chosen.update(_of_event(record, key, entry))
+    spots = spot_scopes(record)
     for scope, host in sentinels(record, avoid=_affected(record)).items():
-        spot = any(record["hosts"][one]["spot"] for one in members(record)[scope])
         last = record["watched"].get(scope)
-        if last is None or at - last >= (BY_TURNS_SPOT if spot else BY_TURNS):
+        if last is None or at - last >= (BY_TURNS_SPOT if scope in spots else BY_TURNS):
             chosen.add(host)
     return chosen | unseen(record, at)
 
 
 def is_to_be_asked(machine: MachineState, at: float) -> bool:
     """Whether it is time to ask a machine (again) who it is."""
-    return not machine["known"] and (machine["asked"] is None or at - machine["asked"] >= ASK_AGAIN)
+    return not machine["known"] and (machine["asked"] is None or at - machine["asked"] >= ask_again(machine))
+
+
+def ask_again(machine: MachineState) -> float:
+    """Seconds from one question who a machine is to the next."""
+    return ASK_KIND_AGAIN if machine["confirmed"] and machine["declared_scope"] else ASK_AGAIN
+
+
+def spot_scopes(record: Record) -> set[str]:
+    """The scopes of machines that may be evicted with a notice of 30 s, whoever looks there, as far as is known."""
+    return {
+        scope
+        for scope, hosts in members(record).items()
+        if any(record["hosts"][host]["spot"] and not took_away(record, host) for host in hosts)
+    }
 
 
 def unseen(record: Record, at: float) -> set[str]:
@@ -114,9 +137,11 @@ def seconds_until_due(record: Record, at: float) -> float:
         if is_open(entry) and entry["deadline"] is not None and entry["turn"] == "later":
             within = (record["hosts"][host]["options"]["prepare_within"] for host in entry["affected"])
             due.append(entry["deadline"] - max(within) - at)
+        elif entry["resumes"] is not None:
+            due.append(entry["resumes"] - at)
     for machine in record["hosts"].values():
         if machine["lost"] and not machine["aside"]:
             due.append(machine["again"] - at if machine["again"] > at else back_off(machine["failures"] + 1))
         elif not machine["known"]:
-            due.append((machine["asked"] or at) + ASK_AGAIN - at)
+            due.append((machine["asked"] or at) + ask_again(machine) - at)
     return min((seconds for seconds in due if seconds > 0), default=float("inf"))

@@ -13,7 +13,9 @@ from typing import Any
 
 from ...module_utils._events.policy import DEFAULT_POLICY
 from .approving import approvers_of
+from .hours import closed
 from .judging import preparation_end
+from .life import not_before
 from .look import has_failed, message_of
 from .record import begun, ticked
 from .schema import EventState, HostFacts, Record
@@ -32,9 +34,12 @@ def plan(
     margin: float = 60.0,
     allow_unknown: bool = False,
     prepare_within: float = 3600.0,
+    *,
+    wall: float,
 ) -> list[dict[str, Any]]:
     """What to do about every event; the arguments are those of the filter.
 
+    :arg wall: the Unix time of this moment
     :raises ScheduledEventsError: two hosts are the same VM, or the policy is wrong
     """
     options: Any = {
@@ -47,7 +52,7 @@ def plan(
         "max_out": "100%",
         "hold": "wait",
     }
-    record = begun([_facts(item, options) for item in found], _NOBODY, 0.0, wall=0.0)
+    record = begun([_facts(item, options) for item in found], _NOBODY, 0.0, wall)
     call: Any = {
         "requests": [{"do": "hello"}, {"do": "look", "wait": 0.0, "since": None}],
         "run": "",
@@ -88,8 +93,8 @@ def _planned(record: Record, key: str, entry: EventState) -> dict[str, Any]:
     ends = [preparation_end(entry, record["hosts"][host]) for host in entry["affected"]]
     return {
         **{name: data[name] for name in _COPIED},
-        "verdict": _verdict(entry),
-        "why": entry["words"],
+        "verdict": _verdict(record, entry),
+        "why": f"{entry['words']}; {entry['turn_words']}" if entry["shut"] else entry["words"],
         "unreachable": [host for host in entry["affected"] if record["hosts"][host]["lost"]],
         "seen_by": list(entry["sightings"]),
         "approvers": approvers_of(record, key, entry, 0.0)[:2],
@@ -98,7 +103,7 @@ def _planned(record: Record, key: str, entry: EventState) -> dict[str, Any]:
     }
 
 
-def _verdict(entry: EventState) -> str:
+def _verdict(record: Record, entry: EventState) -> str:
     action = entry["action"]
     if not entry["affected"]:
         return "not_ours"
@@ -108,6 +113,17 @@ def _verdict(entry: EventState) -> str:
         return "watch"
     if entry["hold"] and action == "approve":
         return "watch"
-    if entry["turn"] == "later":
+    if entry["turn"] == "later" or _may_wait(record, entry):
         return "later"
-    return "prepare" if entry["hold"] else action
+    if not (entry["hold"] or entry["shut"]):
+        return action
+    return "watch" if action == "approve" else "prepare"
+
+
+def _may_wait(record: Record, entry: EventState) -> bool:
+    """Whether its hours open in time, or there is time yet. How long its preparation takes is not known here."""
+    if not entry["shut"] or entry["turn"] != "waits":
+        return False
+    shut = closed(record, entry, 0.0)
+    within = max(record["hosts"][host]["options"]["prepare_within"] for host in entry["affected"])
+    return not_before(entry) > within or (shut is not None and shut.opens is not None)

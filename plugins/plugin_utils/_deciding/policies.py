@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...module_utils._events.event import Event
-from ...module_utils._events.policy import Rule, decide, strictest
+from ...module_utils._events.hours import Hours
+from ...module_utils._events.policy import Decision, Rule, decide, strictest
 from ...module_utils._text import listed
 
 PREPARING = ("prepare", "hold", "prepare_and_approve")
@@ -38,6 +39,7 @@ class EventDecision(NamedTuple):
     """What the policies of an event's machines say.
 
     actions: what is done on each machine, by host
+    hours: when that may be done by choice, by host, where that is not always
     action: the strictest of them, which the approval goes by
     host: the first machine whose action that is
     rule: the name of the rule that decides there
@@ -45,6 +47,7 @@ class EventDecision(NamedTuple):
     """
 
     actions: dict[str, str]
+    hours: dict[str, Hours]
     action: str
     host: str
     rule: str
@@ -62,8 +65,13 @@ def decided(event: Event, notice: float | None, rules: Mapping[str, Sequence[Rul
     action = strictest(actions.values())
     deciding = [host for host in actions if actions[host] == action]
     first = decisions[deciding[0]]
-    words = f"{_WORDS[action]} [policy: {first.rule}; {first.reason}]"
+    words = f"{_WORDS[action]}{_hours_words(first)} [policy: {first.rule}; {first.reason}]"
     if len(deciding) < len(actions):
         others = (f"{host}: {_WORDS[other]}" for host, other in actions.items() if other != action)
         words += f"; strictest: {listed(deciding)}; {listed(others)}"
-    return EventDecision(actions, action, deciding[0], first.rule, words)
+    hours = {host: decision.hours for host, decision in decisions.items() if decision.hours}
+    return EventDecision(actions, hours, action, deciding[0], first.rule, words)
+
+
+def _hours_words(decision: Decision) -> str:
+    return f", by choice only {decision.hours.words}" if decision.hours else ""

@@ -173,12 +173,15 @@ class EventState(TypedDict):
     judged: float | None  # the notice by which the policies have decided
     judged_by: str  # what else they have decided by
     actions: dict[str, str]  # of the policies, by affected host
+    hours: dict[str, Any]  # of the policies, by affected host: when that may be done by choice; no key for always
     action: str  # of all of them the strictest
     rule: str
     words: str  # why
     turn: str  # "turn", "waits", "due", "later"; "" when nothing is to be prepared or approved
     turn_words: str
     may_prepare: bool
+    shut: bool  # its hours are not open, and it is held up by that
+    resumes: float | None  # while it only waits for its hours: when they open, or its preparation is due
     too_large: bool
     hold: str  # why it is not approved though the policy wants it
     waits: str  # what its approval waits for

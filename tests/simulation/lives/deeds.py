@@ -77,6 +77,20 @@ def capacity(run: RunFacts) -> Iterator[str]:
                 yield f"capacity: at {line['at']:.1f} {line['host']} was taken out early as one of {sorted(out)} of {group}, at most {limit}"
 
 
+def hours(run: RunFacts) -> Iterator[str]:
+    """By choice nothing is approved, or taken out of service, while hours of an event's machines are closed."""
+    for post in run.lines("post"):
+        event, at = run.fleet.events.get(post["event"]), post["at"]
+        if event is None or post["status"] != "Scheduled" or run.is_open(event, at):
+            continue
+        if not any(run.grown_lately(event, host, at) for host in run.affected(event)):
+            yield f"hours: at {at:.1f} {event.id} was approved outside of {run.fleet.hours}"
+    for line in run.lines("marked"):
+        events = [run.fleet.events[key] for key in line["events"] if key in run.fleet.events]
+        if run.was_early(line) and events and not any(run.is_open(event, line["at"]) for event in events):
+            yield f"hours: at {line['at']:.1f} {line['host']} was taken out early outside of {run.fleet.hours}"
+
+
 def promptness(run: RunFacts) -> Iterator[str]:
     """Rule 15: what is ready is approved within 10 s, while somebody can."""
     for event in run.fleet.events.values():
@@ -205,6 +219,7 @@ DEEDS = (
     approvals,
     repeated,
     capacity,
+    hours,
     promptness,
     checking,
     brought_back_early,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from . import hours
 from .azure import Azure, Event
 from .clock import Clock, Life
 from .driver import Decider, Run
@@ -47,6 +48,7 @@ class Fleet:
         self.groups: dict[str, str] = {}
         self.named: dict[str, str] = {}  # what the inventory says that machines are called in Azure
         self.options: dict[str, dict[str, Any]] = {}
+        self.hours: dict[str, hours.Spans] = {}  # of the last rule of each policy
         self.events: dict[str, Event] = {}
         self.runs: list[Run] = []
         self.planned_runs = 0
@@ -179,11 +181,15 @@ class Fleet:
         on_failure, hold = chance.choice(("revert", "revert", "hold")), chance.choice(("wait", "wait", "leave"))
         allow_unknown = chance.random() < 0.3
         mixed = chance.random() < 0.2
+        clock = random.Random(self.seed + 2)
+        self.hours = hours.drawn(clock, self.machines)
         for host in self.machines:
             group = self.group_of(host)
             max_out.setdefault(group, chance.choice(("50%", "50%", 1, 2, "100%", "100%")))
             mine = chance.choice(ACTIONS) if mixed and chance.random() < 0.4 else action
             last = {"name": "Anything else", "do": mine}
+            if host in self.hours and mine not in ("ignore", "notify"):
+                last.update(hours.as_rule(clock, self.hours[host]))
             policy = [
                 {
                     "name": "An administrator's own",

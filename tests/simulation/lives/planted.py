@@ -93,6 +93,7 @@ FAULTS = {
     "unknown": Fault("approval", "unknown machines don't count", [("approving", "readiness", _without_unknown)]),
     "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", _always("somebody"))]),
     "capacity": Fault("capacity", "it is always everybody's turn", [("judging", "turns", _everybodys_turn)]),
+    "hours": Fault("hours", "hours are always open", [("judging", "closed", _always(None))]),
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",

@@ -148,10 +148,21 @@ class RunFacts:
     # ---- events ----
 
     def action(self, event: Event, host: str) -> str:
+        return str(self._rule(event, host)["do"])
+
+    def is_open(self, event: Event, at: float) -> bool:
+        """Whether nobody's hours are closed, or were a moment before: a call that has been sent lasts."""
+        return all(
+            any(begin <= at < end + 25 for begin, end in self.fleet.hours[host])
+            for host in self.affected(event)
+            if "hours" in self._rule(event, host)
+        )
+
+    def _rule(self, event: Event, host: str) -> dict[str, Any]:
         for rule in self.fleet.options[host]["policy"]:
             when = rule.get("when", {})
             if event.source in when.get("sources", [event.source]) and event.type in when.get("types", [event.type]):
-                return str(rule["do"])
+                return dict(rule)
         raise AssertionError("no rule matches")
 
     def affected(self, event: Event) -> list[str]:
@@ -221,6 +232,8 @@ class RunFacts:
         ):
             return None
         if any(str(self.fleet.options[host]["max_out"]) != "100%" for host in hosts):
+            return None
+        if any("hours" in self._rule(event, host) for host in hosts):
             return None
         since = [self._prepared_for(event, host) for host in hosts]
         if None in since:

@@ -55,12 +55,6 @@ def test_a_scope_alone_is_waited_for_long_and_several_in_slices():
     assert run.record["todo"]["calls"]["db1"]["seconds"] == 40.0
 
 
-def test_several_spot_machines_are_waited_for_in_short_slices():
-    machines = [Machine(f"web{number}", f"s{number}") for number in range(1, 4)]
-    machines[1].spot = True
-    assert set(waits(Run(*machines, slice=90.0).tick()).values()) == {15.0}
-
-
 def test_linux_machines_look_for_windows_ones():
     run = Run(Machine("web1", is_linux=False), Machine("web2")).tick()
     assert list(run.record["todo"]["calls"]) == ["web2"]
@@ -98,7 +92,6 @@ def test_nobody_waits_while_there_is_work():
 
 def test_other_scopes_are_looked_at_by_turns():
     machines = [Machine(f"db{number}", f"db{number}") for number in range(1, 9)]
-    machines[0].spot = True
     run = Run("web1", "web2", *machines, policy=rules("prepare"))
     run.tick()
     run.show(event("A", ["vm1"]), to=["web1", "web2"])
@@ -108,7 +101,7 @@ def test_other_scopes_are_looked_at_by_turns():
     for machine in machines:
         times = [began, *sorted({at for at, _request in machine.asked if at > began})]
         longest = max(b - a for a, b in zip(times, times[1:], strict=False))
-        assert longest <= (15 if machine.spot else 31)
+        assert longest <= 31
 
 
 def test_one_that_is_back_from_its_own_event_is_looked_at_again():
