@@ -43,8 +43,7 @@ LONGEST_LOOK = 180.0
 """Seconds for which a call may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
 
 SLICE_SPOT = 10.0
-"""Seconds for which several scopes are waited for at most where a Preempt may give one of them 30 s. Half as long where Windows
-machines have a task after the others'."""
+"""Seconds for which several scopes are waited for at most where a Preempt may give one of them 30 s."""
 
 REST_MOVING = 1.0
 """Seconds between ticks while machines go through their steps."""
@@ -141,12 +140,10 @@ def _requests(
 def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]:
     """A sentinel of each scope waits for a change; who has not been seen for long looks at once."""
     chosen = [record["hosts"][host] for host in sentinels(record).values()]
-    mixed = len({machine["is_linux"] for machine in chosen}) > 1
-    wait = _wait(record, mixed, at)
+    wait = _wait(record, at)
     asked: dict[str, list[dict[str, Any]]] = {}
     for machine in chosen:
-        # Windows machines have a task of their own, after the others': while both wait by turns, each would be blind for long.
-        waits = can_look(machine) and machine["incarnation"] is not None and (machine["is_linux"] or not mixed)
+        waits = can_look(machine) and machine["incarnation"] is not None
         asked[machine["host"]] = [_look(machine, wait if waits else 0.0)]
     for host in unseen(record, at):
         machine = record["hosts"][host]
@@ -158,14 +155,14 @@ def _hello(machine: MachineState, at: float) -> list[dict[str, Any]]:
     return [{"do": "hello"}] if is_to_be_asked(machine, at) else []
 
 
-def _wait(record: Record, mixed: bool, at: float) -> float:
+def _wait(record: Record, at: float) -> float:
     """For how many seconds a call waits. A task ends with its slowest host, so several scopes wait in slices."""
     scopes = members(record)
     longest = LONGEST_LOOK if len(scopes) == 1 else record["same"]["slice"]
     # Who is asked who it is now may turn out to be one.
     asked = any(is_to_be_asked(one, at) and at >= one["again"] for one in record["hosts"].values() if not one["aside"])
     if len(scopes) > 1 and (asked or spot_scopes(record)):
-        longest = min(longest, SLICE_SPOT / 2 if mixed else SLICE_SPOT)
+        longest = min(longest, SLICE_SPOT)
     if any(not can_look(record["hosts"][host]) for host in sentinels(record).values()):
         longest = min(longest, BY_TURNS)
     return max(min(longest, seconds_until_due(record, at)), 1.0)

@@ -60,9 +60,9 @@ def test_linux_machines_look_for_windows_ones():
     assert list(run.record["todo"]["calls"]) == ["web2"]
 
 
-def test_windows_machines_do_not_wait_while_linux_ones_do():
+def test_windows_machines_wait_beside_linux_ones():
     run = Run("web1", Machine("db1", "db", is_linux=False)).tick()
-    assert waits(run) == {"web1": 30.0, "db1": 0.0}
+    assert waits(run) == {"web1": 30.0, "db1": 30.0}
     run = Run(Machine("db1", "db", is_linux=False)).tick()
     assert waits(run) == {"db1": LONGEST_LOOK}
 
