@@ -7,7 +7,7 @@
 options=("$@")
 on_web() { play -i inventory.yml "${options[@]}" "$@"; }
 marked() { # an event for web1 and web2, and what a run has left on them that is taken to be alive for so many seconds
-    works on_web -e "lease=$1" mark.yml
+    works on_web -e "{\"lease\": $1}" mark.yml
     event=$(cat "$dir/event")
 }
 edit() { # the marks of these machines, by a line of Python
