@@ -36,6 +36,7 @@ def play(folder, name, variables):
         STANDIN_LOG=str(log),
         STANDIN_OPTIONS=OPTION_245,
     )
+    assert log.exists(), f"The play ended with {played.status} before it called a Windows machine:\n{played.printed}"
     played.calls = [json.loads(line) for line in log.read_text().splitlines()]
     return played
 
