@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._steps.checks import StepError
 from ...module_utils._steps.outcome import kept_back
 from ...module_utils._steps.sequence import ours
 from ...module_utils._steps.step_type import Step, TaskResult, rounds
@@ -104,7 +105,10 @@ def case(step: Step, result: TaskResult) -> dict[str, Any]:
     """
     if lost(step, result) or any(item.get("failed") for item in rounds(result)):
         return {"failed": why_failed(step, result)}
-    return {"case": type_of(step["type"]).case(step, result)}
+    try:
+        return {"case": type_of(step["type"]).case(step, result)}
+    except StepError as error:  # the machine has not got what the step is about
+        return {"failed": str(error)}
 
 
 def waits(hand: AtHand, why: str) -> Outcome:
