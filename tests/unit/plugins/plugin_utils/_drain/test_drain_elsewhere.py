@@ -17,12 +17,14 @@ HOST = Host(
 BALANCERS = {"type": "haproxy", "load_balancers": ["lb"]}
 
 
-def hand(raw, direction="do", left=60.0, before=None, begun=True):
+def hand(raw, direction="do", left=60.0, before=None, begun=True, attempts=(), by="r1", since="12:00"):
     plan = make_plan([raw], HOST)
     assert not plan["errors"]
     key = plan["steps"][0]["key"]
     asked = {"key": key, "direction": direction, "begun": begun, "left": left}
-    return elsewhere.at_hand({"elsewhere": asked, "mark": {"steps": [{"key": key, "before": before}]}}, plan["steps"])
+    step = {"key": key, "before": before, "by": by, "tries": 1}
+    mark = {"since": since, "holder": {"run": "r2"}, "steps": [step]}
+    return elsewhere.at_hand({"elsewhere": asked, "mark": mark}, plan["steps"], attempts)
 
 
 def shown(*states, balancer="lb1", **more):
@@ -88,6 +90,19 @@ COMMAND = {"type": "command", "do": "app drain", "undo": "app resume", "delegate
 )
 def test_a_job_is_pending_until_it_has_ended(result, state):
     assert elsewhere.seen(hand(COMMAND, begun=False), [], result)["state"] == state
+
+
+def test_what_was_marked_as_begun_in_an_answer_that_was_lost_is_begun_once():
+    heard = hand(COMMAND)["attempt"]
+    assert hand(COMMAND, begun=False, by="r2")["begun"]
+    assert not hand(COMMAND, begun=False, by="r2", attempts=[heard])["begun"]
+    assert hand(COMMAND, begun=False, by="r2", attempts=[heard], since="13:00")["begun"]  # in another outage
+    assert hand(COMMAND, "undo", begun=False, by="r2", attempts=[heard])["begun"]
+
+
+def test_what_another_run_has_begun_or_has_no_time_left_is_not_begun():
+    assert not hand(COMMAND, begun=False, by="r1")["begun"]
+    assert not hand(COMMAND, begun=False, by="r2", left=0.4)["begun"]
 
 
 def test_a_secret_step_keeps_its_words_back():
