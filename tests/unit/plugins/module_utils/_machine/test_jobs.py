@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs as real processes: begun once, ended at their limit, outliving who began them, their result found later."""
 
+import contextlib
 import json
 import os
 import pty
@@ -108,7 +109,7 @@ def test_work_that_can_not_be_done_says_why(jobs, work, words):
 def test_only_its_user_can_read_what_is_left(jobs, tmp_path):
     ran(jobs, shell("echo out"))
     folder = tmp_path / "jobs" / "job"
-    assert sorted(os.listdir(str(folder))) == ["result", "started"]
+    assert sorted(os.listdir(str(folder))) == ["result", "started", "work"]
     assert [oct(os.stat(str(path)).st_mode)[-3:] for path in (folder, folder / "result")] == ["700", "600"]
 
 
@@ -328,23 +329,50 @@ def test_a_program_gets_signals_as_usual(jobs):
 # Cut off
 
 
-def test_a_job_whose_keeper_is_gone_was_cut_off(jobs, tmp_path):
-    jobs.begin("job", shell("echo $$ > $1; exec sleep 60", tmp_path / "log"), LIMIT)
-    pid = int(until(lambda: content(tmp_path / "log").strip()))
+@pytest.fixture
+def orphan(jobs, tmp_path):
+    """A job whose keeper was killed; the processes of its work, which go on."""
+    jobs.begin("job", shell("sleep 60 & echo $$ $! > $1; wait", tmp_path / "log"), LIMIT)
+    pids = [int(pid) for pid in until(lambda: content(tmp_path / "log").split())]
     os.kill(started(tmp_path)["pid"], signal.SIGKILL)
+    until(lambda: is_gone(started(tmp_path)["pid"]))
+    yield pids
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_job_whose_keeper_and_work_are_gone_was_cut_off(jobs, orphan):
+    os.kill(orphan[0], signal.SIGKILL)
     assert ended(jobs, "job").state == CUT_OFF
-    os.kill(pid, signal.SIGKILL)
     assert not jobs.begin("job", shell("true"), LIMIT), "it may have done its work"
+
+
+def test_work_whose_keeper_was_killed_has_its_limit_all_the_same(jobs, orphan, tmp_path):
+    assert jobs.look("job").state == RUNNING
+    work = files.read(str(tmp_path / "jobs" / "job" / "work"))
+    files.replace(str(tmp_path / "jobs" / "job" / "work"), dict(work, until=0))
+    assert ended(jobs, "job").state == CUT_OFF
+    until(lambda: all(is_gone(pid) for pid in orphan))
+
+
+def test_work_whose_keeper_was_killed_can_be_stopped(jobs, orphan):
+    jobs.stop("job")
+    assert ended(jobs, "job").state == CUT_OFF
+    until(lambda: all(is_gone(pid) for pid in orphan))
 
 
 @pytest.mark.parametrize("other", [{"boot_id": "an earlier boot"}, {"start": 1}])
 def test_another_process_of_its_number_is_another(jobs, tmp_path, other):
     jobs.begin("job", shell("sleep 60"), LIMIT)
-    real = started(tmp_path)
-    (tmp_path / "jobs" / "job" / "started").write_text(json.dumps(dict(real, **other)))
+    paths = [str(tmp_path / "jobs" / "job" / name) for name in ("started", "work")]
+    real = [until(lambda at=path: files.read(at)) for path in paths]
+    for path, note in zip(paths, real):
+        files.replace(path, dict(note, **other))
     assert jobs.look("job").state == CUT_OFF
     jobs.stop("job")  # does not touch the other process
-    (tmp_path / "jobs" / "job" / "started").write_text(json.dumps(real))
+    for path, note in zip(paths, real):
+        files.replace(path, note)
     assert jobs.look("job").state == RUNNING
     jobs.stop("job")
     assert ended(jobs, "job").state == OVER
