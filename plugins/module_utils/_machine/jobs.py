@@ -17,7 +17,7 @@ import select
 import signal
 from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
 
-from .._clock import Clock
+from .._clock import Clock, Deadline
 from .._text import one_line
 from . import files
 from .keeper import GRACE, Keeper, Work
@@ -131,6 +131,20 @@ class Jobs:
         work = files.read(os.path.join(os.path.dirname(path), "work")) or {}
         if self._lives(work) and self.look(name).state == RUNNING:
             _kill(work)
+
+    def end_all(self, within: float) -> bool:
+        """End all that run, and let none begin any more; whether they have ended within so many seconds."""
+        names = os.listdir(self._folder) if os.path.isdir(self._folder) else []
+        for name in names:
+            if self.look(name).state in (ABSENT, RUNNING):
+                self.stop(name)
+        clock = Clock()
+        deadline = Deadline(clock, within)
+        while any(self.look(name).state == RUNNING for name in names):
+            if deadline.passed():
+                return False
+            clock.sleep(0.05)
+        return True
 
     def _this_process(self) -> Dict[str, Any]:
         return {"pid": os.getpid(), "start": _start_of(os.getpid()), "boot_id": self._boot_id}

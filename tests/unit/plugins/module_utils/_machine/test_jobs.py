@@ -4,17 +4,20 @@
 """Jobs as real processes: begun once, ended at their limit, outliving who began them, their result found later."""
 
 import contextlib
+import io
 import json
 import os
 import pty
 import signal
 import subprocess
 import sys
+import types
 
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import jobs as job_module
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import process
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_hand import become
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import (
     ABSENT,
@@ -324,6 +327,34 @@ def test_a_program_gets_signals_as_usual(jobs):
     result = ran(jobs, lambda: become(["grep", "-E", "Sig(Ign|Blk)", "/proc/self/status"]))
     unusual = [int(line.split()[1], 16) & ~LIBC for line in result["stdout"].splitlines()]
     assert unusual == [0, 0]
+
+
+def test_all_of_them_can_be_ended(jobs, tmp_path):
+    jobs.begin("over", shell("true"), LIMIT)
+    ended(jobs, "over")
+    for name in ("one", "two"):
+        jobs.begin(name, shell("sleep 60"), LIMIT)
+    assert jobs.end_all(LIMIT)
+    assert [jobs.look(name).result["stopped"] for name in ("over", "one", "two")] == [False, True, True]
+    assert jobs_in(tmp_path / "nowhere").end_all(0)
+
+
+def test_those_that_do_not_end_are_not_called_ended(jobs, tmp_path):
+    jobs.begin("deaf", shell("trap '' TERM; echo deaf > $1; while :; do sleep 1; done", tmp_path / "log"), LIMIT)
+    until(lambda: content(tmp_path / "log"))
+    assert not jobs.end_all(0)
+    assert ended(jobs, "deaf").state == OVER
+
+
+def test_whoever_takes_off_a_mark_ends_what_was_begun_by_it(jobs, tmp_path, monkeypatch):
+    jobs.begin("job", shell("echo $$ > $1; exec sleep 60", tmp_path / "log"), LIMIT)
+    pid = int(until(lambda: content(tmp_path / "log").strip()))
+    monkeypatch.setattr(process.System, "boot_id", lambda self: "this boot")
+    call = {"options": {"folder": str(tmp_path)}, "requests": [{"do": "take_off"}], "steps": []}
+    said = io.BytesIO(json.dumps(call).encode("ascii"))
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=said))
+    assert process._answer()["answers"] == [{}]
+    assert is_gone(pid) and not (tmp_path / "jobs").exists()
 
 
 # Cut off
