@@ -122,7 +122,7 @@ class Performance:
         if self._fence.mark:
             self._fence.claim(request.get("take") or "", bool(request.get("forced")))
         if not self._parts.end_jobs():  # by the mark alone anybody knows of it
-            raise Busy("What a step of its mark has begun was told to end, and has not ended yet: run this again.")
+            raise Busy("What a step of its mark has begun was asked to end, and has not ended yet: run this again.")
         self._fence.take_off()
 
 
