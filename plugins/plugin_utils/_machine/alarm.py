@@ -57,7 +57,7 @@ class Alarm:
             signal.signal(signal.SIGALRM, handler)
 
     def _ring(self, _number: int, _frame: Any) -> None:
-        if self._is_ending:  # among thousands of processes that takes longer than the grace, and must not begin anew each time
+        if self._is_ending:  # among thousands of processes it takes longer than the grace
             return
         self._is_ending = True
         again, self.rang = self.rang, True

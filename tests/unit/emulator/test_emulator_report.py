@@ -235,7 +235,9 @@ def test_for_people(report, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"Reboot of web1 (bad, {event_id})"
     seconds = r"\d+\.\d s( \(virtual 0 s\))?"  # by the watch, however slow the machine is
-    assert re.fullmatch(f"  approved after {seconds} by web1; started after {seconds} \\(approved\\); still there", lines[1])
+    assert re.fullmatch(
+        f"  approved after {seconds} by web1; started after {seconds} \\(approved\\); still there", lines[1]
+    )
     assert lines[2] == "  POSTs: web1 3; 2 repeated, 2 after it had started"
     lines[8] = re.sub("at most [1-6] within", "at most N within", lines[8])
     assert lines[4:] == [

@@ -91,7 +91,8 @@ def test_what_nobody_asked_for_is_not_the_next_answer():
 
 
 def test_what_comes_along_with_an_answer_is_not_the_next_one():
-    with Server(answers(OK + OK, NOT_FOUND), answers(NOT_FOUND)) as server:  # whether it is on the same connection is all the same
+    # Whether the next one is on the same connection is all the same.
+    with Server(answers(OK + OK, NOT_FOUND), answers(NOT_FOUND)) as server:
         transport = HttpTransport()
         assert [transport.get(server.url, {}, 5.0).status for _each in range(2)] == [200, 404]
 

@@ -18,7 +18,6 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import alarm as alarms
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.alarm import Alarm
 
-
 LONG = 60  # seconds: more than any machine needs to end a process
 
 
