@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One module of Ansible's for a step that others do, as a call that ends in its time: all machines of a run wait for it.
 
-A call that had to be ended counts as one to a machine that can't be reached.
+A call that had to be ended counts as one to a machine that can't be reached. Where a task asks several machines one after the
+other, such as load balancers, those after one that hangs share what it has left of the time.
 
 Private to this collection.
 """
@@ -23,6 +24,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
     options=dict(type="dict"),
     seconds=dict(type="float", default=20.0),
 )
+LEAST = 4.0
+"""Seconds that a call has in any case: an answer of a machine that is well takes one or two."""
+
+_used: dict[str, float] = {}
+"""Seconds of calls that had to be ended, by task. Ansible goes through a task's loop in a process of its own, round after round."""
 
 
 class ActionModule(BoundedAction):
@@ -34,10 +40,14 @@ class ActionModule(BoundedAction):
         del tmp  # has had no effect for long
         given = self.validate_argument_spec(ARGUMENTS)[1]
         action = self._action(given["use"], given["options"] or {})
-        came, ended = self.bounded(given["seconds"], lambda: _tried(action, task_vars))
+        used = _used.get(self._task._uuid, 0.0)
+        seconds = max(given["seconds"] - used, min(LEAST, given["seconds"]))
+        came, ended = self.bounded(seconds, lambda: _tried(action, task_vars))
+        if ended:
+            _used[self._task._uuid] = used + seconds
         if ended and (not isinstance(came, dict) or came.get("failed") or came.get("unreachable")):
             self.is_lost = True
-            return dict(unreachable=True, changed=False, msg=lost.too_slow(given["seconds"]))
+            return dict(unreachable=True, changed=False, msg=lost.too_slow(seconds))
         if isinstance(came, AnsibleError):
             raise came
         return came

@@ -45,7 +45,9 @@ options:
     description: For O(happened=ticked) what others did for the machine.
     type: dict
   about:
-    description: What is asked about O(result), in words of the step's type; for O(happened=waits) the reason.
+    description:
+      - What is asked about O(result), in words of the step's type; for O(happened=waits) the reason.
+      - For O(happened=asked) the attempts that this run has made so far.
     type: list
     elements: str
     default: []

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Work that goes on by itself, whoever began it: begun once, ended at its limit, its result found by whoever looks later.
 
-Each job has a folder of its name. ``started`` says which process keeps it, and can be made only once; ``result`` what came
-of it. A job that started, has no result, and whose keeper is gone, was cut off.
+Each job has a folder of its name. ``started`` says which process keeps it, and can be made only once; ``work`` which one its
+keeper watches; ``result`` what came of it. A job that started, has no result, and whose keeper is gone, was cut off. Where the
+keeper alone was killed, its work goes on without anybody who watches its limit: then whoever looks does that.
 
 Private to this collection.
 """
@@ -16,6 +17,7 @@ import select
 import signal
 from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
 
+from .._clock import Clock, Deadline
 from .._text import one_line
 from . import files
 from .keeper import GRACE, Keeper, Work
@@ -78,12 +80,17 @@ class Jobs:
 
         def keep(say: Callable[[str], None]) -> None:
             keeper = Keeper(self._grace)
-            started = {"pid": os.getpid(), "start": _start_of(os.getpid()), "boot_id": self._boot_id, "limit": limit}
+            started = dict(self._this_process(), limit=limit)
             if not files.write_first(os.path.join(folder, "started"), started):
                 say("before")
                 return
             say("begun")
-            files.replace(os.path.join(folder, "result"), keeper.keep(work, limit, account, quiet))
+            until = Clock().now() + limit
+
+            def first() -> None:
+                files.replace(os.path.join(folder, "work"), dict(self._this_process(), until=until))
+
+            files.replace(os.path.join(folder, "result"), keeper.keep(first, work, limit, account, quiet))
             keeper.listen()
 
         said = _detached(keep)
@@ -102,6 +109,11 @@ class Jobs:
             return Seen(OVER, result)
         if not started.get("pid"):
             return Seen(ABSENT)
+        if not alive:
+            work = files.read(os.path.join(folder, "work")) or {}
+            alive = self._lives(work)
+            if alive and Clock().now() >= work["until"]:
+                _kill(work)
         return Seen(RUNNING if alive else CUT_OFF)
 
     def stop(self, name: str) -> None:
@@ -115,6 +127,27 @@ class Jobs:
         if self._lives(started):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(started["pid"], signal.SIGTERM)
+            return
+        work = files.read(os.path.join(os.path.dirname(path), "work")) or {}
+        if self._lives(work) and self.look(name).state == RUNNING:
+            _kill(work)
+
+    def end_all(self, within: float) -> bool:
+        """End all that run, and let none begin any more; whether they have ended within so many seconds."""
+        names = os.listdir(self._folder) if os.path.isdir(self._folder) else []
+        for name in names:
+            if self.look(name).state in (ABSENT, RUNNING):
+                self.stop(name)
+        clock = Clock()
+        deadline = Deadline(clock, within)
+        while any(self.look(name).state == RUNNING for name in names):
+            if deadline.passed():
+                return False
+            clock.sleep(0.05)
+        return True
+
+    def _this_process(self) -> Dict[str, Any]:
+        return {"pid": os.getpid(), "start": _start_of(os.getpid()), "boot_id": self._boot_id}
 
     def _lives(self, started: Dict[str, Any]) -> bool:
         return bool(started and started["boot_id"] == self._boot_id and started["start"] == _start_of(started["pid"]))
@@ -129,6 +162,12 @@ def _start_of(pid: int) -> Optional[int]:
     except OSError:
         return None
     return None if fields[0] in (b"Z", b"X") else int(fields[19])
+
+
+def _kill(work: Dict[str, Any]) -> None:
+    """End the group of a job's work. Nobody is left who would wait until it has ended by itself."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(work["pid"], signal.SIGKILL)
 
 
 def _account(user: str) -> Optional[pwd.struct_passwd]:

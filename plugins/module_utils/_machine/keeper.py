@@ -55,9 +55,12 @@ class Keeper:
     def _stop(self, number: int, frame: Any) -> None:
         self._must_stop = True
 
-    def keep(self, work: Work, limit: float, account: Optional[pwd.struct_passwd], quiet: bool) -> Dict[str, Any]:
+    def keep(
+        self, first: Callable[[], None], work: Work, limit: float, account: Optional[pwd.struct_passwd], quiet: bool
+    ) -> Dict[str, Any]:
         """Run it to its end, or to the limit.
 
+        :arg first: called in the process of the job, the leader of its group, before the work
         :return: ``rc`` (below 0: the signal that ended it; None: it has not ended), ``seconds``, ``stdout`` and ``stderr``
             (the end of them), ``answer`` (what `work` returned; None where it became another program), ``problem`` (why it
             could not even run), and whether it was ended because it ``timed_out`` or was ``stopped``
@@ -66,7 +69,7 @@ class Keeper:
         pipes = {name: os.pipe() for name in _STREAMS}
         pid = os.fork()
         if not pid:
-            _work(work, account, {name: writer for name, (_reader, writer) in pipes.items()})
+            _work(first, work, account, {name: writer for name, (_reader, writer) in pipes.items()})
         for _reader, writer in pipes.values():
             os.close(writer)
         streams = self._streams = _Streams({name: reader for name, (reader, _writer) in pipes.items()}, self._wake)
@@ -162,7 +165,9 @@ def _signal(pid: int, number: int) -> None:
             os.kill(pid, number)
 
 
-def _work(work: Work, account: Optional[pwd.struct_passwd], writers: Dict[str, int]) -> NoReturn:
+def _work(
+    first: Callable[[], None], work: Work, account: Optional[pwd.struct_passwd], writers: Dict[str, int]
+) -> NoReturn:
     """The process of the job itself."""
     said: Dict[str, Any] = {}
     try:
@@ -174,6 +179,7 @@ def _work(work: Work, account: Optional[pwd.struct_passwd], writers: Dict[str, i
         os.setsid()
         os.dup2(writers["stdout"], 1)
         os.dup2(writers["stderr"], 2)
+        first()
         if account:
             _become(account)
         said = {"answer": work()}

@@ -104,6 +104,7 @@ def mark_step(step: Step, case: Optional[Case], moment: Moment) -> Dict[str, Any
         "note": "",
         "limit": 0.0,
         "tries": 0,
+        "by": "",  # the run that began it
         "began": {"uptime": 0.0, "boot_id": ""},
     }
 

@@ -300,7 +300,8 @@ class Outage:
             limit = min(limit, request["left"])
         entry = sequence.begun(self._entry(move.key), move.direction, iso_utc(moment.wall))
         began = {"uptime": moment.uptime, "boot_id": moment.boot_id}
-        self._put(dict(entry, limit=round(limit, 1), tries=entry["tries"] + 1, began=began))
+        run = self._call["options"]["run"]
+        self._put(dict(entry, limit=round(limit, 1), tries=entry["tries"] + 1, by=run, began=began))
 
     def _note(self, move: Move, progress: Progress, elapsed: float) -> None:
         entry = self._entry(move.key)

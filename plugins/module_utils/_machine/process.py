@@ -47,6 +47,7 @@ def _answer() -> Dict[str, Any]:
             find=lambda: _find(clock),
             hand_of=_hands(store, system, call["options"]),
             caller=Caller(output=_STDOUT),
+            end_jobs=lambda: _end_jobs(store, system),
         ),
     )
 
@@ -61,6 +62,13 @@ def _find(clock: Clock) -> Any:
     from .._imds.discovery import Files, find_endpoints
 
     return find_endpoints(Files(), clock.wall())
+
+
+def _end_jobs(store: FolderStore, system: System) -> bool:
+    from .jobs import Jobs
+    from .keeper import AT_LAST, GRACE
+
+    return Jobs(store.jobs, system.boot_id()).end_all(GRACE + AT_LAST + 0.5)
 
 
 def _hands(store: FolderStore, system: System, options: Dict[str, Any]) -> Callable[[Any], Any]:

@@ -16,7 +16,7 @@ from .._text import one_line
 from .call_clock import CallClock
 from .fence import Fence
 from .lease import Moment
-from .places import Fenced, Store
+from .places import Busy, Fenced, Store
 
 SECONDS = 10.0  # that a call may take, where it does not say
 
@@ -31,6 +31,7 @@ class Parts(NamedTuple):
     find: Callable[[], Any]
     hand_of: Callable[[Any], Any]
     caller: Optional[Caller] = None
+    end_jobs: Callable[[], bool] = lambda: True  # what was begun here; whether all of it has ended
 
 
 def perform(call: Mapping[str, Any], parts: Parts) -> Dict[str, Any]:
@@ -120,6 +121,8 @@ class Performance:
             raise Fenced(self._fence.unreadable)
         if self._fence.mark:
             self._fence.claim(request.get("take") or "", bool(request.get("forced")))
+        if not self._parts.end_jobs():  # by the mark alone anybody knows of it
+            raise Busy("What a step of its mark has begun was asked to end, and has not ended yet: run this again.")
         self._fence.take_off()
 
 

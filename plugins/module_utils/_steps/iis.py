@@ -6,9 +6,10 @@
 Private to this collection.
 """
 
-from typing import Any, List
+from typing import Any, Dict, List, Mapping, Optional
 
 from .._text import listed
+from .checks import StepError
 from .step_type import AT_LIMIT, INTERVAL, LIST, Host, Step, StepType, TaskResult, Verdict, Words, at_limit
 
 
@@ -37,6 +38,25 @@ def _has(names: List[str], kind: str, found: Any) -> Verdict:
     return Verdict(True, f"IIS has no {kind} named {listed(missing)}; it has {listed(there) or 'none'}")
 
 
+def _ours(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
+    """What was stopped before stays stopped. The case has the names of those that ran, by kind."""
+    names = {kind: [name for name in step[kind] if name in case[kind]] for kind in ("sites", "app_pools")}
+    return dict(step, **names) if any(names.values()) else None
+
+
+def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
+    for verdict in (_has_sites(step, "do", result), _has_pools(step, "do", result)):
+        if verdict.problem:
+            raise StepError(verdict.problem)
+    sites = {site["name"]: site.get("state") for site in result.get("site") or []}
+    pools = {pool["name"]: pool.get("attributes", {}).get("state") for pool in result.get("app_pools") or []}
+    return {"sites": _running(step["sites"], sites), "app_pools": _running(step["app_pools"], pools)}
+
+
+def _running(names: List[str], states: Mapping[str, Any]) -> List[str]:
+    return [name for name in names if states[name] not in ("Stopped", "Stopping")]
+
+
 def _requests(step: Step, direction: str, result: TaskResult) -> Verdict:
     left = int(result["result"]["left"])
     return at_limit(step, left > 0, f"{left} requests are still running", f"{left} requests were still running")
@@ -55,5 +75,7 @@ TYPE = StepType(
     systems=("windows",),
     one_of=("sites", "app_pools"),
     judges={"sites": _has_sites, "app_pools": _has_pools, "requests": _requests},
+    before=_ours,
+    case=_case,
     repeatable=True,
 )

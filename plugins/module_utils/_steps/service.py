@@ -8,6 +8,7 @@ Private to this collection.
 
 from typing import Any, Dict, Mapping, Optional
 
+from .checks import StepError
 from .step_type import BECOME, Host, Step, StepType, TaskResult, Words, on_linux_itself
 
 
@@ -26,6 +27,8 @@ def _ours(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
 
 def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
     """By what ansible.windows.win_service_info found."""
+    if not result["services"]:
+        raise StepError(f"this machine has no service {step['service']}")
     states = [service["state"] for service in result["services"]]
     return {"ran": any(state in ("started", "start_pending") for state in states)}
 

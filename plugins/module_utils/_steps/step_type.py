@@ -133,7 +133,10 @@ class StepType(NamedTuple):
     before: Callable[[Step, Mapping[str, Any]], Optional[Step]] = _all_of_it
     """The step as far as it is ours to do and to undo, by what was the case before; None when nothing of it is."""
     case: Callable[[Step, TaskResult], Dict[str, Any]] = _no_case
-    """The case before, by what a task returned that asked for it, where others than the machine program ask."""
+    """The case before, by what a task returned that asked for it, where others than the machine program ask.
+
+    :raises StepError: when the machine has not got what the step is about
+    """
     by_itself: Callable[[Step, Host], bool] = _never_by_itself
     """Whether the machine's own program carries it out; elsewhere it is done by Ansible's modules."""
     repeatable: bool = False

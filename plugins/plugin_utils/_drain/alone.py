@@ -121,8 +121,8 @@ def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
     :arg answer: of the machine program, with ``outcomes`` and ``before`` of what others did for it
     """
     record = copy.deepcopy(record)
-    record["outcomes"], record["before"] = {}, {**record["before"], **(answer.get("before") or {})}
-    if answer.get("lost"):
+    record["before"] = {**record["before"], **(answer.get("before") or {})}
+    if answer.get("lost"):  # with it, perhaps, what it brought: that is said again
         if at - record["turned"] > record["budget"]:
             return _stopped(record, f"{record['host']} could not be asked: {answer['lost']}", at)
         return _again(record, at)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from ...module_utils._steps.checks import StepError
 from ...module_utils._steps.outcome import kept_back
 from ...module_utils._steps.sequence import ours
 from ...module_utils._steps.step_type import Step, TaskResult, rounds
@@ -36,25 +37,33 @@ class AtHand(TypedDict):
     step: Step  # narrowed to what is ours, by the case before
     direction: str
     begun: bool  # whether it begins now
+    attempt: str  # its name, as long as the mark says that it is under way
     repeatable: bool  # whether another run may begin it once more
     left: float  # seconds
     file: str  # of the role's tasks
 
 
-def at_hand(answer: Mapping[str, Any], steps: Sequence[Step]) -> AtHand:
+def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Sequence[str] = ()) -> AtHand:
     """The step that the machine's answer asks others for.
 
+    A step is marked as begun before anybody hears of it. Where that answer was lost, the run that got none knows that it has not
+    begun the step: no other run acts by an answer to this one. So it begins it now.
+
     :arg steps: of the plan
+    :arg attempts: the names of those that this run has gone about
     """
     asked = answer["elsewhere"]
     step = next(step for step in steps if step["key"] == asked["key"])
-    entries = (answer.get("mark") or {}).get("steps") or []
-    case = next((entry["before"] for entry in entries if entry["key"] == asked["key"]), None)
+    mark = answer["mark"]
+    entry = next(entry for entry in mark["steps"] if entry["key"] == asked["key"])
+    attempt = f"{mark['since']} {asked['key']} {asked['direction']} {entry['tries']}"
+    unheard = entry.get("by") == mark["holder"]["run"] and attempt not in attempts and float(asked["left"]) >= 1
     return {
         "key": asked["key"],
-        "step": ours(step, case) or step,
+        "step": ours(step, entry["before"]) or step,
         "direction": asked["direction"],
-        "begun": bool(asked["begun"]),
+        "begun": bool(asked["begun"]) or unheard,
+        "attempt": attempt,
         "repeatable": type_of(step["type"]).repeatable,
         "left": float(asked["left"]),
         "file": step["files"][asked["direction"]],
@@ -104,7 +113,10 @@ def case(step: Step, result: TaskResult) -> dict[str, Any]:
     """
     if lost(step, result) or any(item.get("failed") for item in rounds(result)):
         return {"failed": why_failed(step, result)}
-    return {"case": type_of(step["type"]).case(step, result)}
+    try:
+        return {"case": type_of(step["type"]).case(step, result)}
+    except StepError as error:  # the machine has not got what the step is about
+        return {"failed": str(error)}
 
 
 def waits(hand: AtHand, why: str) -> Outcome:

@@ -54,7 +54,7 @@ def _tick(record: alone.Record, known: Mapping[str, Any]) -> alone.Record:
 _HAPPENED: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "begun": _begin,
     "ticked": _tick,
-    "asked": lambda answer, known: elsewhere.at_hand(answer, known["plan"]["steps"]),
+    "asked": lambda answer, known: elsewhere.at_hand(answer, known["plan"]["steps"], known["about"]),
     "before": lambda step, known: elsewhere.case(step, known["result"]),
     "saw": lambda hand, known: elsewhere.seen(hand, known["about"], known["result"]),
     "failed": lambda hand, known: elsewhere.failed(hand, known["result"]),

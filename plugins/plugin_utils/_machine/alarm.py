@@ -36,6 +36,7 @@ class Alarm:
     def __init__(self, seconds: float) -> None:
         self.rang = False
         self._seconds = seconds
+        self._is_ending = False
         self._before: set[int] = set()
 
     def around(self, call: Callable[[], T]) -> T | None:
@@ -56,9 +57,14 @@ class Alarm:
             signal.signal(signal.SIGALRM, handler)
 
     def _ring(self, _number: int, _frame: Any) -> None:
-        again = self.rang
-        self.rang = True
-        _end(self._before)
+        if self._is_ending:  # among thousands of processes it takes longer than the grace
+            return
+        self._is_ending = True
+        again, self.rang = self.rang, True
+        try:
+            _end(self._before)
+        finally:
+            self._is_ending = False
         if again:
             raise _Over
 

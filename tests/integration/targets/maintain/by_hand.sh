@@ -126,6 +126,6 @@ notes "web1 prepared" "web2 prepared" "web2 recovered"
 
 # One of the user's tasks that ends the play: Ansible calls that well, and we don't
 works on_web --limit web1 inject.yml
-refuses on_web --limit web1 cloudops.azure_maintenance.maintain -e "drain_tasks_paths=$PWD/files" \
-    -e '{"drain_steps": [{"type": "tasks", "do": "end_play.yml"}]}'
+refuses on_web --limit web1 cloudops.azure_maintenance.maintain \
+    -e "{\"drain_tasks_paths\": [\"$PWD/files\"], \"drain_steps\": [{\"type\": \"tasks\", \"do\": \"end_play.yml\"}]}"
 says "This run of maintain was cut off before its end"

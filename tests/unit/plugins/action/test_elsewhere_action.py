@@ -22,12 +22,12 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.ma
 class Played:
     """One task: what it returned, how often the connection was reset, and whether Ansible's clean-up was called."""
 
-    def __init__(self, monkeypatch, tmp_path, exec_command, seconds=30.0):
+    def __init__(self, monkeypatch, tmp_path, exec_command, seconds=30.0, task=None):
         monkeypatch.setattr(alarm, "GRACE", 0.2)
         monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
         monkeypatch.setenv("ANSIBLE_REMOTE_TMP", str(tmp_path))
         self.resets, self.removed = 0, []
-        task = Task()
+        task = self.task = task.copy() if task else Task()  # as for each round of a loop
         task.action = "cloudops.azure_maintenance.elsewhere"
         task.args = {"use": "ping", "options": {}, "seconds": seconds}
         over = connection("ssh")
@@ -69,6 +69,15 @@ def test_a_call_that_hangs_is_ended_and_counts_as_unreachable(monkeypatch, tmp_p
     played = Played(monkeypatch, tmp_path, dead, seconds=0.5)
     assert played.result["unreachable"] and played.result["msg"].startswith("It gave no answer within 0.5 s")
     assert played.resets == 1 and played.removed == [] and played.seconds < 10
+
+
+def test_one_that_hangs_leaves_less_time_to_those_after_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(elsewhere, "LEAST", 0.2)
+    first = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
+    second = Played(monkeypatch, tmp_path, hangs, seconds=0.5, task=first.task)
+    assert second.result["unreachable"] and second.result["msg"].startswith("It gave no answer within 0.2 s")
+    other = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
+    assert other.result["msg"].startswith("It gave no answer within 0.5 s")
 
 
 def test_what_ansible_says_of_a_connection_that_fails_at_once_stays(monkeypatch, tmp_path):

@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is the own affair of the Transport over http.client; what it shares with the others is in test_transports_real."""
 
+import select
 import socket
+import threading
 
 import pytest
 
@@ -66,11 +68,33 @@ def test_another_host_is_another_connection():
         assert [transport.get(server.url, {}, 5.0).status for server in (one, other)] == [200, 404]
 
 
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+
+
 def test_what_nobody_asked_for_is_not_the_next_answer():
-    with Server(answers(OK + OK), answers(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")) as server:
+    taken = threading.Event()
+
+    def speaks_twice(server, connection):
+        request_of(connection)
+        connection.sendall(OK)
+        taken.wait(5)
+        connection.sendall(OK)
+        request_of(connection)
+
+    with Server(speaks_twice, answers(NOT_FOUND)) as server:
+        transport = HttpTransport()
+        assert transport.get(server.url, {}, 5.0).status == 200
+        taken.set()
+        assert select.select([transport._connection.sock], [], [], 5)[0]  # it takes its time even on loopback
+        assert transport.get(server.url, {}, 5.0).status == 404
+        assert server.connections == 2
+
+
+def test_what_comes_along_with_an_answer_is_not_the_next_one():
+    # Whether the next one is on the same connection is all the same.
+    with Server(answers(OK + OK, NOT_FOUND), answers(NOT_FOUND)) as server:
         transport = HttpTransport()
         assert [transport.get(server.url, {}, 5.0).status for _each in range(2)] == [200, 404]
-        assert server.connections == 2
 
 
 def test_a_header_that_comes_twice_has_both_values():

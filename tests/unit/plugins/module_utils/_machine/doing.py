@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps done for real on this machine, by its hands."""
 
+import json
 import os
 import time
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import PENDING, Piece
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.types import make_hands
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_hand import become
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import RUNNING, Jobs
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
 
@@ -54,6 +56,15 @@ def ended(jobs, name):
         return seen if seen.state != RUNNING else None
 
     return until(over, f"the end of job {name}")
+
+
+def shell(script, *arguments):
+    return lambda: become(["sh", "-c", script, "sh"] + [str(argument) for argument in arguments])
+
+
+def started(tmp_path, name="job"):
+    with open(str(tmp_path / "jobs" / name / "started"), encoding="ascii") as file:
+        return json.load(file)
 
 
 class Doing:

@@ -44,6 +44,11 @@ def test_it_is_handed_out_once_it_is_marked_as_begun(machine):
     assert answer["state"] == "preparing"
 
 
+def test_its_mark_says_which_run_began_it(machine):
+    machine.go(before={SERVICE: {"ran": True}})
+    assert [entry["by"] for entry in machine.mark()["steps"]] == ["run-1", "run-1", "", ""]
+
+
 def test_the_outcome_of_one_is_the_begin_of_the_next(machine):
     machine.go(before={SERVICE: {"ran": True}})
     answer = machine.go(outcomes={SERVICE: {"state": "done", "note": "", "seconds": 3.2}})

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Jobs as real processes: begun once, ended at their limit, outliving who began them, their result found later."""
 
-import json
 import os
 import pty
 import signal
@@ -17,7 +16,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_hand import become
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import (
     ABSENT,
-    CUT_OFF,
     OVER,
     RUNNING,
     JobFailed,
@@ -29,6 +27,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     ended,
     is_gone,
     jobs_in,
+    shell,
+    started,
     until,
 )
 
@@ -40,21 +40,12 @@ def jobs(tmp_path):
     return jobs_in(tmp_path)
 
 
-def shell(script, *arguments):
-    return lambda: become(["sh", "-c", script, "sh"] + [str(argument) for argument in arguments])
-
-
 def ran(jobs, work, limit=LIMIT, **options):
     """What a job left."""
     assert jobs.begin("job", work, limit, **options)
     seen = ended(jobs, "job")
     assert seen.state == OVER
     return seen.result
-
-
-def started(tmp_path, name="job"):
-    with open(str(tmp_path / "jobs" / name / "started"), encoding="ascii") as file:
-        return json.load(file)
 
 
 # What it leaves
@@ -108,7 +99,7 @@ def test_work_that_can_not_be_done_says_why(jobs, work, words):
 def test_only_its_user_can_read_what_is_left(jobs, tmp_path):
     ran(jobs, shell("echo out"))
     folder = tmp_path / "jobs" / "job"
-    assert sorted(os.listdir(str(folder))) == ["result", "started"]
+    assert sorted(os.listdir(str(folder))) == ["result", "started", "work"]
     assert [oct(os.stat(str(path)).st_mode)[-3:] for path in (folder, folder / "result")] == ["700", "600"]
 
 
@@ -323,31 +314,6 @@ def test_a_program_gets_signals_as_usual(jobs):
     result = ran(jobs, lambda: become(["grep", "-E", "Sig(Ign|Blk)", "/proc/self/status"]))
     unusual = [int(line.split()[1], 16) & ~LIBC for line in result["stdout"].splitlines()]
     assert unusual == [0, 0]
-
-
-# Cut off
-
-
-def test_a_job_whose_keeper_is_gone_was_cut_off(jobs, tmp_path):
-    jobs.begin("job", shell("echo $$ > $1; exec sleep 60", tmp_path / "log"), LIMIT)
-    pid = int(until(lambda: content(tmp_path / "log").strip()))
-    os.kill(started(tmp_path)["pid"], signal.SIGKILL)
-    assert ended(jobs, "job").state == CUT_OFF
-    os.kill(pid, signal.SIGKILL)
-    assert not jobs.begin("job", shell("true"), LIMIT), "it may have done its work"
-
-
-@pytest.mark.parametrize("other", [{"boot_id": "an earlier boot"}, {"start": 1}])
-def test_another_process_of_its_number_is_another(jobs, tmp_path, other):
-    jobs.begin("job", shell("sleep 60"), LIMIT)
-    real = started(tmp_path)
-    (tmp_path / "jobs" / "job" / "started").write_text(json.dumps(dict(real, **other)))
-    assert jobs.look("job").state == CUT_OFF
-    jobs.stop("job")  # does not touch the other process
-    (tmp_path / "jobs" / "job" / "started").write_text(json.dumps(real))
-    assert jobs.look("job").state == RUNNING
-    jobs.stop("job")
-    assert ended(jobs, "job").state == OVER
 
 
 # Whose it is

@@ -94,6 +94,15 @@ def test_who_takes_it_off_must_be_allowed_to(machine):
     assert [path.name for path in machine.folder.iterdir()] == ["lock"]
 
 
+def test_it_is_not_taken_off_before_what_was_begun_has_ended(machine):
+    machine.go()
+    parts = machine.parts()
+    machine.parts = lambda: parts._replace(end_jobs=lambda: False)
+    answer = machine.call({"do": "take_off"})
+    assert "has not ended yet: run this again" in answer["answers"][0]["problem"]
+    assert machine.mark()
+
+
 def test_whoever_is_nobody_changes_no_mark(machine):
     machine.go()
     before = machine.mark()

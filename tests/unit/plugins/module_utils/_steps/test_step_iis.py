@@ -3,9 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Step ``iis``."""
 
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.checks import StepError
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import (
     completed,
     judged,
+    ours,
 )
 
 NAMES = {"sites": ["Shop"], "app_pools": ["ShopPool"]}
@@ -32,6 +37,38 @@ def test_a_slip_in_a_name():
     found = judge("app_pools", {"app_pools": [{"name": "A"}, {"name": "B"}]})
     assert found.problem == "IIS has no application pool named ShopPool; it has A, B"
     assert judge("sites", {"site": None}).problem == "IIS has no site named Shop; it has none"
+
+
+SHOWN = {
+    "site": [{"name": "Shop", "state": "Started"}, {"name": "Idle", "state": "Stopped"}],
+    "app_pools": [{"name": "ShopPool", "attributes": {"state": "Started"}}, {"name": "Odd"}],
+}
+
+
+def case(**names):
+    made, _words = completed("iis", "windows", **dict({"sites": [], "app_pools": []}, **names))
+    return TYPES["iis"].case(made, SHOWN)
+
+
+@pytest.mark.parametrize(
+    "names, problem",
+    [
+        ({"sites": ["Shp"]}, "IIS has no site named Shp; it has Shop, Idle"),
+        ({"sites": ["Shop"], "app_pools": ["Pool"]}, "IIS has no application pool named Pool; it has ShopPool, Odd"),
+    ],
+)
+def test_a_slip_in_a_name_is_found_before_anything_is_begun(names, problem):
+    with pytest.raises(StepError, match=problem):
+        case(**names)
+
+
+def test_what_does_not_run_is_not_ours():
+    names = {"sites": ["Shop", "Idle"], "app_pools": ["ShopPool", "Odd"]}
+    before = case(**names)
+    assert before == {"sites": ["Shop"], "app_pools": ["ShopPool", "Odd"]}  # of which one says nothing of itself
+    step = ours("iis", before, **names)
+    assert (step["sites"], step["app_pools"]) == (["Shop"], ["ShopPool", "Odd"])
+    assert ours("iis", case(sites=["Idle"]), sites=["Idle"]) is None
 
 
 def test_requests_are_waited_for():

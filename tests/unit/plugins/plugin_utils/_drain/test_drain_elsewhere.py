@@ -17,12 +17,14 @@ HOST = Host(
 BALANCERS = {"type": "haproxy", "load_balancers": ["lb"]}
 
 
-def hand(raw, direction="do", left=60.0, before=None, begun=True):
+def hand(raw, direction="do", left=60.0, before=None, begun=True, attempts=(), by="r1", since="12:00"):
     plan = make_plan([raw], HOST)
     assert not plan["errors"]
     key = plan["steps"][0]["key"]
     asked = {"key": key, "direction": direction, "begun": begun, "left": left}
-    return elsewhere.at_hand({"elsewhere": asked, "mark": {"steps": [{"key": key, "before": before}]}}, plan["steps"])
+    step = {"key": key, "before": before, "by": by, "tries": 1}
+    mark = {"since": since, "holder": {"run": "r2"}, "steps": [step]}
+    return elsewhere.at_hand({"elsewhere": asked, "mark": mark}, plan["steps"], attempts)
 
 
 def shown(*states, balancer="lb1", **more):
@@ -90,6 +92,19 @@ def test_a_job_is_pending_until_it_has_ended(result, state):
     assert elsewhere.seen(hand(COMMAND, begun=False), [], result)["state"] == state
 
 
+def test_what_was_marked_as_begun_in_an_answer_that_was_lost_is_begun_once():
+    heard = hand(COMMAND)["attempt"]
+    assert hand(COMMAND, begun=False, by="r2")["begun"]
+    assert not hand(COMMAND, begun=False, by="r2", attempts=[heard])["begun"]
+    assert hand(COMMAND, begun=False, by="r2", attempts=[heard], since="13:00")["begun"]  # in another outage
+    assert hand(COMMAND, "undo", begun=False, by="r2", attempts=[heard])["begun"]
+
+
+def test_what_another_run_has_begun_or_has_no_time_left_is_not_begun():
+    assert not hand(COMMAND, begun=False, by="r1")["begun"]
+    assert not hand(COMMAND, begun=False, by="r2", left=0.4)["begun"]
+
+
 def test_a_secret_step_keeps_its_words_back():
     secret = dict(COMMAND, no_log=True)
     found = elsewhere.seen(hand(secret), [], {"failed": True, "rc": 3, "cmd": ["x"], "stderr": "geheim"})
@@ -100,6 +115,20 @@ def test_a_secret_step_keeps_its_words_back():
     assert found["state"] == "failed" and "geheim" not in found["note"]
     found = elsewhere.seen(hand(asks), ["until"], {"status": 200, "content": "geheim"})
     assert found == {"state": "done", "note": "", "direction": "do"}
+
+
+def test_the_case_before_is_what_its_type_makes_of_the_answer():
+    step = hand(BALANCERS)["step"]
+    rounds = looked({"servers": [{"backend": "www", "status": "UP"}], "__drain_target": {"load_balancer": "lb1"}})
+    assert elsewhere.case(step, rounds) == {"case": {"servers": {"lb1/www": "UP"}}}
+    refused = looked({"failed": True, "msg": "no server web1", "__drain_target": {"load_balancer": "lb1"}})
+    assert "no server web1" in elsewhere.case(step, refused)["failed"]
+
+
+def test_a_windows_service_that_is_not_there_is_no_service_that_does_not_run():
+    step = {"type": "service", "service": "Shp"}
+    assert elsewhere.case(step, {"services": [], "exists": False}) == {"failed": "this machine has no service Shp"}
+    assert elsewhere.case(step, {"services": [{"state": "stopped"}]}) == {"case": {"ran": False}}
 
 
 def test_what_has_to_wait_says_why():
