@@ -159,6 +159,7 @@ class Machine:
             "mark": copied(self.mark),
             "yes": list(self.yes),
             "boot_id": self.boot_id,
+            "uptime": self.uptime,
             "number": number,
             "fenced": going.fenced,
             "ask": gone.get("ask", []),

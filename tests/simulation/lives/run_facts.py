@@ -104,6 +104,11 @@ class RunFacts:
     def marked_since(self, host: str, at: float) -> bool:
         return any(line["host"] == host and line["at"] > at for line in self.journal.of("marked", "taken"))
 
+    def held_since(self, host: str, at: float) -> float:
+        """When this run made the mark that a machine bears its own; 0 where it never did."""
+        mine = (float(line["at"]) for line in self.lines("marked", "taken") if line["host"] == host and line["at"] <= at)
+        return max(mine, default=0.0)
+
     def is_dead(self, name: str) -> bool:
         return any(run.name == name and run.over and run.result is None for run in self.fleet.runs)
 
@@ -175,8 +180,13 @@ class RunFacts:
         """Whether a machine was taken out of service while there was time to wait yet."""
         events = [self.fleet.events[key] for key in marked["events"] if key in self.fleet.events]
         started = any(event.started is not None and event.started <= marked["at"] for event in events)
-        left = min((event.not_before for event in events), default=0.0) - marked["at"]
+        left = min((self._expected(event) for event in events), default=0.0) - marked["at"]
         return not started and left >= self.needs(events) + 45
+
+    def _expected(self, event: Event) -> float:
+        """When it was to be expected: one that names no time is taken to come 600 s after it was seen, as nobody can know better."""
+        seen = self.seen(event) if event.timeless else None
+        return event.not_before if seen is None else min(event.not_before, seen + 600)
 
     def grown_lately(self, event: Event, who: str, at: float, seconds: float = 5.0) -> bool:
         name = self.machine(who).name if who in self.fleet.machines else who
@@ -184,6 +194,12 @@ class RunFacts:
             line["event"] == event.id and line["resource"].lower() == name.lower() and at - seconds < line["at"]
             for line in self.journal.of("grown")
         )
+
+    def named_from(self, event: Event, host: str) -> float:
+        """Since when it names a machine."""
+        name = self.machine(host).name.lower()
+        grown = [line for line in self.journal.of("grown") if line["event"] == event.id]
+        return max([event.shown, *(line["at"] for line in grown if line["resource"].lower() == name)])
 
     def seen(self, event: Event, host: str = "") -> float | None:
         """When the run first saw it, naming this machine."""
@@ -244,6 +260,19 @@ class RunFacts:
             for host in self.affected(event)
             if any(step.do_fails or step.do_seconds > step.limit for step in self.machine(host).steps)
         ]
+
+    def hidden(self, event: Event) -> bool:
+        """Whether it came and went while everybody who is shown it was frozen by it: nobody can know that it started."""
+        if event.started is None or event.left is None or event.type in (*GONE_FOR_GOOD, "Reboot", "Redeploy"):
+            return False
+        viewers = {
+            viewer
+            for host in self.affected(event)
+            for viewer in ([host] if self.machine(host).scope.each_its_own else self.hosts)
+            if self.machine(viewer).scope is self.machine(host).scope
+        }
+        struck = {line["host"] for line in self.journal.of("strike") if line["event"] == event.id}
+        return viewers <= struck and event.left - event.started <= event.down
 
     def longest_gap(self, host: str) -> float:
         """The longest time in which nobody who is shown what a machine is shown had a look, but for its own events."""
