@@ -170,7 +170,8 @@ def give_turns(record: Record, at: float) -> None:
         entry["turn"] = turn.state if turn else ""
         entry["turn_words"] = turn.words if turn and not turn.approve else ""
         entry["may_prepare"] = bool(turn and turn.prepare)
-        entry["too_large"] = bool(turn and turn.too_large)
+        if turn:  # one that has started was what it was
+            entry["too_large"] = turn.too_large
 
 
 def group_of(machine: MachineState) -> str:

@@ -285,6 +285,15 @@ def test_a_scope_that_nobody_looked_at_is_a_problem():
     assert said and all("Nobody" in problem for problem in run.problems)
 
 
+def test_a_scope_that_nobody_looked_at_names_its_machines():
+    """Its name alone tells nobody over whom something may have come."""
+    run = Run(wait_timeout=1000.0).tick(2)
+    for machine in run.machines.values():
+        machine.blind = "the service hangs"
+    run.until(lambda: run.at > 400)
+    assert any("the events of scope 'web' (web1, web2, web3) for" in problem for problem in run.problems)
+
+
 def test_a_machine_away_for_its_own_event_is_no_unwatched_scope():
     run = Run(Machine("web1", "a"), Machine("web2", "b"))
     run.tick()

@@ -211,6 +211,21 @@ def test_a_dead_run_s_machine_that_is_down_is_waited_for_or_named():
     assert run.problems == [f"web1 could not be asked: {NO_ROUTE}"]
 
 
+def test_what_may_have_been_approved_is_not_called_to_come_when_a_look_has_lacked_it():
+    """Another run took the machine over after its reboot, and brought it back."""
+    run = Run("web1", wait_timeout=0.0)
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run["web1"].lost_approvals = 1
+    run.tick(2)
+    run["web1"].mark = None
+    run.show()
+    run.to_end()
+    said = [problem for problem in run.problems if "somebody else removed its mark" in problem]
+    assert said and "may have been approved, but preparation failed on web1" in said[0]
+    assert "still to come" not in said[0] and "It was last seen at" in said[0]
+
+
 def test_a_mark_s_number_is_outdone():
     run = Run()
     run["web1"].mark = dict(mark("r0", ["A"], until=10.0), number=500)
