@@ -147,8 +147,10 @@ def end(record: Record, at: float) -> None:
     record["busy"] = busy
     if record["run"]["check"]:
         record["finished"] = bool(record["ticks"])
-    elif is_left_to_person(record, at):
+    elif record["leaving"]:
         record["finished"] = True
+    elif is_left_to_person(record, at):
+        record["leaving"] = True
         for key, entry in record["events"].items():
             if is_handled(entry):
                 note(record, f"event {key}: yes", f"{title(entry)} is prepared, and {entry['waits']}")

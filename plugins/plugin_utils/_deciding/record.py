@@ -60,6 +60,7 @@ def begun(hosts: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
             "happenings": [],
             "busy": False,
             "rounds_done": 0,
+            "leaving": False,
             "finished": False,
         },
     )

@@ -182,6 +182,8 @@ class Machine:
             return (yield from going.go(request))
         if do == "approve":
             return (yield from self._approve(request, going, began))
+        if do == "release":
+            return going.release() or {}
         if do == "yes":
             self.yes.append(request["event"])
             return {}

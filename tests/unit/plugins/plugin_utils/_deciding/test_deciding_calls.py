@@ -270,8 +270,18 @@ def test_hold_may_leave_its_marks_to_another_run():
     run = held(hold="leave")
     run.to_end(most=5)
     assert run.marked() == ["web1"]
+    assert run["web1"].mark["lease"]["until"] == run["web1"].mark["lease"]["uptime"], "whoever comes need not wait"
     assert run.problems == []
     assert any("cloudops.azure_maintenance.approve -e event=A" in note for note in run.notes)
+
+
+def test_one_that_can_not_be_let_go_any_more_does_not_keep_the_run():
+    run = held(hold="leave")
+    run.until(lambda: run.record["leaving"])
+    assert asked(run, "web1") == ["release"] and list(run.record["todo"]["calls"]) == ["web1"]
+    run["web1"].down = NO_ROUTE
+    run.tick()
+    assert run.record["finished"] and len(run.problems) == 1 and "web1, which can't be reached" in run.problems[0]
 
 
 def test_a_scope_that_nobody_looked_at_is_a_problem():
