@@ -82,7 +82,8 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
     note(record, f"event {key}: taken", f"{title(entry)} was {words}.")
     for host in entry["affected"]:
         machine = record["hosts"][host]
-        ready = phase(machine) == "prepared" and whose(record, machine, at) in (OURS, WATCHER)  # be it for another event
+        # be it for another event
+        ready = phase(machine) == "prepared" and whose(record, machine, at) in (OURS, WATCHER)
         if entry["started"] is None and needs_preparation(entry, host) and not ready:
             words = f"{host} was not prepared for {title(entry)} when it was last heard of."
             report(record, f"event {key}: {host} unprepared", words)

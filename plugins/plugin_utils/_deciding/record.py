@@ -176,9 +176,9 @@ def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], 
         machine["look_problem"] = why if has_failed(found) else nothing
         return []
     note_incarnation(record, machine, found["incarnation"], at)
-    machine["look_problem"], machine["looked"], machine["incarnation"] = "", at, found["incarnation"]
-    machine["shows"] = sorted(event.key for event in events_of(found))
     age = float(found.get("age") or 0.0)
+    machine["look_problem"], machine["looked"], machine["incarnation"] = "", ended - age, found["incarnation"]
+    machine["shows"] = sorted(event.key for event in events_of(found))
     return [Look(machine["host"], found, ended - max(float(found.get("began") or 0.0), age), ended - age)]
 
 

@@ -106,7 +106,9 @@ class RunFacts:
 
     def held_since(self, host: str, at: float) -> float:
         """When this run made the mark that a machine bears its own; 0 where it never did."""
-        mine = (float(line["at"]) for line in self.lines("marked", "taken") if line["host"] == host and line["at"] <= at)
+        mine = (
+            float(line["at"]) for line in self.lines("marked", "taken") if line["host"] == host and line["at"] <= at
+        )
         return max(mine, default=0.0)
 
     def is_dead(self, name: str) -> bool:

@@ -111,6 +111,17 @@ def test_recovery_looks_first():
     run.until(lambda: run["web1"].mark is None)
 
 
+def test_a_look_that_is_old_when_its_tick_ends_brings_nothing_back():
+    """A machine that hangs makes a tick long: meanwhile the next event may have begun."""
+    run = two_prepared()
+    run.show()
+    run.tick(2, seconds=45.0)
+    assert run.event()["gone"] is not None
+    assert [request["do"] for request in run.record["todo"]["calls"]["web1"]["requests"]] == ["look"]
+    run.tick()
+    assert [request["do"] for request in run.record["todo"]["calls"]["web1"]["requests"]] == ["go", "look"]
+
+
 def test_one_that_can_not_look_is_brought_back_all_the_same():
     run = two_prepared()
     run.show(started(event("A", ["vm1", "vm2"])))
