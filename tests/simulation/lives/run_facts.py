@@ -292,10 +292,20 @@ class RunFacts:
         longest, last = 0.0, self.began
         looks = [line for line in self.lines("looked") if line["good"] and line["host"] in viewers]
         for begins, ends in [*((line["began"], line["at"]) for line in looks), (self.until, self.until)]:
-            away = any(a < begins and b > last for a, b in struck)
+            away = any(a < begins and b > last for a, b in struck + self._perhaps_approved(viewers))
             longest = max(longest, 0.0 if away else begins - last)
             last = max(last, ends)
         return longest
+
+    def _perhaps_approved(self, hosts: Iterable[str]) -> list[tuple[float, float]]:
+        """From when on machines may have been away, as they were lost when they were to approve: nobody can tell."""
+        lost = self.lines("lost")
+        sent = [line for line in self.lines("sent") if line["do"] == "approve" and line["host"] in hosts]
+        return [
+            (line["at"], line["at"] + 25)
+            for line in sent
+            if any(other["host"] == line["host"] and 0 < other["at"] - line["at"] < 25 for other in lost)
+        ]
 
     def _prepared_for(self, event: Event, host: str) -> float | None:
         """When a machine's mark first said that it is prepared for an event."""
