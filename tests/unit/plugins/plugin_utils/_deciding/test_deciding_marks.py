@@ -122,6 +122,19 @@ def test_a_look_that_is_old_when_its_tick_ends_brings_nothing_back():
     assert [request["do"] for request in run.record["todo"]["calls"]["web1"]["requests"]] == ["go", "look"]
 
 
+def test_a_windows_machine_s_look_counts_until_its_next_one():
+    """It is called on every third tick, and its look is some seconds old when its own one ends."""
+    run = Run(Machine("web1", is_linux=False), "web2", "web3", policy=rules("prepare"))
+    run.show(event("A", ["vm1", "vm2"]))
+    run.until(lambda: run.prepared("web1", "web2"))
+    run["web2"].seconds, run["web1"].seconds = 100.0, 20.0
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+    over = run.at
+    run.until(lambda: run["web1"].mark is None)
+    assert run.at - over < 60
+
+
 def test_one_that_can_not_look_is_brought_back_all_the_same():
     run = two_prepared()
     run.show(started(event("A", ["vm1", "vm2"])))
