@@ -100,6 +100,8 @@ class Performance:
             self._parts.store.say_yes(request["event"], one_line(request.get("by")), at)
         elif do == "no_yes":
             self._parts.store.take_yes_back(request["event"])
+        elif do == "release":
+            self._fence.claim(seconds=0.0)  # the mark stays; whoever comes need not wait
         elif do == "take_off":
             self._take_off(request)
         else:

@@ -26,7 +26,7 @@ from .looking import (
     spot_scopes,
     unseen,
 )
-from .marks import phase
+from .marks import OURS, phase, whose
 from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
@@ -63,6 +63,8 @@ WINDOWS_AFTER_SPOT = 5.0
 
 def todo_of(record: Record, at: float) -> Todo:
     """The next tick. Notes in the machines what is sent to them."""
+    if record["leaving"]:
+        return _last_todo(record, at)
     targets = {host: target(record, machine, at) for host, machine in record["hosts"].items()}
     approve = to_approve(record, at)
     idle = not (approve or any(targets.values()) or is_under_way(record, at))
@@ -88,6 +90,24 @@ def todo_of(record: Record, at: float) -> Todo:
         "tasks_allowed": [host for host in targets if targets[host] and _tasks_allowed(record, host, at)],
         "idle": idle,
         "seconds": _rest(record, targets, approve, calls, idle, at),
+    }
+
+
+def _last_todo(record: Record, at: float) -> Todo:
+    """Nobody is to wait for the leases of a run that leaves its marks to whoever comes."""
+    calls = {
+        host: _call(record, machine, [{"do": "release"}])
+        for host, machine in record["hosts"].items()
+        if whose(record, machine, at) == OURS
+    }
+    return {
+        "calls": calls,
+        "linux": [host for host in calls if record["hosts"][host]["is_linux"]],
+        "windows": [host for host in calls if not record["hosts"][host]["is_linux"]],
+        "participants": list(calls),
+        "tasks_allowed": [],
+        "idle": False,
+        "seconds": 0.0,
     }
 
 

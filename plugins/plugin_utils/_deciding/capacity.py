@@ -182,13 +182,14 @@ def _turn_of_going(
     full = [group for group in touched if not group.has_room_for(())]
     others = _others_out(candidate, full, out)
     words = ""
+    due = not candidate.begun or (bool(full) and _is_due(candidate))
     if full:
-        state = "it keeps its turn" if candidate.begun else f"it is prepared now, as {_due_words(candidate)}"
+        state = f"it is prepared now, as {_due_words(candidate)}" if due else "it keeps its turn"
         words = f"{full[0]}, and {_out_words(others, out, going)}: {state}, but is not approved while that is so"
-    elif not candidate.begun:
+    elif due:
         words = f"it is prepared now, as {_due_words(candidate)}"
     behind = tuple(other.key for other in going if other is not candidate and set(others).intersection(other.hosts))
-    return Turn("turn" if candidate.begun else "due", True, not full, False, behind, others, words)
+    return Turn("due" if due else "turn", True, not full, False, behind, others, words)
 
 
 def _turn_of_other(

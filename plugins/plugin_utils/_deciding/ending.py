@@ -14,7 +14,7 @@ from .hold import leaves
 from .judging import SILENT, is_given_up, is_handled, needs_preparation, title, took_away
 from .life import STAYED, TAKEN, event_of, is_open, not_before
 from .looking import is_to_be_learned
-from .marks import LEFT, OURS, bears_prepared, mark_keys, whose
+from .marks import LEFT, OURS, WATCHER, mark_keys, phase, whose
 from .outages import is_kept
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
@@ -31,11 +31,13 @@ GIVEN_UP = "its machines could not be prepared, and are in service"
 def stop_watching(record: Record, at: float) -> None:
     """Close the events that stay for too long, that nobody is left to see, or that have been given up."""
     for key, entry in record["events"].items():
+        if entry["closed"] == GIVEN_UP and _comes_over_ours(record, entry, at):
+            entry["closed"] = ""
         if not is_open(entry):
             continue
         if _is_silent(record, entry, at):
             _close_taken(record, key, entry, at)
-        elif is_given_up(entry) and not _bearing(record, key, at):
+        elif is_given_up(entry) and not _bearing(record, key, at) and not _comes_over_ours(record, entry, at):
             entry["closed"] = GIVEN_UP
         elif is_handled(entry) and at >= latest_end(record, entry):
             entry["closed"] = STAYED
@@ -56,6 +58,13 @@ def _bearing(record: Record, key: str, at: float) -> list[str]:
     ]
 
 
+def _comes_over_ours(record: Record, entry: EventState, at: float) -> bool:
+    """Whether its time has come for a machine that bears a mark of this run, though for another event: both have to be over."""
+    due = entry["started"] is not None or at >= not_before(entry)
+    machines = [record["hosts"][host] for host in entry["affected"]]
+    return due and any(whose(record, machine, at) == OURS for machine in machines)
+
+
 def _is_silent(record: Record, entry: EventState, at: float) -> bool:
     """Whether nobody is left who could see the end of an event that takes its machines away."""
     if not event_of(entry).takes_machines_away or not entry["affected"]:
@@ -72,7 +81,9 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
     happened(record, at, "left", words, key)
     note(record, f"event {key}: taken", f"{title(entry)} was {words}.")
     for host in entry["affected"]:
-        ready = bears_prepared(record, record["hosts"][host], key, at)
+        machine = record["hosts"][host]
+        # be it for another event
+        ready = phase(machine) == "prepared" and whose(record, machine, at) in (OURS, WATCHER)
         if entry["started"] is None and needs_preparation(entry, host) and not ready:
             words = f"{host} was not prepared for {title(entry)} when it was last heard of."
             report(record, f"event {key}: {host} unprepared", words)
@@ -137,8 +148,10 @@ def end(record: Record, at: float) -> None:
     record["busy"] = busy
     if record["run"]["check"]:
         record["finished"] = bool(record["ticks"])
-    elif is_left_to_person(record, at):
+    elif record["leaving"]:
         record["finished"] = True
+    elif is_left_to_person(record, at):
+        record["leaving"] = True
         for key, entry in record["events"].items():
             if is_handled(entry):
                 note(record, f"event {key}: yes", f"{title(entry)} is prepared, and {entry['waits']}")

@@ -177,7 +177,8 @@ def give_turns(record: Record, at: float) -> None:
         entry["turn"] = turn.state if turn else ""
         entry["turn_words"] = turn.words if turn and not turn.approve else ""
         entry["may_prepare"] = bool(turn and turn.prepare)
-        entry["too_large"] = bool(turn and turn.too_large)
+        if turn:  # one that has started was what it was
+            entry["too_large"] = turn.too_large
 
 
 def _note_waiting(record: Record, key: str, entry: EventState, turn: Turn | None, shut: bool, at: float) -> None:

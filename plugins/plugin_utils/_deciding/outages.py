@@ -84,11 +84,18 @@ def wanted_events(record: Record, machine: MachineState, at: float) -> dict[str,
             continue
         begun = key in keys
         in_time = entry["may_prepare"] and preparation_end(entry, machine) > at
-        if entry["too_large"] and entry["turn"] != "due":
-            in_time = False  # it has grown since its turn came: who joined it waits
+        if _joined_what_is_full(entry, machine):
+            in_time = False
         if needs_preparation(entry, host) and (begun or in_time):
             wanted[key] = entry
     return wanted
+
+
+def _joined_what_is_full(entry: EventState, machine: MachineState) -> bool:
+    """Whether it has turned out, since the event's turn came, to affect this machine, too, for which the capacity has no room."""
+    if entry["turn"] == "due":
+        return False
+    return entry["too_large"] or (bool(entry["turn_words"]) and machine["mark"] is None)
 
 
 def _to_prepare(

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...module_utils._text import listed
 from .approving import no_approver_words
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
 from .life import STAYED, is_open, last_seen, not_before
 from .marks import DRAIN, LEFT, NOBODY, OURS, RUN, UNREADABLE, WATCHER, holder_words, mark_keys, phase, whose
+from .nameless import of_nameless
 from .outages import is_kept
 from .policies import APPROVING
 from .reports import happened, note, report, time_of_day
@@ -53,8 +53,7 @@ def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[st
             found["approval"] = f"{title(entry)} was not approved: {entry['hold']}"
         elif not record["run"]["check"] and (words := no_approver_words(record, key, entry, at)):
             found["approval"] = words
-    if is_open(entry) and not entry["affected"] and entry["nameless"] and entry["unknown"]:
-        found["left alone"] = _nameless_words(entry)
+    found.update(of_nameless(record, entry))
     return {f"event {key}: {subject}": words for subject, words in found.items()}
 
 
@@ -64,14 +63,16 @@ def needs_words(entry: EventState) -> bool:
 
 def _coming_words(record: Record, entry: EventState, at: float) -> str:
     due = time_of_day(record, not_before(entry))
-    if at - last_seen(entry) <= SILENT and at < not_before(entry):
+    lacking = any(sighting["absent"] is not None for sighting in entry["sightings"].values())
+    if not lacking and at - last_seen(entry) <= SILENT and at < not_before(entry):
         return f"It is still to come, not before {due}."
     return f"It was last seen at {time_of_day(record, last_seen(entry))}, to come not before {due}."
 
 
 def _failure_words(record: Record, entry: EventState, at: float) -> str:
     failed = "; ".join(f"{host}: {why}" for host, why in entry["failed"].items())
-    words = f"{title(entry)} was not approved: preparation failed on {failed}"
+    approval = "may have been approved, but" if entry["approval"]["maybe"] else "was not approved:"
+    words = f"{title(entry)} {approval} preparation failed on {failed}"
     if entry["gone"] is None and entry["started"] is None:
         words = f"{words.rstrip('.')}. {_coming_words(record, entry, at)}"
     return words
@@ -81,27 +82,12 @@ def note_reached(record: Record, at: float) -> None:
     """Keep what stays a problem once an event has started, or is gone: machines that it reached in service, and why it had not
     been approved."""
     for key, entry in record["events"].items():
-        if not entry["affected"] and entry["started"] is not None:
-            _note_nameless(record, key, entry)
         if not is_acting(entry):
             continue
         over = entry["gone"] is not None and entry["outcome"] == "unknown"
         if entry["started"] is not None or over:
             _note_unprepared(record, key, entry, at)
             _note_unapproved(record, key, entry)
-
-
-def _note_nameless(record: Record, key: str, entry: EventState) -> None:
-    subject = f"event {key}: left alone"
-    if entry["nameless"] and entry["unknown"] and subject not in record["lasting"]:
-        report(record, subject, _nameless_words(entry))
-
-
-def _nameless_words(entry: EventState) -> str:
-    return (
-        f"{title(entry)} was left alone, but may affect {listed(entry['nameless'])}: the name of the VM is not known "
-        "(azure_maintenance_resource_name)."
-    )
 
 
 def _note_unprepared(record: Record, key: str, entry: EventState, at: float) -> None:

@@ -22,7 +22,7 @@ from .hosts import count_lost, new_machine, refuse_same, take_answer, take_hello
 from .judging import give_turns, match_and_decide
 from .life import Look, take_looks
 from .look import events_of, has_document, has_failed, may_hold, message_of
-from .marks import mark_keys
+from .marks import FRESH, mark_keys
 from .options import checked_options
 from .outages import before_answer, follow, take_go, take_mark
 from .reports import note
@@ -60,6 +60,7 @@ def begun(hosts: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
             "happenings": [],
             "busy": False,
             "rounds_done": 0,
+            "leaving": False,
             "finished": False,
         },
     )
@@ -173,10 +174,13 @@ def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], 
         machine["look_problem"] = why if has_failed(found) else nothing
         return []
     note_incarnation(record, machine, found["incarnation"], at)
-    machine["look_problem"], machine["looked"], machine["incarnation"] = "", at, found["incarnation"]
-    machine["shows"] = sorted(event.key for event in events_of(found))
     age = float(found.get("age") or 0.0)
-    return [Look(machine["host"], found, ended - max(float(found.get("began") or 0.0), age), ended - age)]
+    got = ended - age
+    # From the end of its tick on a look ages, unless the tick went on for long after it.
+    machine["looked"] = at if at - got <= FRESH else got
+    machine["look_problem"], machine["incarnation"] = "", found["incarnation"]
+    machine["shows"] = sorted(event.key for event in events_of(found))
+    return [Look(machine["host"], found, ended - max(float(found.get("began") or 0.0), age), got)]
 
 
 def _note_clear(record: Record, machine: MachineState, look: Look) -> None:

@@ -252,5 +252,6 @@ class Record(TypedDict):
     happenings: list[Happening]
     busy: bool
     rounds_done: int
+    leaving: bool  # it ends after this tick, which lets go of the machines that wait for a person's yes
     finished: bool
     todo: Todo

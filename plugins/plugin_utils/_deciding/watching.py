@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...module_utils._text import one_line
+from ...module_utils._text import listed, one_line
 from .judging import took_away
 from .life import Look
 from .problems import is_away
@@ -55,10 +55,11 @@ def _note_gap(record: Record, scope: str, hosts: list[str], until: float) -> Non
         for host in hosts
         if (words := record["hosts"][host]["lost"] or record["hosts"][host]["look_problem"])
     ]
+    who = f" ({listed(hosts)})" if hosts != [scope] else ""
     report(
         record,
         f"scope {scope}: watch from {since:.0f}",
-        f"Nobody looked at the events of scope {scope!r} for {until - since:.0f} s from {time_of_day(record, since)} on"
+        f"Nobody looked at the events of scope {scope!r}{who} for {until - since:.0f} s from {time_of_day(record, since)} on"
         f"{': ' + '; '.join(why) if why else ''}.",
     )
 

@@ -237,7 +237,7 @@ class _Call:
         if do == "approve" and store.fenced and not said.get("approved"):
             refused = [{"id": event, "reason": "fenced", "message": why} for event in request["ids"]]
             return dict(said, failure=None, msg="", not_approved=refused)
-        if do in ("yes", "no_yes", "take_off"):
+        if do in ("yes", "no_yes", "release", "take_off"):
             return {"problem": why}
         if "warnings" in said:
             said["warnings"].append(f"The mark could not be renewed: {why}")

@@ -58,7 +58,7 @@ class Going:
             if whose != self.run:
                 self.machine.journal.add("taken", host=self.machine.host, run=self.run, from_run=whose)
         mark.update(holder=dict(self.holder), number=self.number)
-        self._lease(seconds or mark["lease"]["until"] - mark["lease"]["uptime"])
+        self._lease(mark["lease"]["until"] - mark["lease"]["uptime"] if seconds is None else seconds)
         self.ours = True
 
     def _lease(self, seconds: float) -> None:
@@ -68,6 +68,11 @@ class Going:
             "boot_id": machine.boot_id,
             "until": machine.uptime + seconds,
         }
+
+    def release(self) -> None:
+        """Let it go, and leave it as it is."""
+        if self.may_act():
+            self._claim("", 0.0)
 
     def expired(self) -> bool:
         lease = self.mark["lease"]

@@ -159,6 +159,7 @@ class Machine:
             "mark": copied(self.mark),
             "yes": list(self.yes),
             "boot_id": self.boot_id,
+            "uptime": self.uptime,
             "number": number,
             "fenced": going.fenced,
             "ask": gone.get("ask", []),
@@ -181,6 +182,8 @@ class Machine:
             return (yield from going.go(request))
         if do == "approve":
             return (yield from self._approve(request, going, began))
+        if do == "release":
+            return going.release() or {}
         if do == "yes":
             self.yes.append(request["event"])
             return {}

@@ -104,6 +104,13 @@ class RunFacts:
     def marked_since(self, host: str, at: float) -> bool:
         return any(line["host"] == host and line["at"] > at for line in self.journal.of("marked", "taken"))
 
+    def held_since(self, host: str, at: float) -> float:
+        """When this run made the mark that a machine bears its own; 0 where it never did."""
+        mine = (
+            float(line["at"]) for line in self.lines("marked", "taken") if line["host"] == host and line["at"] <= at
+        )
+        return max(mine, default=0.0)
+
     def is_dead(self, name: str) -> bool:
         return any(run.name == name and run.over and run.result is None for run in self.fleet.runs)
 
@@ -186,8 +193,13 @@ class RunFacts:
         """Whether a machine was taken out of service while there was time to wait yet."""
         events = [self.fleet.events[key] for key in marked["events"] if key in self.fleet.events]
         started = any(event.started is not None and event.started <= marked["at"] for event in events)
-        left = min((event.not_before for event in events), default=0.0) - marked["at"]
+        left = min((self._expected(event) for event in events), default=0.0) - marked["at"]
         return not started and left >= self.needs(events) + 45
+
+    def _expected(self, event: Event) -> float:
+        """When it was to be expected: one that names no time is taken to come 600 s after it was seen, as nobody can know better."""
+        seen = self.seen(event) if event.timeless else None
+        return event.not_before if seen is None else min(event.not_before, seen + 600)
 
     def grown_lately(self, event: Event, who: str, at: float, seconds: float = 5.0) -> bool:
         name = self.machine(who).name if who in self.fleet.machines else who
@@ -195,6 +207,12 @@ class RunFacts:
             line["event"] == event.id and line["resource"].lower() == name.lower() and at - seconds < line["at"]
             for line in self.journal.of("grown")
         )
+
+    def named_from(self, event: Event, host: str) -> float:
+        """Since when it names a machine."""
+        name = self.machine(host).name.lower()
+        grown = [line for line in self.journal.of("grown") if line["event"] == event.id]
+        return max([event.shown, *(line["at"] for line in grown if line["resource"].lower() == name)])
 
     def seen(self, event: Event, host: str = "") -> float | None:
         """When the run first saw it, naming this machine."""
@@ -258,6 +276,19 @@ class RunFacts:
             if any(step.do_fails or step.do_seconds > step.limit for step in self.machine(host).steps)
         ]
 
+    def hidden(self, event: Event) -> bool:
+        """Whether it came and went while everybody who is shown it was frozen by it: nobody can know that it started."""
+        if event.started is None or event.left is None or event.type in (*GONE_FOR_GOOD, "Reboot", "Redeploy"):
+            return False
+        viewers = {
+            viewer
+            for host in self.affected(event)
+            for viewer in ([host] if self.machine(host).scope.each_its_own else self.hosts)
+            if self.machine(viewer).scope is self.machine(host).scope
+        }
+        struck = {line["host"] for line in self.journal.of("strike") if line["event"] == event.id}
+        return viewers <= struck and event.left - event.started <= event.down
+
     def longest_gap(self, host: str) -> float:
         """The longest time in which nobody who is shown what a machine is shown had a look, but for its own events."""
         machine = self.machine(host)
@@ -274,10 +305,20 @@ class RunFacts:
         longest, last = 0.0, self.began
         looks = [line for line in self.lines("looked") if line["good"] and line["host"] in viewers]
         for begins, ends in [*((line["began"], line["at"]) for line in looks), (self.until, self.until)]:
-            away = any(a < begins and b > last for a, b in struck)
+            away = any(a < begins and b > last for a, b in struck + self._perhaps_approved(viewers))
             longest = max(longest, 0.0 if away else begins - last)
             last = max(last, ends)
         return longest
+
+    def _perhaps_approved(self, hosts: Iterable[str]) -> list[tuple[float, float]]:
+        """From when on machines may have been away, as they were lost when they were to approve: nobody can tell."""
+        lost = self.lines("lost")
+        sent = [line for line in self.lines("sent") if line["do"] == "approve" and line["host"] in hosts]
+        return [
+            (line["at"], line["at"] + 25)
+            for line in sent
+            if any(other["host"] == line["host"] and 0 < other["at"] - line["at"] < 25 for other in lost)
+        ]
 
     def _prepared_for(self, event: Event, host: str) -> float | None:
         """When a machine's mark first said that it is prepared for an event."""

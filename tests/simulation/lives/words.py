@@ -19,10 +19,11 @@ def missed(run: RunFacts) -> Iterator[str]:
         event, host = run.fleet.events[line["event"]], line["host"]
         if host not in run.hosts or line["out"] or not run.began < line["at"] < run.until - 20:
             continue
-        if run.action(event, host) not in PREPARING or event.notice == 0 or not line["up"]:
+        if run.action(event, host) not in PREPARING or event.notice == 0 or not line["up"] or run.hidden(event):
             continue
         if run.seen(event, host) is None:
-            shown_for = min(event.left or run.until, run.until) - max(event.shown, run.began)
+            # It names the machine from its growth on: no look can show that before.
+            shown_for = min(event.left or run.until, run.until) - max(run.named_from(event, host), run.began)
             if shown_for < (135 if not run.may_go_unseen(host) else 500):
                 continue
         if not run.names(host, event):
@@ -56,7 +57,7 @@ def claims(run: RunFacts) -> Iterator[str]:
         if event is None:
             continue
         outcome = entry.get("outcome") or ""
-        if outcome == "cancelled" and event.started is not None and event.started < run.until:
+        if outcome == "cancelled" and event.started is not None and event.started < run.until and not run.hidden(event):
             yield f"claim: {event.id} is called cancelled, and it started at {event.started:.1f}"
         if outcome == "completed" and event.started is None:
             yield f"claim: {event.id} is called completed, and it never started"

@@ -28,6 +28,15 @@ notes() { diff <(cut -d' ' -f1,2 "$dir/notes" | sort) <(printf '%s\n' "$@"); }
 posts() { [ "$(curl -sS "$control/journal" | grep -c '"kind": "post"')" = "$1" ] || { echo "not $1 approvals"; exit 1; }; }
 control=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1] + "/addresses.json"))["control"])' "$dir")
 
+# What a run leaves to a person's yes it has let go of
+works on_web test_yes.yml
+event=$(cat "$dir/event")
+works status
+says "PREPARED, its holder has EXPIRED"
+works approve -e "event=$event"
+says "web3 has approved event $event."
+posts 1
+
 marked 600
 printf '[web]\nlost1 ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1\n' >"$dir/lost"
 works status -i "$dir/lost"

@@ -103,6 +103,27 @@ def test_it_is_not_taken_off_before_what_was_begun_has_ended(machine):
     assert machine.mark()
 
 
+def test_a_mark_that_is_let_go_stays_and_whoever_comes_need_not_wait(machine):
+    machine.go()
+    answer = machine.call({"do": "release"}, {"do": "look", "wait": 0})
+    assert answer["answers"][0] == {}
+    mark = machine.mark()
+    assert mark["phase"] == "prepared" and mark["lease"]["until"] == mark["lease"]["uptime"]
+    taken = {"do": "go", "to": "prepared", "left": 60.0, "events": ["E2"], "lease": 120.0, "take": "run-1"}
+    answer = machine.call(taken, **another_run())
+    assert answer["answers"][0]["state"] == "prepared"
+    lease = machine.mark()["lease"]
+    assert lease["until"] - lease["uptime"] == 120
+
+
+def test_nobody_lets_go_of_what_is_another_run_s(machine):
+    machine.go()
+    before = machine.mark()
+    answer = machine.call({"do": "release"}, **another_run())
+    assert "held by run run-1" in answer["answers"][0]["problem"]
+    assert machine.mark() == before
+
+
 def test_whoever_is_nobody_changes_no_mark(machine):
     machine.go()
     before = machine.mark()

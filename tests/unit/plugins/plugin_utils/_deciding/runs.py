@@ -119,8 +119,9 @@ class Machine:
             return {"lost": "the connection was cut"}
         answers = [getattr(self, request["do"])(request, call, at) for request in call["requests"]]
         if self.mark and self.mark["holder"]["run"] == call["run"]:
+            held = 0 if any(request["do"] == "release" for request in call["requests"]) else 120
             self.mark = dict(
-                self.mark, number=call["number"], lease={"uptime": at, "boot_id": self.boot, "until": at + 120}
+                self.mark, number=call["number"], lease={"uptime": at, "boot_id": self.boot, "until": at + held}
             )
         return {
             "lost": "",
@@ -184,6 +185,9 @@ class Machine:
             "msg": "",
             "look": self.document(at),
         }
+
+    def release(self, request, call, at):
+        return {}
 
     def go(self, request, call, at):
         if self.mark and self.mark["holder"]["run"] not in (call["run"], request["take"]):

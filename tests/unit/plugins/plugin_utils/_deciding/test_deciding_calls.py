@@ -263,8 +263,18 @@ def test_hold_may_leave_its_marks_to_another_run():
     run = held(hold="leave")
     run.to_end(most=5)
     assert run.marked() == ["web1"]
+    assert run["web1"].mark["lease"]["until"] == run["web1"].mark["lease"]["uptime"], "whoever comes need not wait"
     assert run.problems == []
     assert any("cloudops.azure_maintenance.approve -e event=A" in note for note in run.notes)
+
+
+def test_one_that_can_not_be_let_go_any_more_does_not_keep_the_run():
+    run = held(hold="leave")
+    run.until(lambda: run.record["leaving"])
+    assert asked(run, "web1") == ["release"] and list(run.record["todo"]["calls"]) == ["web1"]
+    run["web1"].down = NO_ROUTE
+    run.tick()
+    assert run.record["finished"] and len(run.problems) == 1 and "web1, which can't be reached" in run.problems[0]
 
 
 def test_a_scope_that_nobody_looked_at_is_a_problem():
@@ -276,6 +286,15 @@ def test_a_scope_that_nobody_looked_at_is_a_problem():
     run.to_end()
     said = [problem for problem in run.problems if "Nobody looked at the events of scope 'db'" in problem]
     assert said and all("Nobody" in problem for problem in run.problems)
+
+
+def test_a_scope_that_nobody_looked_at_names_its_machines():
+    """Its name alone tells nobody over whom something may have come."""
+    run = Run(wait_timeout=1000.0).tick(2)
+    for machine in run.machines.values():
+        machine.blind = "the service hangs"
+    run.until(lambda: run.at > 400)
+    assert any("the events of scope 'web' (web1, web2, web3) for" in problem for problem in run.problems)
 
 
 def test_a_machine_away_for_its_own_event_is_no_unwatched_scope():

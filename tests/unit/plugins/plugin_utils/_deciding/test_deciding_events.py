@@ -10,6 +10,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Machine,
     Run,
     event,
+    mark,
     rules,
     started,
 )
@@ -172,6 +173,40 @@ def test_who_joins_what_grows_too_large_waits_until_it_is_due():
     assert run.event()["too_large"] and run.marked() == ["web1"]
     run.until(lambda: run.prepared("web1", "web3"))
     assert 0 < 900 - run.at < 100
+
+
+def test_who_joins_where_the_capacity_is_used_up_waits_until_it_is_due():
+    """Drain has web2, and the event, which only affected a machine of another group when its turn came, web1 as well."""
+    web, db = [Machine(host, group="web") for host in ("web1", "web2")], Machine("db1", scope="web", group="db")
+    web[1].mark = mark("d1", [], kind="drain")
+    run = Run(*web, db, max_out="1", policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vmdb1"]))
+    run.until(lambda: run.prepared("db1"))
+    run.show(event("A", ["vmdb1", "vm1"]))
+    run.tick(5)
+    assert run.event()["affected"] == ["web1", "db1"] and run["web1"].mark is None
+    assert "it keeps its turn, but is not approved while that is so" in run.timeline
+    run.until(lambda: run.prepared("web1"))
+    assert 0 < 900 - run.at < 150
+    assert "it is prepared now" in run.event()["turn_words"]
+
+
+def test_what_was_too_large_stays_so_when_it_has_started():
+    """Nobody is to be told that it was not approved for who can't be reached under it."""
+    run = Run(max_out="1")
+    run.tick()
+    reboot = event("A", ["vm1", "vm3"], not_before=run.at + 200)
+    run.show(reboot)
+    run.until(lambda: run.prepared("web1", "web3"))
+    run["web1"].down = NO_ROUTE
+    run.until(lambda: "can't be reached" in run.event()["hold"])
+    run.show(started(reboot))
+    run.tick(3)
+    run["web1"].down = ""
+    run.show()
+    run.to_end()
+    assert run.problems == []
 
 
 def test_growth_is_taken_in_before_the_approval():

@@ -163,16 +163,50 @@ def test_what_may_be_ours_is_held():
     assert any("of web2 the VM's name is not known" in problem for problem in run.problems)
 
 
-def test_an_event_that_started_before_a_name_was_known_is_a_problem():
-    run = Run(*lone("web1", "web2"))
+def started_while_nameless(*resources):
+    """A run in which web1, of web1 and web2, has no name while an event comes and goes."""
+    run = Run(Machine("web1"), Machine("web2", "web"))
     run["web1"].nameless = True
-    run["web1"].show(started(event("A", ["vm1"])))
+    run.tick()
+    run.show(started(event("A", resources)))
     run.tick(2)
-    run["web1"].show()
-    run.tick(4)
-    run["web1"].nameless = False
-    run.to_end()
+    run.show()
+    return run.until(lambda: run.event()["gone"] is not None)
+
+
+def test_an_event_that_started_before_a_name_was_known_is_a_problem():
+    run = started_while_nameless("vm1")
     assert any("may affect web1: the name of the VM is not known" in problem for problem in run.problems)
+    run["web1"].nameless = False
+    run.until(lambda: run.record["hosts"]["web1"]["resource_name"])
+    assert run.problems == ["Reboot A (vm1) reached web1 unprepared: the name of the VM was not known in time."]
+
+
+def test_what_affects_others_too_may_have_reached_one_without_a_name():
+    run = started_while_nameless("vm1", "vm2")
+    assert any("A (web2) may have reached web1, too: the name of the VM is not known" in one for one in run.problems)
+
+
+def test_a_name_that_is_learned_takes_back_what_may_have_been():
+    run = started_while_nameless("vm9")
+    assert any("may affect web1" in problem for problem in run.problems)
+    run["web1"].nameless = False
+    run.until(lambda: run.record["hosts"]["web1"]["resource_name"])
+    assert run.problems == []
+
+
+def test_a_machine_whose_name_came_late_was_not_to_be_prepared_by_its_own_policy():
+    web1 = Machine("web1")
+    web1.options = {"policy": rules("notify")}
+    web1.nameless = True
+    run = Run(web1, "web2").tick()
+    run.show(started(event("A", ["vm1"])))
+    run.tick(2)
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+    web1.nameless = False
+    run.until(lambda: run.record["hosts"]["web1"]["resource_name"])
+    assert run.problems == []
 
 
 # ---- taken away ----
@@ -212,6 +246,49 @@ def test_it_is_not_brought_back_before_its_event_is_over():
     run.until(lambda: run.prepared("web1"))
     run.tick(30)
     assert run.prepared("web1") and "recovered" not in run.goes("web1")
+
+
+def given_up_and_out_for_another(second_type):
+    """A run that has given a Terminate up, as a preparation failed, and has prepared the machine for a later event."""
+    web1, web2 = lone("web1", "web2")
+    web2.scope = web1.scope
+    run = Run(web1, web2, policy=rules("prepare"), rounds=2)
+    run.tick()
+    deletion = event("A", ["vm1"], type="Terminate", not_before=run.at + 300)
+    web1.fails = "nginx did not stop"
+    run.show(deletion)
+    run.tick(2).until(lambda: run.event()["closed"] != "")
+    web1.fails = ""
+    second = event("B", ["vm1"], type=second_type, not_before=run.at + 60)
+    run.show(deletion, second)
+    run.until(lambda: run.prepared("web1"))
+    return run, deletion, second
+
+
+def test_what_was_given_up_is_watched_again_when_it_comes_over_a_machine_that_is_out():
+    run, deletion, second = given_up_and_out_for_another("Preempt")
+    run.show(deletion, started(second))
+    run.tick(2)
+    run["web1"].down = NO_ROUTE
+    run.show(deletion)
+    run.until(lambda: run.event("B")["gone"] is not None)
+    run.show(started(deletion))
+    run.tick(5)
+    run.show()
+    run.to_end()
+    assert run.event("A")["outcome"] == "completed"
+    assert not any("bore the mark" in problem for problem in run.problems)
+
+
+def test_a_machine_that_was_given_up_may_be_taken_away():
+    run, deletion, second = given_up_and_out_for_another("Reboot")
+    run.show(deletion, started(second))
+    run.tick(2)
+    for machine in run.machines.values():
+        machine.down = NO_ROUTE
+    run.to_end()
+    assert "nothing has been heard of web1 since" in run.timeline
+    assert not any("bore the mark" in problem or "web1 was not prepared" in problem for problem in run.problems)
 
 
 def test_only_the_machine_itself_approves_its_deletion():

@@ -111,6 +111,30 @@ def test_recovery_looks_first():
     run.until(lambda: run["web1"].mark is None)
 
 
+def test_a_look_that_is_old_when_its_tick_ends_brings_nothing_back():
+    """A machine that hangs makes a tick long: meanwhile the next event may have begun."""
+    run = two_prepared()
+    run.show()
+    run.tick(2, seconds=45.0)
+    assert run.event()["gone"] is not None
+    assert [request["do"] for request in run.record["todo"]["calls"]["web1"]["requests"]] == ["look"]
+    run.tick()
+    assert [request["do"] for request in run.record["todo"]["calls"]["web1"]["requests"]] == ["go", "look"]
+
+
+def test_a_windows_machine_s_look_counts_until_its_next_one():
+    """It is called on every third tick, and its look is some seconds old when its own one ends."""
+    run = Run(Machine("web1", is_linux=False), "web2", "web3", policy=rules("prepare"))
+    run.show(event("A", ["vm1", "vm2"]))
+    run.until(lambda: run.prepared("web1", "web2"))
+    run["web2"].seconds, run["web1"].seconds = 100.0, 20.0
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+    over = run.at
+    run.until(lambda: run["web1"].mark is None)
+    assert run.at - over < 60
+
+
 def test_one_that_can_not_look_is_brought_back_all_the_same():
     run = two_prepared()
     run.show(started(event("A", ["vm1", "vm2"])))
@@ -209,6 +233,21 @@ def test_a_dead_run_s_machine_that_is_down_is_waited_for_or_named():
     run["web1"].down = NO_ROUTE
     run.to_end()
     assert run.problems == [f"web1 could not be asked: {NO_ROUTE}"]
+
+
+def test_what_may_have_been_approved_is_not_called_to_come_when_a_look_has_lacked_it():
+    """Another run took the machine over after its reboot, and brought it back."""
+    run = Run("web1", wait_timeout=0.0)
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run["web1"].lost_approvals = 1
+    run.tick(2)
+    run["web1"].mark = None
+    run.show()
+    run.to_end()
+    said = [problem for problem in run.problems if "somebody else removed its mark" in problem]
+    assert said and "may have been approved, but preparation failed on web1" in said[0]
+    assert "still to come" not in said[0] and "It was last seen at" in said[0]
 
 
 def test_a_mark_s_number_is_outdone():

@@ -203,6 +203,13 @@ LIVES = {
         ([{"do": "take_off"}], {}),
         ([LOOK], {}),
     ],
+    "its run lets go of it": [
+        ([go(before={SERVICE: {"ran": True}})], {}),
+        ([go(outcomes=OUTCOMES)], {}),
+        ([{"do": "release"}], OTHERS),
+        ([{"do": "release"}], {}),
+        ([go(take="run-1")], OTHERS),
+    ],
     "requests that are wrong": [([{"do": "fly"}, LOOK], {}), ([LOOK], {"endpoint": "ftp://imds.test"})],
 }
 
