@@ -97,7 +97,9 @@ def test_steps_that_can_not_be_run_are_said():
 def test_a_step_that_others_do():
     made = plan([dict(COMMAND, delegate_to="lb1")])
     key = made["steps"][0]["key"]
-    asked = {"elsewhere": {"key": key, "direction": "do", "begun": "True", "left": "7"}, "mark": {"steps": []}}
+    entry = {"key": key, "before": None, "tries": 1, "by": "r1"}
+    mark = {"since": "2026-11-22T10:00:00Z", "holder": {"run": "r1"}, "steps": [entry]}
+    asked = {"elsewhere": {"key": key, "direction": "do", "begun": "True", "left": "7"}, "mark": mark}
     hand = drain_record.drain_record(asked, "asked", plan=made)
     assert hand["step"]["delegate_to"] == "lb1" and hand["left"] == 7.0 and hand["file"] == "steps/command/linux.yml"
     assert drain_record.drain_record(hand, "saw", result={"rc": 0})["state"] == "done"
