@@ -88,7 +88,16 @@ def _problems(before: Record, after: Record) -> list[Said]:
 def _is_said(record: Record, subject: str) -> bool:
     if subject in record["lasting"]:
         return True
-    return subject in record["since"] and record["at"] - record["since"][subject] >= LASTS
+    lasts = subject in record["since"] and record["at"] - record["since"][subject] >= LASTS
+    return lasts and not _is_under_way(record, subject)
+
+
+def _is_under_way(record: Record, subject: str) -> bool:
+    """Whether it would be a problem if the run ended now, as a machine that is just being brought back. What goes wrong with that
+    has happened: it is said as such."""
+    who, _colon, what = subject.rpartition(": ")
+    entry = record["events"].get(who.removeprefix("event "))
+    return what == "left" or bool(what == "approval" and entry and not entry["hold"])
 
 
 def _waits(record: Record) -> str:

@@ -77,6 +77,27 @@ def test_a_problem_that_is_over_at_once_is_not_said():
     assert not run.found("problem")
 
 
+def test_what_is_under_way_is_no_problem_however_long_it_takes():
+    run = Said()
+    run["web1"].seconds = 5 * LASTS
+    run.tick()
+    reboot = event("A", ["vm1"], not_before=2000)
+    run.show(reboot)
+    run.until(lambda: run.sent(), seconds=LASTS + 5)
+    run.show(started(reboot))
+    run.until(lambda: run.event()["started"] is not None)
+    run.show()
+    run.until(lambda: run.record["finished"], seconds=LASTS + 5)
+    assert run.found("recovered", "web1") and not run.found("problem") + run.found("solved")
+
+
+def test_what_is_not_going_to_be_approved_is_a_problem():
+    run = Said()
+    run.tick()
+    run.show(event("A", ["vm1", "vm9"], not_before=2000))
+    run.until(lambda: run.found("problem", "it also affects vm9"), most=30)
+
+
 def test_what_stays_a_problem_is_said_at_once():
     run = Said()
     run.tick()
