@@ -24,6 +24,7 @@ options:
     choices:
       timeline: Everything that happened, event by event.
       plan: What is about to be done.
+      end: What is said at the end of a run, that is the timeline, notes, and what is left for a person.
       result: All of it, as C(maintain_result) has it.
 """
 
@@ -35,9 +36,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: Lines of text.
-  type: list
-  elements: str
+  description: Lines of text; for O(part=result) a dictionary.
+  type: raw
 """
 
 from ..plugin_utils._filter import call

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between the tasks of a tick and its decision: the run's name, the answers out of the hosts' variables, the rest between ticks.
+"""Between the tasks of a tick and its decision: the run's name, the answers out of the hosts' variables, what is said, the rest.
 
 Private to this collection.
 """
@@ -18,6 +18,7 @@ from ansible.utils.display import Display
 
 from ..module_utils._text import listed
 from ._deciding import happened
+from ._deciding.news import news
 from ._deciding.schema import Record
 
 LEFT = "It has left the play after an error of its own, which is shown above."
@@ -42,11 +43,13 @@ def answers(
 
 
 def ticked(record: Record, answered: Mapping[str, Mapping[str, Any]]) -> Record:
-    """The record after the tick, when the next one is due."""
+    """The record after the tick, when the next one is due. What is new is said at once, under whatever callback."""
     after = happened.after(record, answered, time.monotonic())
     marked = _marked(after)
     if marked and not _marked(record):
         Display().display(_first_mark_words(after, marked))
+    for line in news(record, after):
+        Display().display(line)
     if not after["finished"]:
         time.sleep(after["todo"]["seconds"])
     return after

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PLAYBOOK = "cloudops.azure_maintenance.maintain"
-DECIDES = "Tick | Take in what they answered"
+DECIDES = "Tick | Decide"
 CLOCK = os.sysconf("SC_CLK_TCK")
 
 

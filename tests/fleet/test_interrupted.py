@@ -66,7 +66,7 @@ def test_two_runs_at_once(azure, machines, maintain, user):
     user.wait_for_state("web2", "DRAIN")
     second = maintain(waits=())
     ticks = "the second run to have looked, and looked again"
-    host.until(ticks, lambda: second.output().count("Tick | Take in what they answered") > 2, timeout=60)
+    host.until(ticks, lambda: second.output().count("Tick | Decide") > 2, timeout=60)
     machines["web2"].hang(False)
     done = first.wait().check(), second.wait()
     approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")

@@ -20,7 +20,7 @@ BEGIN, END = "<!-- rooms: drawn by make figure -->\n", "<!-- rooms: end -->\n"
 COLLECTION = "ansible_collections.cloudops.azure_maintenance.plugins."
 BASICS = "module_utils/basics"
 SIDES = {
-    "Plugins: what users call": ("action", "filter", "lookup", "modules", "test"),
+    "Plugins: what users call": ("action", "callback", "filter", "lookup", "modules", "test"),
     "plugin_utils: the controller only": ("plugin_utils",),
     "module_utils: on machines and on the controller": ("module_utils",),
 }

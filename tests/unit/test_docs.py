@@ -171,7 +171,7 @@ def plan(steps, system):
 
 def contents():
     """All that the collection brings, by name."""
-    plugins = [f"plugins/{kind}/*.py" for kind in ("filter", "lookup", "test")]
+    plugins = [f"plugins/{kind}/*.py" for kind in ("callback", "filter", "lookup", "test")]
     return [
         name for pattern in ("plugins/modules/*.py", *plugins, "playbooks/*.yml", "roles/*") for name in names(pattern)
     ]

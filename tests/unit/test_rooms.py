@@ -13,7 +13,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit import rooms
 
 # From the top to the ground: a room imports rooms of its own floor and of lower ones.
 FLOORS = (
-    ("action", "filter", "lookup", "modules", "test"),
+    ("action", "callback", "filter", "lookup", "modules", "test"),
     ("plugin_utils/_action", "plugin_utils/_filter", "plugin_utils/_ticking"),
     ("plugin_utils/_deciding",),
     ("plugin_utils/_drain", "plugin_utils/_machine", "plugin_utils/_windows"),
@@ -27,7 +27,7 @@ FLOORS = (
     (rooms.BASICS,),
 )
 FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}
-KNOW_ANSIBLE = ("action/", "filter/", "lookup/", "test/", "plugin_utils/", "module_utils/_module.py")
+KNOW_ANSIBLE = ("action/", "callback/", "filter/", "lookup/", "test/", "plugin_utils/", "module_utils/_module.py")
 LOAD_BALANCERS = "modules/haproxy_status.py"  # runs on them, a module like any other
 NETWORK = ("http.client", "http.server", "requests", "socket", "socketserver", "ssl", "urllib.request", "urllib3")
 

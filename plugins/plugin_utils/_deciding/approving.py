@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils._text import first_line
+from ...module_utils._text import first_line, one_line
 from .approval import Approver, Choice, Readiness, Standing, in_order, next_approver, readiness, tried
 from .hold import said_yes
 from .judging import is_acting, is_handled, needs_preparation, title
@@ -159,13 +159,27 @@ def approve_request(record: Record, keys: list[str]) -> dict[str, Any]:
 
 # ---- what came of it ----
 
+ACCEPTED = "accepted"
+
+
+def _note_try(entry: EventState, host: str, result: str, answer: str, at: float) -> None:
+    """One more try: whose turn it is next, and what people may read of it."""
+    approval = entry["approval"]
+    words = one_line(answer, 1000) or result
+    approval["tries"] = tried(approval["tries"], host, at, result, f"{host}: {words}" if answer else "")
+    same = [one for one in approval["attempts"] if (one["by"], one["answer"]) == (host, words)]
+    if not same:
+        approval["attempts"].append({"by": host, "at": at, "until": at, "times": 1, "answer": words})
+    for one in same:  # it is tried every two seconds, for hours perhaps
+        one["until"], one["times"] = at, one["times"] + 1
+
 
 def take_lost_approval(record: Record, host: str, ids: list[str], why: str, at: float) -> None:
     """Nothing came back from the approver: Azure may have got the approval."""
     for event_id in ids:
         entry = record["events"][event_id.upper()]
         entry["approval"]["maybe"] = True
-        entry["approval"]["tries"] = tried(entry["approval"]["tries"], host, at, "lost", f"{host}: {why}")
+        _note_try(entry, host, "lost", why, at)
 
 
 def take_approval(record: Record, host: str, ids: list[str], answer: Mapping[str, Any], at: float) -> None:
@@ -180,23 +194,22 @@ def take_approval(record: Record, host: str, ids: list[str], answer: Mapping[str
         if key in approved:
             approval["sent"] = approval["maybe"] = True
             approval["by"], approval["at"] = host, at
-            approval["tries"] = tried(approval["tries"], host, at, "accepted")
+            _note_try(entry, host, ACCEPTED, "", at)
             happened(record, at, "approved", f"by {host}", key, host)
         elif key in already:
-            approval["tries"] = tried(approval["tries"], host, at, "accepted", "it had started already")
+            _note_try(entry, host, ACCEPTED, "it had started already", at)
         else:
-            _take_refusal(approval, host, refused.get(key), answer, at)
+            _take_refusal(entry, host, refused.get(key), answer, at)
 
 
 def _take_refusal(
-    approval: Any, host: str, refused: Mapping[str, Any] | None, answer: Mapping[str, Any], at: float
+    entry: EventState, host: str, refused: Mapping[str, Any] | None, answer: Mapping[str, Any], at: float
 ) -> None:
     """Nothing is known to have come of it. Who would not was the machine; who could not, its service."""
     by_machine = refused is not None and not answer.get("failure")
     said = (refused or {}).get("message") or answer.get("msg") or answer.get("problem") or "it gave no reason"
-    approval["maybe"] = approval["maybe"] or not by_machine
-    result = "refused" if by_machine else "failed"
-    approval["tries"] = tried(approval["tries"], host, at, result, f"{host}: {first_line(said, 1000)}")
+    entry["approval"]["maybe"] = entry["approval"]["maybe"] or not by_machine
+    _note_try(entry, host, "refused" if by_machine else "failed", first_line(said, 1000), at)
 
 
 def no_approver_words(record: Record, key: str, entry: EventState, at: float) -> str:

@@ -17,9 +17,9 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import did_you_mean, listed
 from . import record as run_record
-from .result import result
+from .result import notes_of, problems_of, result
 from .schema import Record
-from .timeline import lines, plan_lines
+from .timeline import end_lines, lines, plan_lines
 
 # Before ansible-core 2.19 a template makes strings of numbers and truth values.
 _FACTS: dict[str, Callable[[Any], Any]] = {
@@ -33,7 +33,12 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
     "task_seconds": float,
 }
 _RUN: dict[str, Callable[[Any], Any]] = {"run": str, "job": str, "controller": str, "check": boolean}
-_SHOWN: dict[str, Callable[[Record], Any]] = {"result": result, "timeline": lines, "plan": plan_lines}
+_SHOWN: dict[str, Callable[[Record], Any]] = {
+    "result": result,
+    "timeline": lines,
+    "plan": plan_lines,
+    "end": lambda record: end_lines(record, notes_of(record), problems_of(record)),
+}
 
 
 def begun(hosts: Sequence[Mapping[str, Any]], options: Mapping[str, Any], at: float) -> Record:
@@ -54,7 +59,7 @@ def after(record: Any, answers: Mapping[str, Mapping[str, Any]], at: float) -> R
 
 
 def shown(record: Any, part: str = "result") -> Any:
-    """What people see of a record: its ``result``, ``timeline`` or ``plan``."""
+    """What people see of a record: its ``result``, ``timeline`` or ``plan``, or what is said at its ``end``."""
     if part not in _SHOWN:
         raise ScheduledEventsError(
             f"A record has no part {part!r}{did_you_mean(part, _SHOWN)}; it has {listed(_SHOWN)}."

@@ -69,6 +69,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "boot_before": "",
         "outcomes": {},
         "before": {},
+        "steps_done": {},
     }
 
 

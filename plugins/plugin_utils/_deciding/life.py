@@ -161,7 +161,7 @@ def _new_entry(data: Mapping[str, Any], at: float) -> EventState:
         "failed": {},
         "unprepared": {},
         "recovered": {},
-        "approval": {"tries": no_tries(), "sent": False, "maybe": False, "by": "", "at": None},
+        "approval": {"tries": no_tries(), "sent": False, "maybe": False, "by": "", "at": None, "attempts": []},
     }
     return entry
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import first_line
 from .judging import is_given_up, needs_preparation, preparation_end
 from .life import GONE_APART, is_open, not_before
@@ -186,6 +187,23 @@ def before_answer(record: Record, machine: MachineState, at: float) -> Before:
     )
 
 
+_DO, _UNDO = "do", "undo"
+_DIRECTION = {BEGUN: _DO, DONE: _DO, FAILED: _DO, TAKING_BACK: _UNDO, TAKEN_BACK: _UNDO, NOT_TAKEN_BACK: _UNDO}
+
+
+def take_steps(machine: MachineState, answer: Mapping[str, Any]) -> None:
+    """How far each step has come, by the machine's mark, or where it has just removed that, by what it says it did."""
+    went = [one["steps"] for one in answer.get("answers") or () if one.get("steps")]
+    mark = machine["mark"] or {}
+    for entry in went[-1] if went else mark.get("steps") or ():
+        direction = _DIRECTION.get(entry["state"])
+        if direction:
+            done = {"state": entry["state"], "seconds": round(entry["seconds"], 1), "note": entry["note"]}
+            machine["steps_done"].setdefault(direction, {})[entry["key"]] = done  # type: ignore[assignment]
+    if machine["mark"] is None and not went:
+        machine["steps_done"] = {}
+
+
 def take_mark(record: Record, machine: MachineState, before: Before, asked: bool, at: float) -> None:
     """What has become of the machine's mark since it was last seen.
 
@@ -220,7 +238,7 @@ def _note_prepared(record: Record, machine: MachineState, at: float) -> None:
     for key in mark_keys(machine):
         entry = record["events"].get(key)
         if entry and entry["gone"] is None and not entry["prepared"].get(host, {"ok": False})["ok"]:
-            entry["prepared"][host] = _result(machine, True, "", machine["begun"], at)
+            entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
             happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
 
 
@@ -230,7 +248,7 @@ def _note_recovered(record: Record, machine: MachineState, keys: list[str], ok: 
     for key in known:
         entry = record["events"][key]
         reverted = entry["gone"] is None
-        result = _result(machine, ok, why, machine["recovering"], at)
+        result = _result(machine, _UNDO, ok, why, machine["recovering"], at)
         result["reverted"], result["rebooted"] = reverted, _rebooted(machine)
         entry["prepared"].pop(host, None) if reverted and ok and not entry["failed"] else None
         entry["recovered"][host] = result
@@ -273,13 +291,14 @@ def _note_failure(record: Record, machine: MachineState, asked: list[str], at: f
         entry = record["events"].get(key)
         if entry and entry["gone"] is None and host not in entry["failed"] and needs_preparation(entry, host):
             entry["failed"][host] = why
-            entry["prepared"][host] = _result(machine, False, why, machine["begun"], at)
+            entry["prepared"][host] = _result(machine, _DO, False, why, machine["begun"], at)
             happened(record, at, "FAILED", _in_seconds(host, entry["prepared"][host]), key, host)
 
 
-def _result(machine: MachineState, ok: bool, why: str, since: float | None, at: float) -> HostResult:
+def _result(machine: MachineState, direction: str, ok: bool, why: str, since: float | None, at: float) -> HostResult:
     seconds = round(at - since, 1) if since is not None else 0.0
-    return {"ok": ok, "at": at, "seconds": seconds, "message": why, "reverted": False, "rebooted": None}
+    steps = dict(machine["steps_done"].get(direction, {}))
+    return {"ok": ok, "at": at, "seconds": seconds, "message": why, "reverted": False, "rebooted": None, "steps": steps}
 
 
 def _rebooted(machine: MachineState) -> bool | None:

@@ -24,7 +24,7 @@ from .life import Look, take_looks
 from .look import events_of, has_document, has_failed, may_hold, message_of
 from .marks import FRESH, mark_keys
 from .options import checked_options
-from .outages import before_answer, follow, take_go, take_mark
+from .outages import before_answer, follow, take_go, take_mark, take_steps
 from .reports import note
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
 from .scopes import join, note_differences
@@ -56,6 +56,7 @@ def begun(hosts: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
             "watched": {},
             "lasting": {},
             "problems": {},
+            "since": {},
             "notes": {},
             "happenings": [],
             "busy": False,
@@ -97,6 +98,7 @@ def ticked(record: Record, answers: Answers, at: float) -> Record:
     end(record, at)
     record["todo"] = todo_of(record, at)
     record["problems"] = problems.of_record(record, at)
+    record["since"] = {subject: record["since"].get(subject, at) for subject in record["problems"]}
     return record
 
 
@@ -151,6 +153,7 @@ def _take_one(
 ) -> None:
     earlier = before_answer(record, machine, at)
     take_answer(machine, answer, at)
+    take_steps(machine, answer)
     asked = any(request["do"] == "go" and request["to"] == "recovered" for request in requests)
     take_mark(record, machine, earlier, asked, at)
     for request, one in zip(requests, answer["answers"], strict=False):

@@ -8,27 +8,45 @@ Private to this collection.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from .schema import EventState, Record
+from ...module_utils._events.notification import notification
+from .life import event_of
+from .reports import time_of_day
+from .schema import EventState, HostResult, Record
 from .timeline import lines
 
-_OF_EVENT = (
-    *("id", "type", "status", "source", "resource_type", "resources", "raw_resources", "not_before", "description"),
-    *("duration", "affected", "unknown", "action", "actions", "rule", "hold", "shown", "started", "gone", "outcome"),
-    *("prepared", "recovered"),
-)
+_OF_EVENT = ("affected", "unknown", "action", "actions", "rule", "hold", "outcome")
 
 
 def result(record: Record) -> dict[str, Any]:
-    """What is documented of a run: the timeline, the events, what is left for a person, and how often it went through."""
+    """What is documented of a run, for people and for whatever comes after it. All times are of the day, in UTC."""
+    run = record["run"]
     return {
-        "timeline": lines(record),
-        "events": [_event(entry) for entry in record["events"].values()],
-        "problems": [*record["problems"].values(), *_unfinished(record)],
-        "notes": list(record["notes"].values()),
+        "format": 1,
+        "run": run["run"],
+        "job": run["job"],
+        "controller": run["controller"],
+        "began": time_of_day(record, record["clock"]["mono"]),
+        "ended": time_of_day(record, record["at"]),
+        "seconds": round(record["at"] - record["clock"]["mono"], 1),
         "rounds": record["rounds_done"],
+        "timeline": lines(record),
+        "events": [_event(record, entry) for entry in record["events"].values()],
+        "problems": problems_of(record),
+        "notes": notes_of(record),
     }
+
+
+def problems_of(record: Record) -> list[str]:
+    """What is left for a person."""
+    return [*record["problems"].values(), *_unfinished(record)]
+
+
+def notes_of(record: Record) -> list[str]:
+    """What people may want to know."""
+    return list(record["notes"].values())
 
 
 def _unfinished(record: Record) -> list[str]:
@@ -41,23 +59,42 @@ def _unfinished(record: Record) -> list[str]:
     ]
 
 
-def _event(entry: EventState) -> dict[str, Any]:
+def _event(record: Record, entry: EventState) -> dict[str, Any]:
     data: dict[str, Any] = dict(entry)
+    return {
+        **notification(event_of(entry), entry["shown_notice"]),
+        **{key: data[key] for key in _OF_EVENT},
+        **{key: _moment(record, data[key]) for key in ("shown", "started", "gone")},
+        "why": entry["words"],
+        "seen_by": list(entry["sightings"]),
+        "prepared": _of_hosts(record, entry["prepared"]),
+        "recovered": _of_hosts(record, entry["recovered"]),
+        "failed": "; ".join(f"{host}: {why}" for host, why in entry["failed"].items()),
+        "unprepared": {host: how for host, how in entry["unprepared"].items() if how},
+        "approval": _approval(record, entry),
+    }
+
+
+def _approval(record: Record, entry: EventState) -> dict[str, Any]:
     approval = entry["approval"]
     over = entry["started"] is not None or entry["gone"] is not None
     return {
-        **{key: data[key] for key in _OF_EVENT},
-        "notice": entry["shown_notice"],
-        "why": entry["words"],
-        "seen_by": list(entry["sightings"]),
-        "failed": "; ".join(f"{host}: {why}" for host, why in entry["failed"].items()),
-        "unprepared": {host: how for host, how in entry["unprepared"].items() if how},
-        "approval": {
-            "sent": approval["sent"],
-            "by": approval["by"],
-            "at": approval["at"],
-            "confirmed": approval["sent"] and over,
-            "tries": approval["tries"]["count"],
-            "problem": "" if approval["sent"] else approval["tries"]["note"],
-        },
+        "sent": approval["sent"],
+        "by": approval["by"],
+        "at": _moment(record, approval["at"]),
+        "confirmed": approval["sent"] and over,
+        "tries": approval["tries"]["count"],
+        "problem": "" if approval["sent"] else approval["tries"]["note"],
+        "attempts": [
+            {**one, "at": _moment(record, one["at"]), "until": _moment(record, one["until"])}
+            for one in approval["attempts"]
+        ],
     }
+
+
+def _of_hosts(record: Record, results: Mapping[str, HostResult]) -> dict[str, dict[str, Any]]:
+    return {host: {**one, "at": _moment(record, one["at"])} for host, one in results.items()}
+
+
+def _moment(record: Record, at: float | None) -> str | None:
+    return None if at is None else time_of_day(record, at)

@@ -105,6 +105,7 @@ class MachineState(TypedDict):
     boot_before: str  # boot id with its first mark
     outcomes: dict[str, Any]  # of steps elsewhere, to be handed on with the next go
     before: dict[str, Any]
+    steps_done: dict[str, dict[str, StepResult]]  # of this outage: by "do" and "undo", and by key
 
 
 # ---- events ----
@@ -118,6 +119,14 @@ class Sighting(TypedDict):
     absent: float | None
 
 
+class StepResult(TypedDict):
+    """How far one step of a machine got."""
+
+    state: str  # as its mark has it
+    seconds: float
+    note: str
+
+
 class HostResult(TypedDict):
     """How the preparation or the recovery of one machine ended."""
 
@@ -127,6 +136,17 @@ class HostResult(TypedDict):
     message: str
     reverted: bool  # a recovery: its preparation was undone before its event came
     rebooted: bool | None  # a recovery; None: nobody knows
+    steps: dict[str, StepResult]  # by key
+
+
+class Attempt(TypedDict):
+    """All approvals that one machine has sent and that had the same answer."""
+
+    by: str  # host
+    at: float  # the first
+    until: float  # the last
+    times: int
+    answer: str
 
 
 class Approval(TypedDict):
@@ -137,6 +157,7 @@ class Approval(TypedDict):
     maybe: bool  # Azure may have got it: it was sent, and perhaps no answer came back
     by: str
     at: float | None
+    attempts: list[Attempt]
 
 
 class EventState(TypedDict):
@@ -248,6 +269,7 @@ class Record(TypedDict):
     watched: dict[str, float]  # when a scope was last looked at
     lasting: dict[str, str]  # problems that no later happening takes back, by subject
     problems: dict[str, str]  # these, and what is one now
+    since: dict[str, float]  # since when each of them has been one, by subject
     notes: dict[str, str]
     happenings: list[Happening]
     busy: bool

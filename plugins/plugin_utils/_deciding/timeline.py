@@ -8,7 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from ...module_utils._text import listed
+from ...module_utils._text import listed, one_line
 from .life import is_open, not_before
 from .policies import APPROVING, PREPARING
 from .reports import time_of_day
@@ -25,11 +25,15 @@ ACTION_WORDS = {
 }
 
 
+MOST = 2000
+"""Characters of a line, which may hold what came from anywhere: it is printed on terminals."""
+
+
 def lines(record: Record) -> list[str]:
     """Every event of the run, oldest first: what happened when, to which machine; then what concerns no event."""
     said: list[str] = []
     for key, entry in sorted(record["events"].items(), key=lambda item: item[1]["shown"]):
-        said.append(_title(entry))
+        said.append(heading(entry))
         said.extend(_lines(record, [one for one in record["happenings"] if one["event"] == key], entry))
     others = [one for one in record["happenings"] if not one["event"]]
     if others:
@@ -38,27 +42,43 @@ def lines(record: Record) -> list[str]:
     return said or ["No event was shown."]
 
 
+def end_lines(record: Record, notes: list[str], problems: list[str]) -> list[str]:
+    """What is said at the end: the timeline, in check mode the plan, what people may want to know, what is left for them."""
+    said = plan_lines(record) if record["run"]["check"] else lines(record)
+    for title, sentences in (("Notes", notes), ("Left for a person", problems)):
+        said += [title, *(f"  {one_line(one, MOST)}" for one in sentences)] if sentences else []
+    return said
+
+
 def plan_lines(record: Record) -> list[str]:
     """What the run is about to do, before it does it."""
-    said = [f"{_title(entry)}: {_decision(entry)}" for entry in record["events"].values() if is_open(entry)]
+    said = [f"{heading(entry)}: {decision(entry)}" for entry in record["events"].values() if is_open(entry)]
     return said or ["No event is shown: there is nothing to do."]
 
 
 def _lines(record: Record, happenings: list[Happening], entry: EventState | None = None) -> list[str]:
     found = [(one["at"], one["what"], one["text"]) for one in happenings]
     if entry:
-        found.append((entry["shown"], "planned", _decision(entry)))
+        found.append((entry["shown"], "planned", decision(entry)))
     found.sort(key=lambda one: (one[0], one[1] == "planned"))
-    return [f"  {time_of_day(record, at)}  {what:<9}  {text}".rstrip() for at, what, text in found]
+    return [f"  {line(record, at, what, text)}" for at, what, text in found]
 
 
-def _title(entry: EventState) -> str:
+def line(record: Record, at: float, what: str, text: str) -> str:
+    """What happened when."""
+    return f"{time_of_day(record, at)}  {what:<9}  {one_line(text, MOST)}".rstrip()
+
+
+def heading(entry: EventState) -> str:
+    """An event, and whom it affects."""
     machines = listed(entry["affected"]) or "none of ours"
     source = entry["source"] or "source unknown"
-    return f"{entry['type'] or 'An event'} {entry['id']} ({source}) affects {listed(entry['resources'])} ({machines})"
+    words = f"{entry['type'] or 'An event'} {entry['id']} ({source}) affects {listed(entry['resources'])} ({machines})"
+    return one_line(words, MOST)
 
 
-def _decision(entry: EventState) -> str:
+def decision(entry: EventState) -> str:
+    """What is to be done about an event, and why."""
     parts = [entry["words"] or ACTION_WORDS[entry["action"]]]
     kinds = set(entry["actions"].values())
     if kinds.intersection((*PREPARING, *APPROVING)) and entry["started"] is None:

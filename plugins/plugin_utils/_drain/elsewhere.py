@@ -70,6 +70,19 @@ def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Sequence
     }
 
 
+def went_wrong(result: TaskResult) -> bool:
+    """Whether anything of what the action ``elsewhere`` was to do went wrong."""
+    return any("went_wrong" in item for item in rounds(result))
+
+
+def as_it_came(result: TaskResult) -> TaskResult:
+    """A task's result as the module gave it, which the action ``elsewhere`` keeps back where it failed."""
+    if "results" in result:
+        return {**result, "results": [as_it_came(item) for item in result["results"]]}
+    loop = {key: value for key, value in result.items() if key.startswith("__drain") or key == "ansible_loop_var"}
+    return {**loop, **result["went_wrong"]} if "went_wrong" in result else result
+
+
 def seen(hand: AtHand, about: Sequence[str], result: TaskResult) -> Outcome:
     """What a look means.
 

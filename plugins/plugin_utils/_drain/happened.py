@@ -51,12 +51,21 @@ def _tick(record: alone.Record, known: Mapping[str, Any]) -> alone.Record:
     return after
 
 
+def _saw(hand: elsewhere.AtHand, known: Mapping[str, Any]) -> elsewhere.Outcome:
+    came = elsewhere.as_it_came(known["result"])
+    return (
+        elsewhere.failed(hand, came)
+        if elsewhere.went_wrong(known["result"])
+        else elsewhere.seen(hand, known["about"], came)
+    )
+
+
 _HAPPENED: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "begun": _begin,
     "ticked": _tick,
     "asked": lambda answer, known: elsewhere.at_hand(answer, known["plan"]["steps"], known["about"]),
-    "before": lambda step, known: elsewhere.case(step, known["result"]),
-    "saw": lambda hand, known: elsewhere.seen(hand, known["about"], known["result"]),
+    "before": lambda step, known: elsewhere.case(step, elsewhere.as_it_came(known["result"])),
+    "saw": _saw,
     "failed": lambda hand, known: elsewhere.failed(hand, known["result"]),
     "waits": lambda hand, known: elsewhere.waits(hand, "".join(known["about"])),
 }

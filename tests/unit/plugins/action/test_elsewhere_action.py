@@ -67,7 +67,9 @@ def cut(*_arguments, **_options):
 @pytest.mark.parametrize("dead", [hangs, cut])
 def test_a_call_that_hangs_is_ended_and_counts_as_unreachable(monkeypatch, tmp_path, dead):
     played = Played(monkeypatch, tmp_path, dead, seconds=0.5)
-    assert played.result["unreachable"] and played.result["msg"].startswith("It gave no answer within 0.5 s")
+    assert played.result["failed"] is False and "unreachable" not in played.result
+    wrong = played.result["went_wrong"]
+    assert wrong["unreachable"] and wrong["msg"].startswith("It gave no answer within 0.5 s")
     assert played.resets == 1 and played.removed == [] and played.seconds < 10
 
 
@@ -75,14 +77,46 @@ def test_one_that_hangs_leaves_less_time_to_those_after_it(monkeypatch, tmp_path
     monkeypatch.setattr(elsewhere, "LEAST", 0.2)
     first = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
     second = Played(monkeypatch, tmp_path, hangs, seconds=0.5, task=first.task)
-    assert second.result["unreachable"] and second.result["msg"].startswith("It gave no answer within 0.2 s")
+    assert second.result["went_wrong"]["msg"].startswith("It gave no answer within 0.2 s")
     other = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
-    assert other.result["msg"].startswith("It gave no answer within 0.5 s")
+    assert other.result["went_wrong"]["msg"].startswith("It gave no answer within 0.5 s")
 
 
-def test_what_ansible_says_of_a_connection_that_fails_at_once_stays(monkeypatch, tmp_path):
+def test_a_connection_that_fails_is_no_error_of_the_task(monkeypatch, tmp_path):
     def fails(*_arguments, **_options):
         raise AnsibleConnectionFailure("No route to host")
 
     played = Played(monkeypatch, tmp_path, fails)
-    assert isinstance(played.raised, AnsibleConnectionFailure) and played.resets == 0
+    assert played.raised is None and played.resets == 0
+    assert played.result["went_wrong"]["unreachable"] and played.result["went_wrong"]["msg"] == "No route to host"
+
+
+@pytest.mark.parametrize(
+    "came, ok_codes, failure_answers, wrong",
+    [
+        ({"rc": 0}, None, False, False),
+        ({"rc": 3, "failed": True}, None, False, True),
+        ({"rc": 3, "failed": True}, [0, 3], False, False),
+        ({"rc": 0}, [3], False, True),
+        ({"finished": 0}, [0], False, False),
+        ({"failed": True, "status": 503}, None, True, False),
+        ({"unreachable": True}, None, True, True),
+    ],
+)
+def test_what_went_wrong(came, ok_codes, failure_answers, wrong):
+    found = elsewhere._outcome(dict(came, changed=True), ok_codes, failure_answers)
+    assert found["failed"] is False and found["changed"] is True and "unreachable" not in found
+    assert ("went_wrong" in found) is wrong
+    assert all((found.get("went_wrong") or found)[key] == came[key] for key in came if key != "failed")
+
+
+def test_of_what_went_wrong_only_plain_data_is_kept():
+    """From ansible-core 2.19 on an exception is an object of its own, and what is no_log stays so."""
+    came = {"failed": True, "msg": "no", "exception": object(), "_ansible_no_log": True, "_ansible_parsed": True}
+    found = elsewhere._outcome(came, None, False)
+    assert found == {
+        "changed": False,
+        "failed": False,
+        "went_wrong": {"failed": True, "msg": "no"},
+        "_ansible_no_log": True,
+    }

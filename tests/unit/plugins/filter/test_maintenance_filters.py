@@ -114,13 +114,29 @@ def test_what_others_did_comes_with_the_answer_to_the_same_call():
 def test_the_first_mark_is_named_while_something_can_be_said(capsys):
     record = begun("web1", "web2")
     record = ticked(record, ticking.answers(record, ticking.reboot("vm1")))
-    assert capsys.readouterr().out == ""
+    assert "taken out of service" not in capsys.readouterr().out
     record = ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
     said = capsys.readouterr().out
     assert f"web1: taken out of service from here on, with the mark of {record['run']['run']}" in " ".join(said.split())
     assert "begin the same command again" in " ".join(said.split())
     ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
     assert capsys.readouterr().out == ""
+
+
+def test_what_happens_is_said_when_it_happens(capsys):
+    record = begun("web1", "web2")
+    record = ticked(record, ticking.answers(record, ticking.reboot("vm1")))
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in said if line[:2] == "20"] == ["shown", "planned"]
+    ticked(record, ticking.answers(record, ticking.reboot("vm1")))
+    assert capsys.readouterr().out == ""
+
+
+def test_the_end_is_the_timeline_then_what_is_left_for_a_person():
+    record = begun("web1")
+    *timeline, title, problem = maintenance_timeline(record, "end")
+    assert timeline == ["No event was shown."] and title == "Left for a person"
+    assert problem.strip() == maintenance_timeline(record, "result")["problems"][-1]
 
 
 def test_a_run_whose_loops_end_before_it_does_is_a_problem():

@@ -1,0 +1,104 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ansible's own output, without the tasks by which roles maintain and drain go through their ticks."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: no_ticks
+type: stdout
+short_description: The default output, without the ticks of a maintenance run
+description:
+  - Prints what the callback P(ansible.builtin.default#callback) prints, but leaves out the tasks of the roles
+    P(cloudops.azure_maintenance.maintain#role) and P(cloudops.azure_maintenance.drain#role). What happens in a run is printed
+    by the run itself, a line each.
+  - Of these roles it shows what has failed, and what a task is there to show, such as the timeline at the end.
+  - Everything else is shown as ever, also the tasks of your own task files in C(drain_steps).
+  - With C(-v) and more it leaves out nothing.
+version_added: 0.2.0
+author:
+  - cloudops.azure_maintenance contributors (@cloudops)
+extends_documentation_fragment:
+  - default_callback
+  - result_format_callback
+requirements:
+  - Set it as C(stdout_callback) in ansible.cfg, or as E(ANSIBLE_STDOUT_CALLBACK).
+"""
+
+import pathlib
+from typing import Any
+
+from ansible.plugins.callback.default import CallbackModule as DefaultCallback
+
+HERE = pathlib.Path(__file__)
+FOLDERS = tuple(
+    f"{path.parents[2] / 'roles' / role}/" for path in (HERE, HERE.resolve()) for role in ("maintain", "drain")
+)
+CHECKS_ARGUMENTS = "ansible.builtin.validate_argument_spec"
+
+
+class CallbackModule(DefaultCallback):
+    """Banners of our tasks are printed when the first result is shown, and most results are not."""
+
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "stdout"
+    CALLBACK_NAME = "cloudops.azure_maintenance.no_ticks"
+
+    def _is_ours(self, task: Any) -> bool:
+        """Whether a task is of our roles' files, and not of a file of the user's that they include."""
+        if self._display.verbosity:
+            return False
+        if task.action == CHECKS_ARGUMENTS and task._role:  # Ansible's own task, of the play's file
+            return f"{task._role._role_path}/" in FOLDERS
+        return (task.get_path() or "").startswith(FOLDERS)
+
+    def _task_start(self, task: Any, prefix: str | None = None) -> None:
+        if not self._is_ours(task):
+            super()._task_start(task, prefix)
+            return
+        # what it does, but for the banner
+        self._last_task_name = task.get_name().strip()
+        if prefix is not None:
+            self._task_type_cache[task._uuid] = prefix
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        if not self._is_ours(_task(result)):
+            super().v2_runner_on_ok(result)
+        elif _result(result).get("_ansible_verbose_always"):  # it is there to show something
+            self._print_task_banner(_task(result))
+            said = _result(result).get("msg")
+            for line in said if isinstance(said, list) else [said]:
+                self._display.display(str(line))
+
+    def v2_runner_on_skipped(self, result: Any) -> None:
+        if not self._is_ours(_task(result)):
+            super().v2_runner_on_skipped(result)
+
+    def v2_runner_item_on_ok(self, result: Any) -> None:
+        if not self._is_ours(_task(result)):
+            super().v2_runner_item_on_ok(result)
+
+    def v2_runner_item_on_skipped(self, result: Any) -> None:
+        if not self._is_ours(_task(result)):
+            super().v2_runner_item_on_skipped(result)
+
+    def v2_runner_retry(self, result: Any) -> None:
+        if not self._is_ours(_task(result)):
+            super().v2_runner_retry(result)
+
+    def v2_on_file_diff(self, result: Any) -> None:
+        if not self._is_ours(_task(result)):
+            super().v2_on_file_diff(result)
+
+    def v2_playbook_on_include(self, included_file: Any) -> None:
+        if not self._is_ours(included_file._task):
+            super().v2_playbook_on_include(included_file)
+
+
+def _task(result: Any) -> Any:
+    return result.task if hasattr(result, "task") else result._task  # before ansible-core 2.19
+
+
+def _result(result: Any) -> Any:
+    return result.result if hasattr(result, "result") else result._result

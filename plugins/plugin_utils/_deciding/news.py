@@ -1,0 +1,111 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a tick has brought, as lines for whoever watches the run. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from .approving import ACCEPTED
+from .reports import time_of_day
+from .schema import EventState, Record
+from .scopes import sentinels
+from .timeline import decision, heading, line
+
+LASTS = 30.0
+"""Seconds after which a problem is said while the run goes on: many are over in the next tick."""
+
+Said = tuple[float, str]
+
+
+def news(before: Record, after: Record) -> list[str]:
+    """What is new since the tick before, in the order in which it happened.
+
+    What concerns an event names it at the end of the line, as several may be under way.
+    """
+    found = [*_happened(before, after), *_tried(before, after), *_decided(before, after), *_problems(before, after)]
+    lines = [text for _at, text in sorted(found, key=lambda one: one[0])]
+    if after["todo"]["idle"] and not after["finished"] and not (before["ticks"] and before["todo"]["idle"]):
+        lines.append(_waits(after))
+    return lines
+
+
+def _happened(before: Record, after: Record) -> list[Said]:
+    found = []
+    for one in after["happenings"][len(before["happenings"]) :]:
+        entry = after["events"].get(one["event"])
+        text = one["text"]
+        if entry and one["what"] == "shown":
+            text = f"{heading(entry)}: {text}"
+        elif entry:
+            text = f"{text} ({_name(entry)})"
+        found.append((one["at"], line(after, one["at"], one["what"], text)))
+    return found
+
+
+def _decided(before: Record, after: Record) -> list[Said]:
+    """What is to be done about an event, when it is shown and whenever that changes."""
+    found = []
+    for key, entry in after["events"].items():
+        earlier = before["events"].get(key)
+        same = earlier and (earlier["words"], earlier["action"]) == (entry["words"], entry["action"])
+        if not same and entry["gone"] is None:
+            # after what has happened in the same tick
+            found.append((after["at"], line(after, after["at"], "planned", f"{decision(entry)} ({_name(entry)})")))
+    return found
+
+
+def _tried(before: Record, after: Record) -> list[Said]:
+    """Approvals that were not accepted: an accepted one has happened."""
+    found = []
+    for key, entry in after["events"].items():
+        known = len(before["events"][key]["approval"]["attempts"]) if key in before["events"] else 0
+        for one in entry["approval"]["attempts"][known:]:
+            if one["answer"] != ACCEPTED:
+                text = f"to approve {_name(entry)}, by {one['by']}: {one['answer']}"
+                found.append((one["at"], line(after, one["at"], "tried", text)))
+    return found
+
+
+def _problems(before: Record, after: Record) -> list[Said]:
+    """A problem that stays at once, any other when it has lasted; and that it is over, if it was said."""
+    found = []
+    for subject, words in after["problems"].items():
+        stays = subject in after["lasting"] and subject not in before["lasting"]
+        if stays or (not _is_said(before, subject) and _is_said(after, subject)):
+            found.append((after["at"], line(after, after["at"], "problem", words)))
+    for subject, words in before["problems"].items():
+        if _is_said(before, subject) and subject not in after["problems"]:
+            found.append((after["at"], line(after, after["at"], "solved", words)))
+    for subject, words in after["notes"].items():
+        if subject not in before["notes"] or not before["ticks"]:
+            found.append((after["at"], line(after, after["at"], "note", words)))
+    return found
+
+
+def _is_said(record: Record, subject: str) -> bool:
+    if subject in record["lasting"]:
+        return True
+    lasts = subject in record["since"] and record["at"] - record["since"][subject] >= LASTS
+    return lasts and not _is_under_way(record, subject)
+
+
+def _is_under_way(record: Record, subject: str) -> bool:
+    """Whether it would be a problem if the run ended now, as a machine that is just being brought back. What goes wrong with that
+    has happened: it is said as such."""
+    who, _colon, what = subject.rpartition(": ")
+    entry = record["events"].get(who.removeprefix("event "))
+    return what == "left" or bool(what == "approval" and entry and not entry["hold"])
+
+
+def _waits(record: Record) -> str:
+    until = time_of_day(record, record["clock"]["mono"] + record["same"]["wait_timeout"])
+    who = list(sentinels(record).values())
+    shown = ", ".join(who) if len(who) <= 5 else f"{len(who)} machines"
+    return line(record, record["at"], "waits", f"nothing is under way; {shown} look for new events, until {until}")
+
+
+def _name(entry: EventState) -> str:
+    return f"{entry['type'] or 'event'} {entry['id']}"

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What whole plays print: with the callback no_ticks, with Ansible's own, and where somebody else's part of a step fails."""
+
+import re
+import sys
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import ID, MAINTAIN, PLAYS
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import emulator, playbook
+
+HOSTS = "".join(
+    f"{host} ansible_connection=local ansible_python_interpreter={sys.executable}\n" for host in ("linux1", "linux2")
+)
+SCENARIO = {
+    "settings": {"rate_limit": 0},
+    "vms": [{"name": "linux1", "scope": "web"}, {"name": "linux2", "scope": "web"}],
+    "resources": ["linux2"],
+    "events": [{"type": "Freeze", "id": ID, "notice": 3600, "tail": 100}],
+}
+LINE = re.compile(r"(?m)^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ  (\w+)")
+RED = re.compile(r"(?m)^(fatal|failed): .*|^\.\.\.ignoring|.*rescued=[1-9].*")
+FAILS = """
+- name: Steps whose part elsewhere fails
+  hosts: linux1
+  gather_facts: false
+  tasks:
+    - name: Prepare, one step at a time
+      ansible.builtin.include_tasks: one.yml
+      loop: "{{ steps }}"
+      loop_control:
+        loop_var: step
+"""
+ONE = """
+- name: Prepare
+  ansible.builtin.include_role:
+    name: cloudops.azure_maintenance.drain
+    tasks_from: prepare
+  vars:
+    drain_fail: false
+    drain_become: false
+    drain_steps: "{{ [step] }}"
+
+- name: Show what came of it
+  ansible.builtin.debug:
+    msg: "{{ drain_result.message }}"
+"""
+
+
+def run(folder, play, variables, callback):
+    with emulator(folder, SCENARIO) as (address, _control):
+        variables = dict(variables, emulator=address, azure_maintenance_folder=f"{folder}/{{{{ inventory_hostname }}}}")
+        return playbook(folder, play, HOSTS, variables, ANSIBLE_STDOUT_CALLBACK=callback)
+
+
+@pytest.fixture(scope="module", params=["cloudops.azure_maintenance.no_ticks", "default"])
+def shown(request, tmp_path_factory):
+    """A run that finds an event which it only shows."""
+    policy = [{"name": "Only look", "do": "notify"}]
+    variables = dict(MAINTAIN, azure_maintenance_hosts="all", maintain_wait_timeout=0, maintain_policy=policy)
+    folder = tmp_path_factory.mktemp("shown")
+    printed, status = run(folder, "cloudops.azure_maintenance.maintain", variables, request.param)
+    assert status == 0, printed
+    return request.param, printed
+
+
+def test_what_happens_is_printed_once_under_any_callback(shown):
+    assert LINE.findall(shown[1]) == ["shown", "planned"]
+    assert f"Freeze {ID} (Platform) affects linux2 (linux2)" in shown[1]
+
+
+def test_the_timeline_is_the_last_that_is_shown(shown):
+    last = shown[1][shown[1].rindex("TASK [") :]
+    assert "Finish | Show what happened" in last and "  planned " in last and "PLAY RECAP" in last
+
+
+def test_the_ticks_are_left_out_by_the_callback_alone(shown):
+    callback, printed = shown
+    theirs = ["included: ", "skipping: ", "ok: [", "Tick | ", "Validating arguments"]
+    assert [words in printed for words in theirs] == [callback == "default"] * len(theirs)
+    assert printed.count("TASK [") == 1 or callback == "default"
+
+
+def test_a_part_that_fails_is_no_error_in_red(tmp_path):
+    steps = [
+        {"type": "command", "do": ["sh", "-c", "echo no such server >&2; exit 3"], "delegate_to": "linux2"},
+        {"type": "command", "do": "true", "delegate_to": "lost"},
+        {"type": "haproxy", "load_balancers": ["linux2"], "socket": str(tmp_path / "none")},
+    ]
+    (tmp_path / "fails.yml").write_text(FAILS)
+    (tmp_path / "one.yml").write_text(ONE)
+    lost = "lost ansible_host=lost ansible_connection=standin ansible_shell_type=powershell\n"
+    variables = {"steps": steps, "azure_maintenance_folder": str(tmp_path / "marks")}
+    standin = {"ANSIBLE_CONNECTION_PLUGINS": str(PLAYS), "STANDIN_LOG": str(tmp_path / "calls")}
+    printed, status = playbook(tmp_path, tmp_path / "fails.yml", HOSTS + lost, variables, **standin)
+    assert status == 0 and not RED.findall(printed), printed
+    said = re.findall(r'"msg": "(.*)"', printed)
+    assert ["exit code 3" in said[0], "lost unreachable" in said[1], "linux2" in said[2]] == [True] * 3, said
