@@ -25,6 +25,10 @@ from .schema import EventState, HostResult, MachineState, Record
 RETRY = 30.0
 """Seconds after which a recovery that failed is tried again."""
 
+LONG_TICK = 60.0
+"""Seconds that a look may be old for a machine which could have been brought back that long ago: where all ticks are long, as while
+load balancers hang, none is younger when its tick ends, and who does not hang must not wait for who does."""
+
 LOOKS_IN_VAIN = 60.0
 """Seconds after which a machine is brought back that can be reached, but can't look: others have seen that its events are over."""
 
@@ -139,13 +143,20 @@ def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -
     if machine["lost"]:
         return False  # much may have changed meanwhile
     reverts = any(is_given_up(entry) for entry in of_machine(record, machine).values())
-    looked = machine["looked"] is not None and at - machine["looked"] <= FRESH and not machine["look_problem"]
+    looked = _has_looked(machine, at)
     if looked and reverts and owner == OURS:
         return True
     if looked and machine["clear"] is not None:
         return owner == OURS or at - machine["clear"] >= GONE_APART
     in_vain = machine["recovering"] is not None and at - machine["recovering"] >= LOOKS_IN_VAIN
     return owner == OURS and bool(machine["look_problem"]) and in_vain
+
+
+def _has_looked(machine: MachineState, at: float) -> bool:
+    if machine["looked"] is None or machine["look_problem"]:
+        return False
+    waits = at - machine["recovering"] if machine["recovering"] is not None else 0.0
+    return at - machine["looked"] <= (LONG_TICK if waits >= LONG_TICK else FRESH)
 
 
 def _time_to_recover(record: Record, machine: MachineState, at: float) -> float:

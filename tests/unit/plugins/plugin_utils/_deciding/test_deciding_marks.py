@@ -122,6 +122,13 @@ def test_a_look_that_is_old_when_its_tick_ends_brings_nothing_back():
     assert [request["do"] for request in run.record["todo"]["calls"]["web1"]["requests"]] == ["go", "look"]
 
 
+def test_while_all_ticks_are_long_a_machine_is_brought_back_all_the_same():
+    """As with load balancers that hang for minutes."""
+    run = two_prepared()
+    run.show()
+    run.until(lambda: "recovered" in run.goes("web1"), seconds=25.0, most=8)
+
+
 def test_a_windows_machine_s_look_counts_until_its_next_one():
     """It is called on every third tick, and its look is some seconds old when its own one ends."""
     run = Run(Machine("web1", is_linux=False), "web2", "web3", policy=rules("prepare"))
