@@ -54,6 +54,7 @@ TYPE = StepType(
     complete=_complete,
     systems=("windows",),
     one_of=("sites", "app_pools"),
+    collections=("microsoft.iis",),
     judges={"sites": _has_sites, "app_pools": _has_pools, "requests": _requests},
     repeatable=True,
 )
