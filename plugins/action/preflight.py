@@ -55,7 +55,7 @@ class ActionModule(ActionBase):
         result = {"warnings": warnings(record, asked, about, shown, at)}
         failures = errors(record, asked, about)
         if failures:
-            return dict(result, failed=True, msg=failures, machines=lines)
+            return dict(result, failed=True, msg=" ".join(failures), machines=lines)
         return dict(result, msg=lines, _ansible_verbose_always=True)
 
 

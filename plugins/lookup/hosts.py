@@ -52,7 +52,9 @@ class LookupModule(LookupBase):
         return terms
 
     def _check(self, pattern, groups, limit):
-        inventory = InventoryManager(self._loader, parse=False)  # Ansible's own, so that a pattern means what it means there
+        inventory = InventoryManager(
+            self._loader, parse=False
+        )  # Ansible's own, so that a pattern means what it means there
         for group, hosts in groups.items():
             inventory.add_group(group)
             for host in hosts:

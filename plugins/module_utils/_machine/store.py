@@ -68,9 +68,7 @@ class FolderStore(Store):
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise MarkUnreadable(
-                f"{self._mark} can't be read: {error.strerror}; {_advice(error.errno)}"
-            ) from error
+            raise MarkUnreadable(f"{self._mark} can't be read: {error.strerror}; {_advice(error.errno)}") from error
         return understood(content, self._mark)
 
     def unwritable(self) -> str:

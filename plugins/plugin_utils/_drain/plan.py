@@ -23,7 +23,6 @@ from ...module_utils._steps.types import TYPES, VERIFICATION
 from ...module_utils._text import did_you_mean, listed, shortened
 from .._host import is_windows
 
-
 WINDOWS = "ansible.windows"
 """The collection that every Windows machine needs."""
 

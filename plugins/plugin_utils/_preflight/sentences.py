@@ -64,7 +64,11 @@ def errors(record: Record, asked: Mapping[str, Asked], controller: Controller) -
 
 
 def warnings(
-    record: Record, asked: Mapping[str, Asked], controller: Controller, balancers: Sequence[Mapping[str, Any]], at: float
+    record: Record,
+    asked: Mapping[str, Asked],
+    controller: Controller,
+    balancers: Sequence[Mapping[str, Any]],
+    at: float,
 ) -> list[str]:
     """Sentences about what will not go as it should, and what to do about it.
 
@@ -75,14 +79,14 @@ def warnings(
         found += find(record, at)
     found += _of_answers(asked)
     found += _of_balancers(asked, balancers)
-    without = _without_steps(record, asked)
+    without = [host for host in _without_steps(record, asked) if not asked[host].require_steps]
     if without:
         found.append(
             f"There are no steps for {listed(without)}: such a machine counts as prepared as soon as it bears its mark (drain_steps)."
         )
     found += _forks(record, controller.forks)
     if controller.unknown:
-        found.append(f"This collection has no variable {listed(controller.unknown)}: nothing reads it.")
+        found.append(f"This collection has no variable {listed(controller.unknown)}: unless it is one of your own, correct it.")
     return found
 
 

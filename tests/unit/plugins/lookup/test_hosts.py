@@ -61,4 +61,6 @@ def test_a_playbook_without_hosts_fails(tmp_path):
     variables = {"azure_maintenance_hosts": "wbe"}
     printed, status = playbook(tmp_path, "cloudops.azure_maintenance.maintain", hosts, variables)
     assert status != 0
-    assert "azure_maintenance_hosts is 'wbe', and no host of the inventory matches that (did you mean 'web'?)" in printed
+    assert (
+        "azure_maintenance_hosts is 'wbe', and no host of the inventory matches that (did you mean 'web'?)" in printed
+    )

@@ -47,7 +47,13 @@ def test_variables_of_every_role_and_playbook_are_known():
 
 
 def test_one_that_is_none_comes_with_the_likely_one():
-    names = ["maintain_polcy", "azure_maintenace_scope", "azure_maintenance_scop", "drain_zzzzzzzzzzzz", "maintain_polcy"]
+    names = [
+        "maintain_polcy",
+        "azure_maintenace_scope",
+        "azure_maintenance_scop",
+        "drain_zzzzzzzzzzzz",
+        "maintain_polcy",
+    ]
     assert controller.unknown_variables(names, KNOWN) == [
         "azure_maintenance_scop (did you mean 'azure_maintenance_scope'?)",
         "drain_zzzzzzzzzzzz",
@@ -58,6 +64,8 @@ def test_one_that_is_none_comes_with_the_likely_one():
 def test_what_our_own_files_set_is_known():
     """Else a run would name what an earlier play of ours has left."""
     files = [*ROOT.glob("roles/*/tasks/**/*.yml"), *ROOT.glob("playbooks/**/*.yml")]
-    keys = {key for path in files for key in re.findall(r"^ +((?:[a-z]+_)+[a-z]+):", path.read_text(encoding="utf-8"), re.M)}
+    keys = {
+        key for path in files for key in re.findall(r"^ +((?:[a-z]+_)+[a-z]+):", path.read_text(encoding="utf-8"), re.M)
+    }
     ours = {key for key in keys if key.startswith(controller.PREFIXES)}
     assert ours and ours <= KNOWN

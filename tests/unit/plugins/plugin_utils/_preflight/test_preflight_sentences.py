@@ -22,7 +22,9 @@ CONTROLLER = Controller(forks=50, unknown=(), is_there=lambda name: True)
 
 
 def step(key="service nginx", number=1, **more):
-    return dict({"key": key, "number": number, "name": key, "does": f"stop {key}", "undoes": "", "collections": []}, **more)
+    return dict(
+        {"key": key, "number": number, "name": key, "does": f"stop {key}", "undoes": "", "collections": []}, **more
+    )
 
 
 def haproxy(server, backends=(), load_balancer="lb1"):
@@ -59,9 +61,7 @@ def test_a_run_against_which_nothing_speaks():
 def test_a_machine_that_can_not_look_and_who_looks_for_it():
     run = Run()
     run["web1"].blind = "the service refused it"
-    assert only(warned(run)) == (
-        "web1 can't see its scheduled events, web2 looks for it: the service refused it."
-    )
+    assert only(warned(run)) == ("web1 can't see its scheduled events, web2 looks for it: the service refused it.")
 
 
 def test_a_machine_that_can_not_be_asked_and_for_which_nobody_looks():
@@ -123,11 +123,20 @@ def test_a_placement_group_that_nobody_declared():
 @pytest.mark.parametrize(
     "found, says",
     [
-        (mark("r0", ["A"], until=0.0), "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is not heard of any more: a run takes"),
-        (mark("r0", ["A"]), "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is alive as far as is known: a run keeps off"),
+        (
+            mark("r0", ["A"], until=0.0),
+            "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is not heard of any more: a run takes",
+        ),
+        (
+            mark("r0", ["A"]),
+            "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is alive as far as is known: a run keeps off",
+        ),
         (mark("", ["A"], kind="watcher"), "the mark of watcher"),
         (mark("r0", [], kind="drain"), "a run keeps off. Bring it back by role drain's entry point recover"),
-        ({"unreadable": "its JSON is broken"}, "web1 bears a mark that can't be read (its JSON is broken): it is left as it is"),
+        (
+            {"unreadable": "its JSON is broken"},
+            "web1 bears a mark that can't be read (its JSON is broken): it is left as it is",
+        ),
     ],
 )
 def test_a_mark_says_whose_it_is_since_when_and_what_to_do(found, says):
@@ -151,13 +160,20 @@ def test_what_steps_lack_is_said_once_for_all_machines():
 
 def test_a_mark_that_can_not_be_written():
     run = Run()
-    found = only(warned(run, asked_of(run, web2={"mark": "/var/lib/x can't be written (Read-only file system): mount it"})))
+    found = only(
+        warned(run, asked_of(run, web2={"mark": "/var/lib/x can't be written (Read-only file system): mount it"}))
+    )
     assert found.startswith("web2: no mark can be written, so it would not be prepared: /var/lib/x can't be written")
 
 
 @pytest.mark.parametrize(
     "ahead, says",
-    [(31.0, "its clock is 31 s ahead of the controller's"), (-90.4, "its clock is 90 s behind the controller's"), (30.0, ""), (-30.0, "")],
+    [
+        (31.0, "its clock is 31 s ahead of the controller's"),
+        (-90.4, "its clock is 90 s behind the controller's"),
+        (30.0, ""),
+        (-30.0, ""),
+    ],
 )
 def test_a_clock_may_differ_by_thirty_seconds(ahead, says):
     run = Run("web1")
@@ -209,6 +225,7 @@ def test_machines_without_steps():
     why, nothing = sentences.errors(run.record, asked, CONTROLLER)
     assert why.startswith("There are no steps for web2, and maintain_require_steps is true: say in drain_steps")
     assert nothing == "Nothing was changed."
+    assert warned(run, asked) == []
 
 
 def test_a_collection_is_missing_only_where_something_needs_it():
@@ -227,19 +244,23 @@ def test_a_collection_is_missing_only_where_something_needs_it():
 
 @pytest.mark.parametrize("forks, hosts, needed", [(5, 5, 0), (5, 7, 7), (7, 7, 0), (5, 40, 25), (25, 40, 0)])
 def test_forks(forks, hosts, needed):
-    run = Run(*(Machine(f"web{number}", scope=f"s{min(number, 20)}" if hosts > 7 else "web") for number in range(hosts)))
+    run = Run(
+        *(Machine(f"web{number}", scope=f"s{min(number, 20)}" if hosts > 7 else "web") for number in range(hosts))
+    )
     found = warned(run, controller=CONTROLLER._replace(forks=forks))
     assert (f"set forks to {needed} or more (-f {needed}," in only(found)) if needed else found == []
 
 
 def test_a_capacity_group_may_be_larger_than_a_scope():
     run = Run(*(Machine(f"web{number}", scope=f"s{number}", group="all") for number in range(20)))
-    assert "20 may have something to do at once: set forks to 20" in only(warned(run, controller=CONTROLLER._replace(forks=10)))
+    assert "20 may have something to do at once: set forks to 20" in only(
+        warned(run, controller=CONTROLLER._replace(forks=10))
+    )
 
 
 def test_unknown_variables_are_one_sentence():
     run = Run()
     unknown = ["drain_step (did you mean 'drain_steps'?)", "maintain_x"]
     assert only(warned(run, controller=CONTROLLER._replace(unknown=unknown))) == (
-        "This collection has no variable drain_step (did you mean 'drain_steps'?), maintain_x: nothing reads it."
+        "This collection has no variable drain_step (did you mean 'drain_steps'?), maintain_x: unless it is one of your own, correct it."
     )

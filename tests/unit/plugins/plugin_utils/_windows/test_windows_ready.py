@@ -58,7 +58,7 @@ def test_one_that_can_not_be_looked_at(machine):
     machine.steps = [service("Broken"), service("Gone")]
     machine.there = dict(machine.there, Gone=AnsibleConnectionFailure("Connection reset"))
     lacks = machine.ready()["lacks"]
-    assert "win_service_info did not do its work: \"Access is denied\"" in lacks["service Broken"]
+    assert 'win_service_info did not do its work: "Access is denied"' in lacks["service Broken"]
     assert lacks["service Gone"] == "it could not be looked at: Connection reset"
 
 
