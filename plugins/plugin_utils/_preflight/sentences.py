@@ -86,7 +86,9 @@ def warnings(
         )
     found += _forks(record, controller.forks)
     if controller.unknown:
-        found.append(f"This collection has no variable {listed(controller.unknown)}: unless it is one of your own, correct it.")
+        found.append(
+            f"This collection has no variable {listed(controller.unknown)}: unless it is one of your own, correct it."
+        )
     return found
 
 
