@@ -116,7 +116,7 @@ class ActionModule(BoundedAction):
 
         name = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
         answer = windows.perform_on_windows(name, execute, call, caller=Caller())
-        return result(answer, time.monotonic() - started)
+        return result(answer, time.monotonic() - started, time.time())
 
     def _sent(self, call: Call, with_program: bool) -> dict[str, Any]:
         """The same, of one way there and back."""
@@ -127,7 +127,7 @@ class ActionModule(BoundedAction):
             return nothing(lost.no_answer(call.interpreter, done["rc"], done["stdout"], done["stderr"]))
         if "unwritable" in answer:
             return nothing(lost.not_put(answer["unwritable"]))
-        return answer if "missing" in answer else result(answer, time.monotonic() - started)
+        return answer if "missing" in answer else result(answer, time.monotonic() - started, time.time())
 
     def _folders(self) -> list[str]:
         """Where the program may be: where Ansible puts modules, and in memory for machines whose disk takes nothing."""

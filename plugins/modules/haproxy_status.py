@@ -19,9 +19,8 @@ attributes:
     support: full
 options:
   server:
-    description: The server's name.
+    description: The server's name; all servers by default.
     type: str
-    required: true
   backend:
     description: The backend that has it; all that have a server of this name by default.
     type: str
@@ -40,11 +39,11 @@ EXAMPLES = r"""
 
 RETURN = r"""
 servers:
-  description: The server in each backend that has it.
+  description: The server in each backend that has it, or all of them.
   returned: success
   type: list
   elements: dict
-  sample: [{"backend": "web", "status": "UP"}]
+  sample: [{"backend": "web", "server": "web1", "status": "UP"}]
 """
 
 import csv
@@ -71,19 +70,19 @@ def asked(path):
 
 
 def found(text, server, backend):
-    """The server's rows of a table that HAProxy has answered with."""
+    """The server's rows, or those of all servers, of a table that HAProxy has answered with."""
     rows = csv.DictReader(text.lstrip("# ").splitlines())
     return [
-        {"backend": row["pxname"], "status": row["status"]}
+        {"backend": row["pxname"], "server": row["svname"], "status": row["status"]}
         for row in rows
-        if row.get("svname") == server and row.get("status") is not None and backend in (None, row["pxname"])
+        if server in (None, row.get("svname")) and row.get("status") is not None and backend in (None, row["pxname"])
     ]
 
 
 def main():
     module = AnsibleModule(
         argument_spec=dict(
-            server=dict(type="str", required=True),
+            server=dict(type="str"),
             backend=dict(type="str"),
             socket=dict(type="path", default="/run/haproxy/admin.sock"),
         ),
@@ -95,6 +94,8 @@ def main():
     except OSError as error:
         module.fail_json(msg=f"HAProxy's socket {path} gives no answer: {error}")
     servers = found(text, server, backend)
+    if not servers and server is None:
+        module.fail_json(msg=f"HAProxy's socket {path} shows no server; it said: {text.strip()[:200] or 'nothing'}")
     if not servers:
         where = f"backend {backend} of HAProxy has no" if backend else "no backend of HAProxy has a"
         module.fail_json(msg=f"{where} server named {server}")

@@ -7,6 +7,7 @@ Private to this collection.
 """
 
 import contextlib
+import errno
 import json
 import os
 from typing import Any, Optional
@@ -26,6 +27,28 @@ def is_closed(folder: str) -> bool:
     """Whether it is of this user or of root, and not open to all."""
     found = os.stat(folder)
     return found.st_uid in (0, os.geteuid()) and not found.st_mode & 0o002
+
+
+def refusal(folder: str, room: int) -> int:
+    """The system's error for a file of so many bytes in a folder, as far as a look shows; 0 where there would be none.
+
+    Of a folder that is not there yet, the one counts that it would be made in.
+    """
+    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder) or os.curdir
+    if not os.path.isdir(folder):
+        return errno.ENOTDIR
+    system = os.statvfs(folder)
+    if system.f_flag & os.ST_RDONLY:
+        return errno.EROFS
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+        return errno.EACCES
+    is_root = os.geteuid() == 0
+    blocks = system.f_bfree if is_root else system.f_bavail
+    names = system.f_ffree if is_root else system.f_favail
+    # Some file systems count no blocks, and some no names.
+    is_full = (system.f_blocks and blocks * system.f_frsize < room) or (system.f_files and not names)
+    return errno.ENOSPC if is_full else 0
 
 
 def write_first(path: str, value: Any) -> bool:

@@ -58,6 +58,14 @@ class Hand:
         """
         return {}
 
+    def lacks(self, step: Step) -> str:
+        """Why the step could not be done now, as far as a look shows; "" when nothing speaks against it."""
+        try:
+            self.before(step)
+        except HandFailed as error:
+            return str(error)
+        return ""
+
     def begin(self, piece: Piece) -> Progress:
         raise NotImplementedError
 

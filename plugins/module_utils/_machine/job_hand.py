@@ -51,6 +51,13 @@ class JobHand(Hand):
         """What it means that a program, which the job became, ended by itself."""
         return Progress(DONE) if result["rc"] == 0 else Progress(FAILED, exit_words(result))
 
+    def lacks(self, step: Step) -> str:
+        try:
+            self._as(step)
+        except JobFailed as error:
+            return str(error)
+        return super().lacks(step)
+
     def begin(self, piece: Piece) -> Progress:
         try:
             user = self._as(piece.step)

@@ -49,6 +49,10 @@ class Store:
         """
         raise NotImplementedError
 
+    def unwritable(self) -> str:
+        """Why a mark could not be written, as far as a look shows; "" when nothing speaks against it, or nobody can tell."""
+        return ""
+
     def create(self, mark: Mark) -> None:
         """The first mark.
 

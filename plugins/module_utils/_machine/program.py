@@ -95,6 +95,10 @@ class Performance:
         if do in ("hello", "look", "approve"):
             answer: Dict[str, Any] = self._looking().hello() if do == "hello" else getattr(self._looking(), do)(request)
             return answer
+        if do == "ready":
+            from .ready import ready
+
+            return ready(self._call["steps"], self._parts)
         if do == "yes":
             at = iso_utc(self._clock.wall())
             self._parts.store.say_yes(request["event"], one_line(request.get("by")), at)

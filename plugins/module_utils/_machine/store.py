@@ -28,6 +28,7 @@ from .yes import yes_event, yes_file, yes_note
 FOLDER = "/var/lib/azure-maintenance"
 LOCK_WITHIN = 2.0  # seconds; it is held for moments
 _LOCK_EVERY = 0.02
+ROOM = 1024 * 1024  # bytes that a mark and what is beside it need at most
 
 _ADVICE = {
     errno.ENOSPC: "make room there",
@@ -36,6 +37,10 @@ _ADVICE = {
     errno.EACCES: "let the run become root there, or name a folder that its user may write (azure_maintenance_folder)",
     errno.EPERM: "let the run become root there, or name a folder that its user may write (azure_maintenance_folder)",
 }
+
+
+def _advice(number: Optional[int]) -> str:
+    return _ADVICE.get(number or 0, "see what is wrong there")
 
 
 class FolderStore(Store):
@@ -63,10 +68,22 @@ class FolderStore(Store):
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise MarkUnreadable(
-                f"{self._mark} can't be read: {error.strerror}; {_ADVICE.get(error.errno or 0, 'see what is wrong there')}"
-            ) from error
+            raise MarkUnreadable(f"{self._mark} can't be read: {error.strerror}; {_advice(error.errno)}") from error
         return understood(content, self._mark)
+
+    def unwritable(self) -> str:
+        refusal = files.refusal(self.folder, ROOM)
+        if refusal:
+            return f"{self.folder} can't be written ({os.strerror(refusal)}): {_advice(refusal)}"
+        return self._open_to_others() if os.path.isdir(self.folder) else ""
+
+    def _open_to_others(self) -> str:
+        if files.is_closed(self.folder):
+            return ""
+        return (
+            f"{self.folder} is another user's, or all may write there: whoever can could have a file of theirs "
+            "written in its place. Make it root's with mode 0700, or name another folder (azure_maintenance_folder)"
+        )
 
     def create(self, mark: Mark) -> None:
         with self._locked():
@@ -138,11 +155,9 @@ class FolderStore(Store):
             return
         with self._explained():
             files.make_folder(self.folder)
-            if not files.is_closed(self.folder):
-                raise NotWritten(
-                    f"{self.folder} is another user's, or all may write there: whoever can could have a file of theirs "
-                    "written in its place. Make it root's with mode 0700, or name another folder (azure_maintenance_folder)"
-                )
+            open_to_others = self._open_to_others()
+            if open_to_others:
+                raise NotWritten(open_to_others)
             descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             self._lock(descriptor)
@@ -190,7 +205,7 @@ class FolderStore(Store):
         try:
             yield
         except OSError as error:
-            advice = _ADVICE.get(error.errno or 0, "see what is wrong there")
+            advice = _advice(error.errno)
             raise NotWritten(
                 f"{self.folder} can't be written ({error.strerror}): {advice}, and run this again"
             ) from error

@@ -45,6 +45,8 @@ def _complete(step: Step, host: Host, system: str) -> Words:
         for balancer in balancers
         for backend in step["backends"] or [""]
     ]
+    become = {"become": step["become"]} if "become" in step else {}
+    step["places"] = [dict(become, load_balancer=balancer, socket=step["socket"]) for balancer in balancers]
     where = f"server {step['server']} on {listed(balancers)}"
     return Words(
         where,
@@ -152,6 +154,7 @@ TYPE = StepType(
     complete=_complete,
     judges={"known": _known, "out": _out, "sessions": _sessions, "up": _up},
     place=_place,
+    collections=("community.general",),
     before=_ours,
     repeatable=True,
     case=_case,

@@ -74,6 +74,7 @@ TYPE = StepType(
     complete=_complete,
     systems=("windows",),
     one_of=("sites", "app_pools"),
+    collections=("microsoft.iis",),
     judges={"sites": _has_sites, "app_pools": _has_pools, "requests": _requests},
     before=_ours,
     case=_case,

@@ -139,6 +139,8 @@ class StepType(NamedTuple):
     """
     by_itself: Callable[[Step, Host], bool] = _never_by_itself
     """Whether the machine's own program carries it out; elsewhere it is done by Ansible's modules."""
+    collections: Tuple[str, ...] = ()
+    """Collections that others need for it, beside the one that every Windows machine needs."""
     repeatable: bool = False
     """Whether doing it once more changes nothing: then it is gone on with where a run was cut off in the middle of it."""
     only_looks: bool = False

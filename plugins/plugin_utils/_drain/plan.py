@@ -23,6 +23,9 @@ from ...module_utils._steps.types import TYPES, VERIFICATION
 from ...module_utils._text import did_you_mean, listed, shortened
 from .._host import is_windows
 
+WINDOWS = "ansible.windows"
+"""The collection that every Windows machine needs."""
+
 
 class Plan(TypedDict):
     """One host's steps."""
@@ -134,6 +137,7 @@ def _completed(step: Step, definition: StepType, number: int, host: Host) -> Ste
     step["does"] = words.does
     step["undoes"] = words.undoes
     do_file, undo_file = (f"steps/{file.format(system=system)}" for file in definition.files)
+    step["collections"] = [*definition.collections, *([WINDOWS] if system == "windows" and step["elsewhere"] else [])]
     step["files"] = {"do": do_file, "undo": undo_file}
     step["intervals"] = {direction: definition.interval(step, direction) for direction in ("do", "undo")}
     return step

@@ -18,7 +18,7 @@ from .bundle import MODULE_UTILS, Program
 
 LIMIT = 10.0  # seconds of a call
 MORE_THAN_WAIT = 15.0  # seconds that a call may take longer than the wait in it
-HARMLESS = ("hello", "look")  # requests that change nothing
+HARMLESS = ("hello", "look", "ready")  # requests that change nothing
 
 _START = (MODULE_UTILS / "_machine" / "start.py").read_text(encoding="utf-8")
 
@@ -63,20 +63,31 @@ class Call:
         return answer if isinstance(answer, dict) else None
 
 
-def result(answer: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+def result(answer: Mapping[str, Any], seconds: float, wall: float) -> dict[str, Any]:
     """What the action returns of an answer.
 
     :arg seconds: what the call took here, with the way there and back, by which the looks in it have aged
+    :arg wall: the Unix time here when it came
     """
     found = {key: answer.get(key) for key in nothing("")}
     on_the_way = max(0.0, seconds - (found["took"] or 0.0))
     if found["took"] is not None:
         found["took"] = round(found["took"] + on_the_way, 3)
     for one in found["answers"] or ():
+        if "wall" in one:
+            one["ahead"] = round(_ahead(one.pop("wall"), wall - seconds, wall), 1)
         for look in (one, one.get("look")):
             if isinstance(look, dict) and "age" in look:
                 look.update(age=look["age"] + on_the_way, began=look["began"] + on_the_way)
     return found
+
+
+def _ahead(wall: float, began: float, ended: float) -> float:
+    """Seconds by which a machine's clock is ahead of ours, at least; below 0 where it is behind.
+
+    :arg wall: what it showed at some moment of the call
+    """
+    return max(0.0, wall - ended) + min(0.0, wall - began)
 
 
 def harmless(requests: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -11,6 +11,7 @@ Private to this collection.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from ansible.errors import AnsibleConnectionFailure
 
 from ...module_utils._caller import Caller
-from ...module_utils._clock import Clock
+from ...module_utils._clock import Clock, Deadline
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.client import NAME, Client
 from ...module_utils._imds.transport import Answer
@@ -28,6 +29,7 @@ from ...module_utils._machine.program import Parts, lost, perform
 from ...module_utils._operations.options import INFO_DEFAULTS
 from ...module_utils._text import one_line
 from .connection_errors import connection_problem
+from .lacking import lacking
 from .machine import Execute, WindowsMachine, WindowsProblem, find_endpoints
 from .store import FOLDER, WindowsStore
 from .transport import WindowsTransport
@@ -92,6 +94,10 @@ class _Boot:
         seconds = uptime / 1000.0 + self._machine.age(self._asked)
         return Moment(self._clock.wall(), seconds, self._boot_id(booted, seconds))
 
+    def wall(self) -> float:
+        """The Unix time by the machine's own clock."""
+        return _unix_time(str(self._asked.answer()["booted"])) + self.moment().uptime
+
     def _boot_id(self, booted: str, uptime: float) -> str:
         """The boot as the mark calls it, if it is the same: its moment seems to move when Windows' clock is set."""
         mark = self._store.there()
@@ -148,6 +154,7 @@ class _Call:
             self._machine.call()
             self._boot.moment()
             answer = self._performed()
+            self._make_ready(answer["answers"])
             self._write()
         except (WindowsProblem, AnsibleConnectionFailure) as error:
             problem = error
@@ -192,6 +199,17 @@ class _Call:
         )
         self._performed_at = self._clock.now()
         return answer
+
+    def _make_ready(self, answers: list[dict[str, Any]]) -> None:
+        """What only the machine itself can say of whether it could be taken out of service."""
+        for request, answer in zip(self._call["requests"], answers, strict=True):
+            if request["do"] == "ready" and "lacks" in answer:
+                del answer["wall"]  # our own clock's
+                with contextlib.suppress(ValueError):
+                    answer["wall"] = self._boot.wall()
+                if request.get("always") or not any(one.get("events") for one in answers):
+                    until = Deadline(self._clock, self._call["options"]["seconds"] / 2)
+                    answer["lacks"].update(lacking(self._machine, self._call["steps"], until))
 
     def _write(self) -> None:
         store = self._store
@@ -244,9 +262,13 @@ class _Call:
         return said
 
 
+def _unix_time(moment: str) -> float:
+    return datetime.datetime.fromisoformat(moment).replace(tzinfo=datetime.timezone.utc).timestamp()
+
+
 def _apart(boot_id: str, booted: str) -> float:
     """Seconds between two moments of a boot; infinite where one of them is none."""
     try:
-        return abs((datetime.datetime.fromisoformat(boot_id) - datetime.datetime.fromisoformat(booted)).total_seconds())
+        return abs(_unix_time(boot_id) - _unix_time(booted))
     except (TypeError, ValueError):
         return float("inf")

@@ -1,7 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Windows machine as the controller asks it, by way of ansible.windows: to run look.ps1, and what its registry holds.
+"""A Windows machine as the controller asks it, by way of ansible.windows: to run look.ps1, what its registry holds, which
+services it has.
 
 Each start of PowerShell takes seconds. So what is to be asked is collected, and goes in one call as soon as one of the
 answers is needed.
@@ -25,6 +26,7 @@ from .connection_errors import known_problem
 
 POWERSHELL = "ansible.windows.win_powershell"
 REGISTRY = "ansible.windows.win_reg_stat"
+SERVICE = "ansible.windows.win_service_info"
 SCRIPT = pathlib.Path(__file__).with_name("look.ps1")
 SKIPPED = "Skipped"  # what look.ps1 calls the failure of a request that it did not carry out
 INTERFACES = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
@@ -59,7 +61,7 @@ class Asked:
 
 
 class WindowsMachine:
-    """What is asked of the machine itself: to carry out requests, and to read its registry.
+    """What is asked of the machine itself: to carry out requests, to read its registry, which services it has.
 
     :arg name: the host, as the inventory calls it
     :arg execute: runs a module with these arguments there, and returns its result
@@ -122,6 +124,12 @@ class WindowsMachine:
         if result.get("failed") or "exists" not in result:
             self._refuse(REGISTRY, _texts(result))
         return result
+
+    def has_service(self, name: str) -> bool:
+        result = self._run(SERVICE, {"name": name})
+        if result.get("failed") or "exists" not in result:
+            self._refuse(SERVICE, _texts(result))
+        return bool(result["exists"])
 
     def broken(self, problem: str) -> NoReturn:
         """The script's answer can't be used."""

@@ -11,6 +11,7 @@ import os
 from typing import Any, Dict
 
 from ..._steps.outcome import exit_words, kept_back
+from ..._steps.step_type import Step
 from ..hand import DONE, FAILED, Piece, Progress
 from ..job_hand import JobHand, answer, become, encoded
 from ..keeper import Work
@@ -36,6 +37,20 @@ class CommandHand(JobHand):
             return become(argv)
 
         return run
+
+    def lacks(self, step: Step) -> str:
+        import shutil  # takes time to import, and few calls need it
+
+        folder = _path(step["chdir"]) if step.get("chdir") else ""
+        if folder and not os.path.isdir(folder):
+            return f"this machine has no folder {folder}"
+        path = step["environment"].get("PATH") or os.environ.get("PATH")
+        for direction in ("do", "undo"):
+            program = _path(step[direction]["argv"][0]) if step.get(direction) else ""
+            where = os.path.join(folder, program) if "/" in program else program
+            if program and not shutil.which(where, path=path):
+                return f"this machine has no program {program}"
+        return super().lacks(step)
 
     def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
         if result["rc"] in piece.step["ok_codes"]:

@@ -26,11 +26,13 @@ api,web1,0,0,0,no check,1,
         ("web2", None, [("www", "MAINT")]),
         ("web2", "api", []),
         ("web9", None, []),
+        (None, None, [("www", "UP"), ("www", "MAINT"), ("api", "no check")]),
     ],
 )
 def test_the_rows_of_a_server(server, backend, servers):
     found = haproxy_status.found(TABLE, server, backend)
     assert [(one["backend"], one["status"]) for one in found] == servers
+    assert {one["server"] for one in found} <= ({server} if server else {"web1", "web2"})
 
 
 def test_a_table_that_is_none():

@@ -220,3 +220,30 @@ def test_with_become_it_needs_root(doing, monkeypatch):
     monkeypatch.undo()
     if os.geteuid() == 0:
         assert doing.did(do=["true"], become=True, timeout=LONG) == Progress(DONE)
+
+
+@pytest.mark.parametrize(
+    "options, lacks",
+    [
+        ({"do": ["sh", "-c", "true"], "undo": "ls"}, ""),
+        ({"do": "nosuchprogram --now"}, "this machine has no program nosuchprogram"),
+        ({"do": "ls", "undo": ["/opt/nosuch"]}, "this machine has no program /opt/nosuch"),
+        ({"do": "./own", "chdir": "~"}, ""),
+        ({"do": "$HOME/own"}, ""),
+        ({"do": "./own", "chdir": "/"}, "this machine has no program ./own"),
+        ({"do": "own", "environment": {"PATH": "/nowhere"}}, "this machine has no program own"),
+        ({"do": "ls", "chdir": "/no/such/folder"}, "this machine has no folder /no/such/folder"),
+    ],
+)
+def test_what_it_lacks_is_seen_by_a_look(doing, tmp_path, monkeypatch, options, lacks):
+    (tmp_path / "own").write_text("#!/bin/sh\necho ran > ran\n")
+    (tmp_path / "own").chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert doing.hand.lacks(doing.step(**options)) == lacks
+    assert not (tmp_path / "ran").exists() and not (tmp_path / "jobs").exists()
+
+
+def test_it_lacks_who_it_is_to_run_as(doing, monkeypatch):
+    monkeypatch.setattr(job_hand.os, "geteuid", lambda: 1000)
+    assert doing.hand.lacks(doing.step(do="ls", become=True)).startswith("the step has become: true, and Ansible runs")

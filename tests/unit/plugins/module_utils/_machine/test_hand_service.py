@@ -117,3 +117,12 @@ def test_no_systemd(tmp_path, doing, monkeypatch):
     with pytest.raises(HandFailed, match="this machine has no systemctl: step service needs systemd"):
         doing.hand.before(doing.step(service="nginx"))
     assert doing.did(service="nginx").note == "this machine has no systemctl: step service needs systemd"
+
+
+def test_what_it_lacks_is_seen_by_a_look(units, doing):
+    (units / "nginx").write_text("inactive")
+    assert doing.hand.lacks(doing.step(service="nginx")) == ""
+    assert doing.hand.lacks(doing.step(service="nginks")) == "this machine has no service nginks"
+    assert content(units.parent / "log") == "show --property=LoadState,ActiveState -- nginx\n" + (
+        "show --property=LoadState,ActiveState -- nginks\n"
+    )

@@ -3,11 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps in, a host's plan out: order, inverses, defaults, and one clear sentence for everything that can be wrong."""
 
+import pathlib
+import re
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan, system_of
 
+ROOT = pathlib.Path(__file__).parents[5]
 GROUPS = {"all": ["web1", "web2", "lb1", "lb2", "win1"], "web": ["web1", "web2"], "lb": ["lb1", "lb2"], "empty": []}
 
 SERVICE = {"type": "service", "name": "nginx"}
@@ -324,3 +329,37 @@ def test_a_windows_step_for_other_systems_is_no_error():
 def test_a_wrong_verification(path, words):
     message = error(SERVICE, verify=[path])
     assert message.startswith("drain_verify_tasks, file 1: ") and words in message
+
+
+# What others need
+
+
+@pytest.mark.parametrize(
+    "step, system, collections",
+    [
+        (SERVICE, "linux", []),
+        (SERVICE, "windows", ["ansible.windows"]),
+        (IIS, "windows", ["microsoft.iis", "ansible.windows"]),
+        (dict(HAPROXY, backends=["www"]), "linux", ["community.general"]),
+        (TASKS, "linux", []),
+        (dict(COMMAND, delegate_to="win1"), "linux", ["ansible.windows"]),
+    ],
+)
+def test_a_step_names_the_collections_that_it_needs(step, system, collections):
+    on = host(system=system, systems={"win1": "windows"})
+    assert sorted(prepared(step, on)["collections"]) == sorted(collections)
+
+
+@pytest.mark.parametrize("name", [name for name in TYPES if name != "tasks"])
+def test_a_type_names_every_collection_that_its_task_files_use(name):
+    files = (ROOT / "roles" / "drain" / "tasks" / "steps" / name).glob("*.yml")
+    used = {found for file in files for found in re.findall(r"use: (\w+\.\w+)\.\w+", file.read_text(encoding="utf-8"))}
+    ours = {"ansible.builtin", "ansible.windows", "cloudops.azure_maintenance"}
+    assert used - ours == set(TYPES[name].collections)
+
+
+def test_a_step_names_the_places_where_its_load_balancers_are_asked():
+    step = prepared(dict(HAPROXY, load_balancers=["lb"], become=True))
+    place = {"socket": "/run/haproxy/admin.sock", "become": True}
+    assert step["places"] == [dict(place, load_balancer="lb1"), dict(place, load_balancer="lb2")]
+    assert "become" not in prepared(HAPROXY)["places"][0]

@@ -67,7 +67,7 @@ def answered(**more):
 
 def test_a_look_has_aged_on_its_way():
     answers = [{"age": 1.0, "began": 3.0}, {"approved": [], "look": {"age": 0.0, "began": 0.5}}, {"look": None}, {}]
-    found = calls.result(answered(took=4.0, answers=answers), 5.5)["answers"]
+    found = calls.result(answered(took=4.0, answers=answers), 5.5, 0.0)["answers"]
     assert found == [
         {"age": 2.5, "began": 4.5},
         {"approved": [], "look": {"age": 1.5, "began": 2.0}},
@@ -78,17 +78,23 @@ def test_a_look_has_aged_on_its_way():
 
 def test_what_a_call_took_is_measured_here():
     """Else its looks, which have aged on their way, would seem to be from before the call."""
-    assert calls.result(answered(took=4.0, answers=[]), 5.5)["took"] == 5.5
-    assert calls.result(answered(took=4.0, answers=[]), 2.0)["took"] == 4.0
+    assert calls.result(answered(took=4.0, answers=[]), 5.5, 0.0)["took"] == 5.5
+    assert calls.result(answered(took=4.0, answers=[]), 2.0, 0.0)["took"] == 4.0
 
 
 def test_a_clock_that_went_wrong_makes_no_look_younger():
-    found = calls.result(answered(took=4.0, answers=[{"age": 1.0, "began": 3.0}]), 2.0)["answers"]
+    found = calls.result(answered(took=4.0, answers=[{"age": 1.0, "began": 3.0}]), 2.0, 0.0)["answers"]
     assert found == [{"age": 1.0, "began": 3.0}]
 
 
+@pytest.mark.parametrize("wall, ahead", [(1000.0, 0.0), (998.0, 0.0), (1003.5, 3.5), (990.0, -5.0)])
+def test_a_clock_is_ahead_by_what_the_call_does_not_explain(wall, ahead):
+    found = calls.result(answered(took=4.0, answers=[{"wall": wall, "lacks": {}}]), 5.0, 1000.0)["answers"]
+    assert found == [{"ahead": ahead, "lacks": {}}]
+
+
 def test_all_keys_are_always_there():
-    found = calls.result({"lost": "The machine program failed: OSError"}, 1.0)
+    found = calls.result({"lost": "The machine program failed: OSError"}, 1.0, 0.0)
     assert found.pop("lost") == "The machine program failed: OSError"
     assert set(found) >= set(answered(took=0, answers=[])) - {"lost"} and set(found.values()) == {None}
 
@@ -102,6 +108,7 @@ def test_a_call_has_ten_seconds_and_a_waiting_one_fifteen_more_than_it_waits():
 def test_check_mode_refuses_what_changes_something():
     requests = [{"do": name} for name in ("go", "look", "yes", "no_yes", "hello", "take_off")]
     requests.append({"do": "approve", "ids": ["a", "b"]})
+    assert calls.harmless([{"do": "ready"}]) == [{"do": "ready"}]
     assert [request["do"] for request in calls.harmless(requests)] == ["look", "hello"]
     found = calls.with_refusals([{"n": 1}, {"n": 2}], requests)
     why = "check mode: nothing is changed"

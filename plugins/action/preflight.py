@@ -1,0 +1,68 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a run of role maintain begins: stops one that can't do its work, and says what a person should know before it waits.
+
+Changes nothing, and asks no machine: what they answered is in the variables of their hosts.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ..plugin_utils._filter import plain
+from ..plugin_utils._preflight import controller
+from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
+from ..plugin_utils._preflight.table import table
+
+ARGUMENTS: dict[str, dict[str, Any]] = dict(
+    part=dict(type="str", choices=["play", "machines"], required=True),
+    balancers=dict(type="list", elements="dict", default=[]),
+)
+
+
+class ActionModule(ActionBase):
+    _supports_check_mode = True
+    _requires_connection = False
+
+    def run(self, tmp=None, task_vars=None):
+        found = dict(super().run(tmp, task_vars), changed=False)
+        del tmp  # has had no effect for long
+        options = self.validate_argument_spec(ARGUMENTS)[1]
+        if options["part"] == "play":
+            problem = controller.strategy_problem(controller.strategy_of(self._task))
+            return dict(found, failed=True, msg=problem) if problem else found
+        return dict(found, **self._machines(task_vars or {}, options["balancers"]))
+
+    def _machines(self, task_vars: Mapping[str, Any], balancers: list[dict[str, Any]]) -> dict[str, Any]:
+        record, at = plain(task_vars["__maintain_record"]), time.monotonic()
+        # Not templated: what is needed of them was set by tasks, and needs it no more.
+        variables = {host: task_vars["hostvars"].raw_get(host) for host in record["hosts"]}
+        asked = {host: _asked(plain(found)) for host, found in variables.items()}
+        names = {name for found in (task_vars, *variables.values()) for name in found}
+        known = controller.known_variables(self._loader.load_from_file(str(path)) for path in controller.SPECS)
+        shown = [dict(one.get("went_wrong") or one, place=one["__maintain_place"]) for one in balancers]
+        about = Controller(
+            int(task_vars["ansible_forks"]), controller.unknown_variables(names, known), controller.is_there
+        )
+        lines = table(record, asked, at)
+        result = {"warnings": warnings(record, asked, about, shown, at)}
+        failures = errors(record, asked, about)
+        if failures:
+            return dict(result, failed=True, msg=" ".join(failures), machines=lines)
+        return dict(result, msg=lines, _ansible_verbose_always=True)
+
+
+def _asked(variables: Mapping[str, Any]) -> Asked:
+    answers = (variables.get("__maintain_answer") or {}).get("answers") or ()
+    return Asked(
+        steps=variables["__drain_plan"]["steps"],
+        ready=next((answer for answer in answers if "lacks" in answer), None),
+        require_steps=str(variables["__maintain_found"]["require_steps"]).lower() == "true",
+    )

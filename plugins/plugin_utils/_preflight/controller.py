@@ -1,0 +1,75 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the controller itself says about a run that begins: its strategy, its collections, which variables there are.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pathlib
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from ansible.plugins.loader import strategy_loader
+
+from ...module_utils._text import did_you_mean
+
+ROLES = pathlib.Path(__file__).parents[3] / "roles"
+SPECS = tuple(ROLES / role / "meta" / "argument_specs.yml" for role in ("maintain", "drain", "emulator"))
+PREFIXES = ("maintain_", "drain_", "rehearse_", "azure_maintenance_")
+SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_machine")
+"""Variables that our roles and playbooks set for others to read."""
+
+LINEAR = "ansible.plugins.strategy.linear"
+
+
+def strategy_of(task: Any) -> str:
+    """The strategy of the play that a task is in."""
+    parent = task
+    while parent is not None and getattr(parent, "_play", None) is None:
+        parent = parent._parent
+    return str(parent._play.strategy) if parent else "linear"
+
+
+def is_linear(strategy: str) -> bool:
+    """Whether it goes from task to task with all hosts, as those do that are made out of Ansible's own."""
+    kind = strategy_loader.get(strategy, class_only=True)
+    return kind is None or any(base.__module__ == LINEAR for base in kind.__mro__)
+
+
+def strategy_problem(strategy: str) -> str:
+    """Why a run can't be played so; "" where it can."""
+    if is_linear(strategy):
+        return ""
+    return (
+        f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "
+        "Write `strategy: linear` into the play (else ansible.cfg or ANSIBLE_STRATEGY says which one it is). Nothing was changed."
+    )
+
+
+def is_there(collection: str) -> bool:
+    """Whether a collection is installed where Ansible looks for it."""
+    try:
+        importlib.import_module(f"ansible_collections.{collection}")
+    except ImportError:
+        return False
+    return True
+
+
+def known_variables(specs: Iterable[Any]) -> set[str]:
+    """All variables of ours that anybody may set.
+
+    :arg specs: what the roles' argument specifications hold
+    """
+    entries = [entry for spec in specs for entry in spec["argument_specs"].values()]
+    return {name for entry in entries for name in entry.get("options") or ()} | set(SET)
+
+
+def unknown_variables(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """Those of the names that look like ours and are not, each with the one that was probably meant."""
+    ours = [name for name in known if name.startswith(PREFIXES)]
+    strange = sorted({name for name in names if name.startswith(PREFIXES)} - set(known))
+    return [f"{name}{did_you_mean(name, ours)}" for name in strange]

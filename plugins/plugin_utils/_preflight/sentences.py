@@ -1,0 +1,256 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person should know before a run waits: what keeps it from beginning, and what will not go as it should. Pure.
+
+Private to this collection.
+
+The run's first tick has asked every machine. What it took in is in the record; what more was asked is in :class:`Asked`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...module_utils._text import listed, one_line
+from .._deciding.marks import DRAIN, LEFT, NOBODY, UNREADABLE, holder_words, whose
+from .._deciding.schema import MachineState, Record
+from .._deciding.scopes import can_look, members, sentinels
+
+CLOCKS = 30.0
+"""Seconds by which a machine's clock may differ from the controller's."""
+
+FORKS = 5
+"""Machines that may have something to do beside those of the largest event."""
+
+
+class Asked(NamedTuple):
+    """What is known of a host beside the record.
+
+    steps: of its plan
+    ready: its answer to the request of this name; None where there is none
+    require_steps: whether it must have steps
+    """
+
+    steps: Sequence[Mapping[str, Any]]
+    ready: Mapping[str, Any] | None
+    require_steps: bool = False
+
+
+class Controller(NamedTuple):
+    """What the controller says.
+
+    unknown: variables that nobody reads, each with the likely one
+    is_there: whether a collection is installed
+    """
+
+    forks: int
+    unknown: Sequence[str]
+    is_there: Callable[[str], bool]
+
+
+def errors(record: Record, asked: Mapping[str, Asked], controller: Controller) -> list[str]:
+    """Sentences about what would keep the run from doing its work: it does not begin."""
+    found = list(_missing_collections(record, asked, controller))
+    without = [host for host in _without_steps(record, asked) if asked[host].require_steps]
+    if without:
+        found.append(
+            f"There are no steps for {listed(without)}, and maintain_require_steps is true: say in drain_steps how to take such a "
+            "machine out of service, leave it out with --limit, or set maintain_require_steps to false."
+        )
+    return [*found, "Nothing was changed."] if found else []
+
+
+def warnings(
+    record: Record,
+    asked: Mapping[str, Asked],
+    controller: Controller,
+    balancers: Sequence[Mapping[str, Any]],
+    at: float,
+) -> list[str]:
+    """Sentences about what will not go as it should, and what to do about it.
+
+    :arg balancers: what each load balancer showed that was asked: a result with ``place``
+    """
+    found: list[str] = []
+    for find in (_unwatched, _contradictions, _wrong_scopes, _marks):
+        found += find(record, at)
+    found += _of_answers(asked)
+    found += _of_balancers(asked, balancers)
+    without = [host for host in _without_steps(record, asked) if not asked[host].require_steps]
+    if without:
+        found.append(
+            f"There are no steps for {listed(without)}: such a machine counts as prepared as soon as it bears its mark (drain_steps)."
+        )
+    found += _forks(record, controller.forks)
+    if controller.unknown:
+        found.append(
+            f"This collection has no variable {listed(controller.unknown)}: unless it is one of your own, correct it."
+        )
+    return found
+
+
+# ---- steps, and what they need ----
+
+
+def _without_steps(record: Record, asked: Mapping[str, Asked]) -> list[str]:
+    return [host for host in record["hosts"] if not asked[host].steps]
+
+
+def _missing_collections(record: Record, asked: Mapping[str, Asked], controller: Controller) -> Iterator[str]:
+    needed: dict[str, list[str]] = {}
+    for host, machine in record["hosts"].items():
+        windows = [] if machine["is_linux"] else ["ansible.windows"]
+        for name in dict.fromkeys([*windows, *(name for step in asked[host].steps for name in step["collections"])]):
+            needed.setdefault(name, []).append(host)
+    for name, hosts in needed.items():
+        if not controller.is_there(name):
+            yield (
+                f"The controller lacks the collection {name}, without which {listed(hosts)} can't be handled: "
+                f"ansible-galaxy collection install {name}."
+            )
+
+
+def _of_answers(asked: Mapping[str, Asked]) -> Iterator[str]:
+    """What machines said of themselves, the same about several of them once."""
+    said: dict[str, list[str]] = {}
+    for host, one in asked.items():
+        ready = one.ready or {}
+        numbers = {step["key"]: f"step {step['number']} ({step['name']})" for step in one.steps}
+        for key, why in (ready.get("lacks") or {}).items():
+            said.setdefault(f"{numbers[key]} would fail: {one_line(why, 500)}", []).append(host)
+        if ready.get("mark"):
+            said.setdefault(f"no mark can be written, so it would not be prepared: {ready['mark']}", []).append(host)
+        ahead = float(ready.get("ahead") or 0.0)
+        if abs(ahead) > CLOCKS:
+            where = "ahead of" if ahead > 0 else "behind"
+            said.setdefault(
+                f"its clock is {abs(ahead):.0f} s {where} the controller's, and not-before is reckoned by it: set one of them right",
+                [],
+            ).append(host)
+    for sentence, hosts in said.items():
+        yield f"{listed(hosts)}: {sentence.rstrip('.')}."
+
+
+def _of_balancers(asked: Mapping[str, Asked], balancers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    shown = {_place(one["place"]): one for one in balancers}
+    for one in shown.values():
+        if "servers" not in one:
+            why = one_line(one.get("msg"), 500).rstrip(".") or "it gave no answer"
+            yield f"{one['place']['load_balancer']}: HAProxy could not be asked: {why}."
+    for host, known in asked.items():
+        for step in known.steps:
+            for place in step.get("places") or ():
+                servers = shown.get(_place(place), {}).get("servers")
+                lacking = _lacking(step, servers) if servers is not None else ""
+                if lacking:
+                    yield (
+                        f"{host}: step {step['number']} ({step['name']}) would fail: {place['load_balancer']} has no server "
+                        f"{step['server']}{lacking}."
+                    )
+
+
+def _place(place: Mapping[str, Any]) -> tuple[str, str]:
+    return (place["load_balancer"], place["socket"])
+
+
+def _lacking(step: Mapping[str, Any], servers: Iterable[Mapping[str, Any]]) -> str:
+    """Where a load balancer lacks the server of a step: " in any backend", say; "" where it has it."""
+    there = {str(server["backend"]) for server in servers if server["server"] == step["server"]}
+    wanted = step["backends"]
+    if not wanted:
+        return "" if there else " in any backend"
+    missing = [backend for backend in wanted if backend not in there]
+    return f" in backend {listed(missing)}" if missing else ""
+
+
+# ---- who watches whom ----
+
+
+def _unwatched(record: Record, at: float) -> Iterator[str]:
+    chosen = sentinels(record)
+    for scope, hosts in members(record).items():
+        watched = can_look(record["hosts"][chosen[scope]])
+        for host in hosts:
+            machine = record["hosts"][host]
+            why = machine["lost"] or machine["look_problem"]
+            if why:
+                what = "could not be asked" if machine["lost"] else "can't see its scheduled events"
+                then = f"{chosen[scope]} looks for it" if watched else "nobody looks for it"
+                yield f"{host} {what}, {then}: {one_line(why, 500).rstrip('.')}."
+            elif not machine["resource_name"]:
+                why = machine["hello_problem"] or "its metadata service did not say"
+                yield f"Which events affect {host} is not known ({one_line(why, 500).rstrip('.')}): set azure_maintenance_resource_name."
+
+
+def _contradictions(record: Record, at: float) -> Iterator[str]:
+    for machine in record["hosts"].values():
+        yield from (sentence for sentence in (machine["aside"], machine["contradiction"]) if sentence)
+
+
+def _wrong_scopes(record: Record, at: float) -> Iterator[str]:
+    placed: dict[str, set[str]] = {}
+    for scope, hosts in members(record).items():
+        machines = [record["hosts"][host] for host in hosts]
+        declared = any(machine["declared_scope"] for machine in machines)
+        groups = {machine["placement_group"] for machine in machines if machine["placement_group"]}
+        for group in groups if declared else ():
+            placed.setdefault(group, set()).add(scope)
+        shows = {tuple(machine["shows"]) for machine in machines if machine["looked"] is not None}
+        if len(shows) > 1 or len(groups) > 1:
+            yield (
+                f"The machines of scope {scope!r} ({listed(hosts)}) "
+                f"{'are shown different events' if len(shows) > 1 else 'are in several placement groups'}, so they may not be one scope: "
+                "see azure_maintenance_scope."
+            )
+    for group, scopes in placed.items():
+        if len(scopes) > 1:
+            yield (
+                f"The placement group {group} is one scope to Azure, and azure_maintenance_scope makes it {listed(sorted(scopes))}: "
+                "each is watched by itself. See whether that is meant."
+            )
+
+
+def _marks(record: Record, at: float) -> Iterator[str]:
+    for host, machine in record["hosts"].items():
+        owner = whose(record, machine, at)
+        if owner == NOBODY:
+            continue
+        said = f"{host} bears {'' if owner == UNREADABLE else 'the mark of '}{holder_words(machine).rstrip('.')}"
+        if owner == LEFT:
+            yield (
+                f"{said}, which is not heard of any more: a run takes the machine over, and brings it back when its maintenance is over."
+            )
+        elif owner == UNREADABLE:
+            yield f"{said}: it is left as it is. See its folder of marks."
+        elif owner == DRAIN:
+            yield (
+                f"{said}: a run keeps off. Bring it back by role drain's entry point recover, or by the playbook recover with "
+                "recover_take."
+            )
+        else:
+            yield (
+                f"{said}, which is alive as far as is known: a run keeps off. If it is not there any more, it is taken over when its lease "
+                "is over; the playbook status shows when."
+            )
+
+
+# ---- the run as a whole ----
+
+
+def _forks(record: Record, forks: int) -> Iterator[str]:
+    largest = max(_sizes(record["hosts"].values(), members(record)), default=0)
+    needed = min(largest + FORKS, len(record["hosts"]))
+    if forks < needed:
+        yield (
+            f"Ansible calls {forks} machines at a time (forks), and {largest} may have something to do at once: set forks to {needed} or "
+            f"more (-f {needed}, ansible.cfg, the job template), or every tick takes several times as long."
+        )
+
+
+def _sizes(machines: Iterable[MachineState], scopes: Mapping[str, Sequence[str]]) -> list[int]:
+    """How many machines each scope and each capacity group has."""
+    groups = Counter(machine["group"] for machine in machines if machine["group"])
+    return [*(len(hosts) for hosts in scopes.values()), *groups.values()]

@@ -1,0 +1,121 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a run of role maintain begins, by ansible-playbook, with no other collection than ours."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import journal_of, scenario
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import (
+    collections_path,
+    emulator,
+    playbook,
+)
+
+LOCAL = f"ansible_connection=local ansible_python_interpreter={sys.executable}"
+HOSTS = f"""[web]
+linux1 {LOCAL}
+nosuch {LOCAL}
+[lb]
+lb1 {LOCAL}
+"""
+PLAY = """
+- hosts: web
+  gather_facts: false
+  strategy: %s
+  roles: [cloudops.azure_maintenance.maintain]
+"""
+WIDE = {"COLUMNS": "100000"}  # before ansible-core 2.19 warnings are wrapped
+
+
+def only_ours():
+    """The folder of this collection, which has no other."""
+    (folder,) = [
+        folder
+        for folder in collections_path().split(os.pathsep)
+        if pathlib.Path(folder, "ansible_collections", "cloudops", "azure_maintenance").is_dir()
+    ]
+    return folder
+
+
+class Began:
+    """What came of a run that was played: printed, status, and what the metadata service was asked."""
+
+    def __init__(self, folder, strategy="linear", **variables):
+        (folder / "play.yml").write_text(PLAY % strategy)
+        quiet = dict(scenario(900, 100), events=[])
+        with emulator(folder, quiet) as (address, _control):
+            given = {
+                "azure_maintenance_endpoint": address + "/vm/{{ inventory_hostname }}",
+                "azure_maintenance_folder": str(folder / "marks" / "{{ inventory_hostname }}"),
+                "maintain_become": False,
+                "maintain_wait_timeout": 0,
+                "maintain_first_timeout": 3,
+            }
+            given.update(variables)
+            # Ansible looks for collections where Python looks for modules, too.
+            environment = dict(WIDE, ANSIBLE_COLLECTIONS_PATH=only_ours(), PYTHONPATH=only_ours())
+            printed, self.status = playbook(folder, folder / "play.yml", HOSTS, given, **environment)
+        self.printed = " ".join(printed.split())
+        self.asked = [entry["path"] for entry in journal_of(folder) if entry["kind"] == "request"]
+        self.left = folder / "marks"
+
+
+@pytest.fixture(scope="module")
+def began(tmp_path_factory):
+    steps = [{"type": "command", "do": "nosuchprogram"}, {"type": "connections", "port": 80}]
+    return Began(tmp_path_factory.mktemp("began"), drain_steps=steps, maintain_polcy=[])
+
+
+class TestItBegins:
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "linux1 linux1 watches itself no event 2 steps no mark",
+            "nosuch (name not known) BLIND, watched by nobody events not known 2 steps no mark",
+            "linux1, nosuch: run nosuchprogram; then wait until port 80 has no established connection",
+            "[WARNING]: linux1, nosuch: step 1 (command nosuchprogram) would fail: this machine has no program nosuchprogram.",
+            "[WARNING]: nosuch can't see its scheduled events, nobody looks for it: ",
+            "[WARNING]: This collection has no variable maintain_polcy (did you mean 'maintain_policy'?): unless it is",
+        ],
+    )
+    def test_it_says_once_how(self, began, said):
+        assert began.printed.count(said) == 1, began.printed
+
+    def test_it_is_said_before_the_run_goes_on(self, began):
+        before, said, after = began.printed.partition("Say how the run begins")
+        assert said and "Go on" in after and "Go on" not in before
+
+    def test_it_takes_no_call_of_its_own(self, began):
+        assert (
+            len([path for path in began.asked if path.startswith("/vm/linux1/") and "/placementGroupId" in path]) == 1
+        )
+
+    def test_a_run_of_linux_machines_needs_no_other_collection(self, began):
+        assert "lacks the collection" not in began.printed
+
+    def test_nothing_is_left_behind(self, began):
+        assert not began.left.exists()
+
+
+def test_what_would_keep_it_from_its_work_ends_it(tmp_path):
+    haproxy = {"type": "haproxy", "load_balancers": ["lb"], "hosts": ["linux1"], "socket": str(tmp_path / "none")}
+    ended = Began(tmp_path, drain_steps=[haproxy], maintain_require_steps=True)
+    assert ended.status == 2
+    assert (
+        "The controller lacks the collection community.general, without which linux1 can't be handled" in ended.printed
+    )
+    assert "There are no steps for nosuch, and maintain_require_steps is true" in ended.printed
+    assert "[WARNING]: lb1: HAProxy could not be asked: " in ended.printed
+    assert "Go on" not in ended.printed
+
+
+def test_another_strategy_ends_it_at_once(tmp_path):
+    ended = Began(tmp_path, strategy="ansible.builtin.host_pinned")
+    assert ended.status == 2
+    assert "needs the strategy linear, and this play has ansible.builtin.host_pinned: all machines" in ended.printed
+    assert ended.asked == []

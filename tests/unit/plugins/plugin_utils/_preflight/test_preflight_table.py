@@ -1,0 +1,55 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a run begins, as people read it."""
+
+from __future__ import annotations
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import Asked
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.table import table
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+    NO_ROUTE,
+    Machine,
+    Run,
+    event,
+    mark,
+)
+
+
+def step(does, undoes=""):
+    return {"does": does, "undoes": undoes}
+
+
+def lines(run, **steps):
+    run.tick()
+    return table(run.record, {host: Asked(steps.get(host, ()), None) for host in run.record["hosts"]}, run.at)
+
+
+def test_every_machine_has_its_line():
+    run = Run("web1", "web2", Machine("db1", scope="db"), Machine("old1", scope="old"), "web3")
+    run.show(event("A", ["vm1"]), to=["web1", "web2"])
+    run["old1"].down = NO_ROUTE
+    run["web3"].blind = "denied"
+    run["web2"].mark = mark("r0", ["A"])
+    assert lines(run, web1=[step("stop a")], db1=[step("stop a"), step("stop b")])[:5] == [
+        "web1  vm1               watches scope web               1 event           1 step    no mark",
+        "web2  vm2               watched by web1                 1 event           NO STEPS  HAS A MARK",
+        "db1   vmdb1             watches itself                  no event          2 steps   no mark",
+        "old1  (name not known)  NOT REACHED, watched by nobody  events not known  NO STEPS  mark not known",
+        "web3  vm3               BLIND, watched by web1          events not known  NO STEPS  no mark",
+    ]
+
+
+def test_one_that_is_another_host_takes_no_part():
+    run = Run("web1", "web2")
+    run["web1"].vm_id = run["web2"].vm_id = "same"
+    assert "TAKES NO PART" in lines(run)[1]
+
+
+def test_the_same_steps_are_said_once():
+    run = Run("web1", "web2", "web3", "web11")
+    same = {host: [step(f"drain server {host} on lb1"), step("stop nginx")] for host in ("web1", "web2", "web11")}
+    assert lines(run, **same, web3=[step("run web3.sh for web3"), step("", "run the tasks of after.yml")])[4:] == [
+        "web1, web2, web11: drain server HOST on lb1; then stop nginx",
+        "web3: run web3.sh for web3; then afterwards run the tasks of after.yml",
+    ]

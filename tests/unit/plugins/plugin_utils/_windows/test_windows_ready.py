@@ -1,0 +1,88 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a Windows machine could be taken out of service: the services of its steps, and its clock."""
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import document
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.test_windows_calls import (
+    HELLO,
+    LOOK,
+    Windows,
+)
+
+READY = {"do": "ready", "always": False}
+
+
+def service(name):
+    return acting.step(name, "service", elsewhere=True, service=name)
+
+
+class WithServices(Windows):
+    there = {"W3SVC": {"exists": True}, "Broken": {"failed": True, "msg": "Access is denied"}}
+
+    def __init__(self, folder):
+        super().__init__(folder, service("W3SVC"), service("W3SCV"), acting.step("t.yml", "tasks", elsewhere=True))
+        self.service.document = document(2)
+        self.asked = []
+
+    def execute(self, module, arguments):
+        if module != "ansible.windows.win_service_info":
+            return super().execute(module, arguments)
+        self.asked.append(arguments["name"])
+        self.clock.elapsed += self.takes
+        answer = self.there.get(arguments["name"], {"exists": False, "services": []})
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def ready(self, **more):
+        return self.call(HELLO, LOOK, dict(READY, **more))["answers"][2]
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return WithServices(tmp_path)
+
+
+def test_services_that_are_not_there(machine):
+    assert machine.ready()["lacks"] == {"service W3SCV": "this machine has no service W3SCV"}
+    assert machine.asked == ["W3SVC", "W3SCV"] and len(machine.starts) == 1
+    assert machine.mark() is None
+
+
+def test_one_that_can_not_be_looked_at(machine):
+    machine.steps = [service("Broken"), service("Gone")]
+    machine.there = dict(machine.there, Gone=AnsibleConnectionFailure("Connection reset"))
+    lacks = machine.ready()["lacks"]
+    assert 'win_service_info did not do its work: "Access is denied"' in lacks["service Broken"]
+    assert lacks["service Gone"] == "it could not be looked at: Connection reset"
+
+
+def test_they_have_their_time(machine):
+    machine.takes = 3.0
+    machine.steps = [service("W3SVC") for _dummy in range(9)]
+    machine.steps = [dict(step, key=f"service {number}") for number, step in enumerate(machine.steps)]
+    lacks = machine.ready()["lacks"]
+    assert 0 < len(machine.asked) < 4
+    assert set(lacks.values()) == {"no time was left to look at it"} and len(lacks) == 9 - len(machine.asked)
+
+
+def test_an_event_comes_first_but_in_check_mode(machine):
+    machine.service.document = Windows(machine.folder).service.document
+    assert machine.ready()["lacks"] == {} and machine.asked == []
+    assert len(machine.ready(always=True)["lacks"]) == 1
+
+
+def test_the_clock_is_the_machines_own(machine):
+    assert machine.ready()["wall"] == 1767225600.0  # 2026-01-01, by when it was started and how long it has been up
+    machine.booted = "2025-12-31T23:05:00"
+    assert machine.ready()["wall"] == 1767225900.0
+
+
+def test_a_machine_that_does_not_say_a_date(machine):
+    machine.booted = "yesterday"
+    assert "wall" not in machine.ready()
