@@ -45,10 +45,10 @@ def test_an_event_waits_until_its_hours_open():
     assert (run.event()["turn"], run.marked()) == ("waits", [])
     assert waits(run).startswith("it waits for its hours (01:00-05:00 UTC): they open Thu 01:00 UTC, in 59 min")
     before = run.record["ticks"]
-    run.until(lambda: run.marked())
+    run.until(run.marked)
     assert HOUR <= run.at < HOUR + 10, "as soon as they open"
     assert run.record["ticks"] - before < 30, "while it only waits for its hours nobody goes in ticks of a few seconds"
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     assert run.at < HOUR + 60
     run.show()
     run.to_end()
@@ -70,7 +70,7 @@ def test_what_can_not_wait_is_prepared_in_time_and_starts_by_itself():
     assert waits(run) == (
         "its hours (05:00-06:00 UTC) do not open before its not-before: it is prepared in time, and starts by itself"
     )
-    run.until(lambda: run.marked())
+    run.until(run.marked)
     assert 1800 - 60 - 34 - 15 <= run.at < 1800 - 60 - 34, "its margin, its step's limit and a few seconds before"
     assert run.record["ticks"] < 20
     run.until(lambda: run.prepared("web1"))
@@ -87,11 +87,11 @@ def test_what_can_not_wait_is_prepared_in_time_and_starts_by_itself():
 def test_hours_that_open_after_it_had_to_be_prepared():
     run = shown(event(not_before=HOUR + 40), policy=rule(hours="01:00-05:00"))
     due = HOUR + 40 - 60 - 34 - 15  # its margin, its step, and a few seconds
-    run.until(lambda: run.marked())
+    run.until(run.marked)
     assert due <= run.at < due + 10 and run.record["ticks"] < 40, "a long look ends when it is due"
     run.until(lambda: run.prepared("web1"))
     assert run.at < HOUR - 15 and run.approvals() == []
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     assert HOUR <= run.at < HOUR + 15
 
 
@@ -116,7 +116,7 @@ def test_hours_that_close_during_the_preparation():
     assert run.timeline.count("are not open") == 2, "what happened, and the plan"
     run.until(lambda: run.at > 290)
     assert run.prepared("web1") and run.approvals() == [], "what is prepared stays so"
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     assert 300 <= run.at < 315
 
 
@@ -151,7 +151,7 @@ def test_all_of_its_machines_must_be_within_their_hours():
     run = shown(event(resources=["vm1", "vm2"], not_before=2 * HOUR), machines=(one, other, "web3"))
     assert run.event()["turn"] == "waits"
     assert "(00:00-01:30 UTC for web1, 01:00-02:00 UTC for web2): they open Thu 01:00 UTC" in waits(run)
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     assert HOUR <= run.at < HOUR + 60
 
 
@@ -164,7 +164,7 @@ def test_a_machine_without_hours_does_not_open_those_of_another():
 
 def test_hours_in_another_zone():
     run = shown(policy=rule(hours="22:00-05:00", weekdays=["wed"], zone="-02:00"))
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     assert run.at < 60, "there it is Wednesday, 22:00"
 
 
@@ -173,14 +173,14 @@ def test_a_yes_that_is_given_before_waits_for_the_hours():
     run["web1"].yes = ["A"]
     run.until(lambda: run.at > HOUR - 300)
     assert run.marked() == []
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     assert HOUR <= run.at < HOUR + 60
 
 
 def test_an_approval_without_preparation_waits_for_its_hours():
     run = shown(policy=rule("approve", hours="01:00-05:00"))
     assert "it waits for its hours" in waits(run)
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     assert HOUR <= run.at < HOUR + 15 and run.marked() == []
 
 
@@ -227,7 +227,7 @@ def test_one_that_waits_for_its_hours_is_overtaken():
 
 def test_capacity_holds_within_the_hours():
     run = shown(event("A", ["vm1"], not_before=2 * HOUR), event("B", ["vm2"], not_before=2.5 * HOUR), max_out=1)
-    run.until(lambda: run.marked())
+    run.until(run.marked)
     assert run.marked() == ["web1"]
     assert waits(run, "B").startswith("it waits for its turn")
     assert "waits      it waits for its turn" in run.timeline, "it is said when the reason changes"
