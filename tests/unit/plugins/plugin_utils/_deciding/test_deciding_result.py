@@ -90,7 +90,7 @@ def whole():
     reboot = event("A", ["vm1"], not_before=2000)
     run.show(reboot)
     run["web2"].lost_approvals = 1
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     run.show(started(reboot))
     run.until(lambda: run.event()["started"] is not None)
     run.show()
