@@ -19,7 +19,7 @@ DRAIN = "drain"  # role drain alone: only its own recovery takes it back
 RUN = "run"  # another run, which lives as far as is known
 LEFT = "left"  # a run or a watcher that has not renewed its lease
 UNREADABLE = "unreadable"  # or of a newer format
-FOREIGN = "foreign"  # of a run against another metadata service: a rehearsal's; where this run is one, Azure's. Left as it is
+FOREIGN = "foreign"  # made for another metadata service: a rehearsal's, or in a rehearsal a real one
 
 FRESH = 10.0
 """Seconds for which a mark counts as present. Windows machines answer on every third tick of a few seconds."""
