@@ -65,6 +65,11 @@ rm -rf "$dir/marks"
 mkdir "$dir/marks"
 : >"$dir/notes"
 
+# A run that fails on all machines at once, before it has touched any
+refuses rehearse -e '{"maintain_members": ["web1", "web9"]}'
+says "web9: named by maintain_members"
+nothing
+
 # Each in turn, by the scenario that is over soonest
 works rehearse -e rehearse_hit=all -e rehearse_scenario=freeze_live_migration -e '{"maintain_policy": [{"do": "prepare_and_approve"}]}'
 says "for web1, web2, one after the other."
