@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 name: maintenance_by_hand
 short_description: What a person's playbooks make of what the machines say
 description:
-  - Used by the playbooks C(status), C(approve) and C(recover) of this collection. Its options and what it returns may change between
+  - Used by the playbooks C(status), C(approve), C(recover) and C(rehearse) of this collection. Its options and what it returns may change between
     releases.
 author:
   - cloudops.azure_maintenance contributors
@@ -29,6 +29,8 @@ options:
       laid: Whether a machine has taken the yes.
       approved: What came of an approval.
       recover: Which machines are brought back, which are refused, which are left alone, by host.
+      rehearse: What a rehearsal plays, or why it can't begin.
+      rehearsed: What of an interrupted rehearsal is to be brought back, by host.
   event:
     description: For V(approve), the id of the event.
     type: str
@@ -40,7 +42,9 @@ options:
     description: For V(approve), what it returned before the yes was given; for V(laid) and V(approved), what it returned last.
     type: dict
   wish:
-    description: For V(recover), what is wanted against its own judgement.
+    description:
+      - For V(recover), what is wanted against its own judgement.
+      - For V(rehearse), what was asked for; for V(rehearsed), the endpoint of each host.
     type: dict
   wall:
     description: For V(status), the controller's Unix time.

@@ -8,6 +8,7 @@ import judge
 STATUS = "cloudops.azure_maintenance.status"
 REHEARSE = "cloudops.azure_maintenance.rehearse"
 SERVICE = "azure-imds-emulator"
+REHEARSAL = "azure-imds-rehearsal"
 NAME = "http://127.0.0.1:8780/metadata/instance/compute/name?api-version=2021-02-01&format=text"
 
 
@@ -39,7 +40,7 @@ def test_a_rehearsal_drains_and_brings_back_and_leaves_nothing(azure, machines, 
     assert machines.boot_ids() == boots
     judge.untouched(machines, boots, ["web1", "web3", "web10"], user)
     judge.not_approved(azure)  # the real service was not spoken to
-    assert not on("web1").file(f"/etc/systemd/system/{SERVICE}.service").exists
+    assert not on("web1").file(f"/etc/systemd/system/{REHEARSAL}.service").exists
     assert not on("web1").socket("tcp://8780").is_listening
     assert user.failures() == []
 

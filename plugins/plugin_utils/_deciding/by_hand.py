@@ -18,9 +18,10 @@ from ...module_utils._text import did_you_mean, listed
 from . import hold
 from .asked import Asked, asked
 from .recovering import Wish, verdicts
+from .rehearsal import left_behind, rehearsal
 from .status import status_lines
 
-_PARTS = ("status", "approve", "laid", "approved", "recover")
+_PARTS = ("status", "approve", "laid", "approved", "recover", "rehearse", "rehearsed")
 
 
 def by_hand(
@@ -49,6 +50,10 @@ def by_hand(
         return (hold.after_waiting(found, hold.ByHand(**before)) if before else found)._asdict()
     if part == "recover":
         return {host: verdict._asdict() for host, verdict in verdicts(machines, _wish(wish)).items()}
+    if part == "rehearse":
+        return rehearsal(machines, wish)._asdict()
+    if part == "rehearsed":
+        return {host: left._asdict() for host, left in left_behind(machines, wish).items()}
     raise ScheduledEventsError(
         f"maintenance_by_hand knows no part {part!r}{did_you_mean(part, _PARTS)}; it knows {listed(_PARTS)}."
     )

@@ -27,6 +27,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "is_linux": facts["is_linux"],
         "declared_scope": scope,
         "declared_name": name,
+        "endpoint": facts.get("endpoint") or "",
         "group": facts["group"],
         "steps": facts["steps"],
         "needs": facts["needs"],

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ...module_utils._text import one_line
 from .schema import MachineState, Record
+from .services import is_made_for
 
 NOBODY = "nobody"
 OURS = "ours"
@@ -18,6 +19,7 @@ DRAIN = "drain"  # role drain alone: only its own recovery takes it back
 RUN = "run"  # another run, which lives as far as is known
 LEFT = "left"  # a run or a watcher that has not renewed its lease
 UNREADABLE = "unreadable"  # or of a newer format
+FOREIGN = "foreign"  # made for another metadata service: a rehearsal's, or in a rehearsal a real one
 
 FRESH = 10.0
 """Seconds for which a mark counts as present. Windows machines answer on every third tick of a few seconds."""
@@ -35,6 +37,8 @@ def whose(record: Record, machine: MachineState, at: float) -> str:
         return DRAIN
     if holder["run"] == record["run"]["run"]:
         return OURS
+    if not is_made_for(mark, machine["endpoint"]):
+        return FOREIGN
     if is_expired(machine, at):
         return LEFT
     return WATCHER if holder["kind"] == "watcher" else RUN

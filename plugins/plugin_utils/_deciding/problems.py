@@ -16,12 +16,27 @@ from collections.abc import Iterable
 from .approving import no_approver_words
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
 from .life import STAYED, is_open, last_seen, not_before
-from .marks import DRAIN, LEFT, NOBODY, OURS, RUN, UNREADABLE, WATCHER, holder_words, mark_keys, phase, whose
+from .marks import (
+    DRAIN,
+    FOREIGN,
+    LEFT,
+    NOBODY,
+    OURS,
+    RUN,
+    UNREADABLE,
+    WATCHER,
+    holder_words,
+    is_expired,
+    mark_keys,
+    phase,
+    whose,
+)
 from .nameless import of_nameless
 from .outages import is_kept
 from .policies import APPROVING
 from .reports import happened, note, report, time_of_day
 from .schema import EventState, MachineState, Record
+from .services import is_made_for_azure, service_words
 
 
 def of_record(record: Record, at: float) -> dict[str, str]:
@@ -169,6 +184,8 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         )
     elif owner in (RUN, WATCHER, DRAIN) and _concerns_us(record, machine):
         yield "mark", f"{host} bears the mark of {holder_words(machine)}, so this run kept off."
+    elif owner == FOREIGN and (is_expired(machine, at) or _concerns_us(record, machine)):
+        yield "mark", _foreign_words(machine)
     elif owner in (OURS, LEFT):
         yield from _left(record, machine, owner, at)
     if machine["answered"] is None:
@@ -190,6 +207,17 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         )
     if machine["look_problem"] and not machine["lost"]:
         yield "look", f"{host} can't see its scheduled events: {machine['look_problem']}"
+
+
+def _foreign_words(machine: MachineState) -> str:
+    mark = machine["mark"] or {}
+    whose_mark = f"{machine['host']} bears the mark of {holder_words(machine)}, made for {service_words(mark)}"
+    if is_made_for_azure(mark):
+        return f"{whose_mark}: this run, which goes by another one, left it as it is."
+    return (
+        f"{whose_mark}: it counts as out of service, and this run left it as it is. If that rehearsal was interrupted, the playbook "
+        "rehearse brings the machine back with -e rehearse_state=absent."
+    )
 
 
 def _concerns_us(record: Record, machine: MachineState) -> bool:

@@ -23,6 +23,7 @@ from .options import HostOptions, SameOptions
 class LongTasks(TypedDict, total=False):
     """What may be left out."""
 
+    endpoint: str  # of the metadata service; "" for Azure's own
     task_seconds: float  # the longest limit of the user's own task files; 0 where a host has none
 
 
@@ -59,6 +60,7 @@ class MachineState(TypedDict):
     is_linux: bool
     declared_scope: str
     declared_name: str
+    endpoint: str
     group: str
     steps: int
     needs: float

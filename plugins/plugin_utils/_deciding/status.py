@@ -23,6 +23,7 @@ from ...module_utils._steps.sequence import (
 )
 from ...module_utils._text import listed, one_line
 from .asked import Asked, has_ended, holder_words, is_drains
+from .services import is_made_for_azure, service_words
 
 _STEPS = {
     DONE: "done",
@@ -109,6 +110,8 @@ def _mark_lines(machine: Asked, mark: Mapping[str, Any], wall: float) -> list[st
         f"mark: {mark['phase']} {events}, by {holder_words(mark)}, since {since}{_age(since, wall)}",
         f"holder: {_life(machine, mark)}",
     ]
+    if not is_made_for_azure(mark):
+        lines.append(f"made for {service_words(mark)}")
     for state, words in _STEPS.items():
         steps = [_step_words(step) for step in mark["steps"] if step["state"] == state]
         lines += [f"{words}: {listed(steps)}"] if steps else []

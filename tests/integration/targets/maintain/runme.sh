@@ -16,3 +16,4 @@ left=0
 ANSIBLE_ANY_ERRORS_FATAL=true play -i inventory.yml test_leaving.yml "$@" || left=$?
 test "$left" = 4 # a machine was unreachable, none failed
 . ./by_hand.sh "$@"
+. ./rehearse.sh

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash disable=SC2154
+# The playbook rehearse, with an emulator of its own. To be sourced where by_hand.sh has been.
+
+port=$("$python" -c 'import socket; one = socket.socket(); one.bind(("0.0.0.0", 0)); print(one.getsockname()[1])')
+own=http://127.0.0.1:$port/vm
+# A process, also where this is root on a machine with systemd: a test installs no service.
+rehearse() {
+    HOME=$dir/home on_web -e azure_maintenance_hosts=web1,web2 -e "rehearse_port=$port" -e '{"__maintain_emulator_systemd": false}' "$@" \
+        cloudops.azure_maintenance.rehearse
+}
+nothing() { [ ! -s "$dir/notes" ] && [ -z "$(find "$dir/home" "$dir/marks" -name imds_emulator.pyz -o -name mark.json)" ]; }
+mkdir -p "$dir/home"
+rm -rf "$dir/marks"
+mkdir "$dir/marks"
+: >"$dir/notes"
+
+refuses rehearse --check
+says "there is nothing that check mode could show"
+refuses rehearse -e rehearse_state=gone
+says "present or absent is wanted"
+refuses rehearse -e rehearse_speed=fast -e rehearse_port=0 -e rehearse_hit=web9 -e rehearse_scenario=rebot
+says "rehearse_speed is 'fast': a number above 0 is wanted"
+says "rehearse_port is '0'"
+says "rehearse_hit names 'web9'"
+says "(did you mean 'reboot'?): one of these is wanted: automatic_approval, back_to_back"
+refuses rehearse -e rehearse_speed=200
+says "At most 135 is wanted"
+nothing
+
+"$python" -m http.server --bind 127.0.0.1 "$port" >"$dir/taken" 2>&1 &
+taken=$!
+for _ in $(seq 100); do
+    [ ! -s "$dir/taken" ] || break
+    sleep 0.1
+done
+refuses rehearse
+kill "$taken"
+wait "$taken" || true
+says "Port $port of web1, where the emulator is to listen, can't be had"
+says "Set rehearse_port to one that is free."
+nothing
+
+# Somebody else's machine, by a mark that was made for another service
+marked 0
+edit 'mark["endpoint"] = "http://169.254.169.254"' web1 web2
+refuses rehearse
+says "web1 bears the mark of run gone (job 12) on ctl1, since 20"
+says "made for Azure's own metadata service (http://169.254.169.254)"
+works rehearse -e rehearse_state=absent
+says "and not for this rehearsal ($own/web1): it is left as it is."
+grep -qE '^web1 .*changed=0' <<<"$said"
+[ -e "$dir/marks/web1/mark.json" ]
+
+# What an interrupted rehearsal has left
+edit "mark['endpoint'] = '$own/web1'" web1
+works rehearse -e rehearse_state=absent
+says "web1 is brought back from the rehearsal of run gone (job 12) on ctl1"
+[ ! -e "$dir/marks/web1/mark.json" ]
+[ -e "$dir/marks/web2/mark.json" ]
+notes "web1 prepared" "web1 recovered" "web2 prepared"
+rm -rf "$dir/marks"
+mkdir "$dir/marks"
+: >"$dir/notes"
+
+# A run that fails on all machines at once, before it has touched any
+refuses rehearse -e '{"maintain_members": ["web1", "web9"]}'
+says "web9: named by maintain_members"
+nothing
+
+# Each in turn, by the scenario that is over soonest
+works rehearse -e rehearse_hit=all -e rehearse_scenario=freeze_live_migration -e '{"maintain_policy": [{"do": "prepare_and_approve"}]}'
+says "for web1, web2, one after the other."
+notes "web1 prepared" "web1 recovered" "web2 prepared" "web2 recovered"
+: >"$dir/notes"
+nothing
+works rehearse -e rehearse_state=absent
+grep -qE '^web1 .*changed=0' <<<"$said"
