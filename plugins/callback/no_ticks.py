@@ -33,7 +33,9 @@ from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 HERE = pathlib.Path(__file__)
 FOLDERS = tuple(
-    f"{path.parents[2] / 'roles' / role}/" for path in (HERE, HERE.resolve()) for role in ("maintain", "drain")
+    f"{path.parents[2] / folder}/"
+    for path in (HERE, HERE.resolve())
+    for folder in ("roles/maintain", "roles/drain", "playbooks")
 )
 CHECKS_ARGUMENTS = "ansible.builtin.validate_argument_spec"
 
