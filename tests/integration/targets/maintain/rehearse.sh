@@ -69,12 +69,3 @@ mkdir "$dir/marks"
 refuses rehearse -e '{"maintain_members": ["web1", "web9"]}'
 says "web9: named by maintain_members"
 nothing
-
-# Each in turn, by the scenario that is over soonest
-works rehearse -e rehearse_hit=all -e rehearse_scenario=freeze_live_migration -e '{"maintain_policy": [{"do": "prepare_and_approve"}]}'
-says "for web1, web2, one after the other."
-notes "web1 prepared" "web1 recovered" "web2 prepared" "web2 recovered"
-: >"$dir/notes"
-nothing
-works rehearse -e rehearse_state=absent
-grep -qE '^web1 .*changed=0' <<<"$said"

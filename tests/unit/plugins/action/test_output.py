@@ -81,7 +81,11 @@ def test_the_ticks_are_left_out_by_the_callback_alone(shown):
     callback, printed = shown
     theirs = ["included: ", "skipping: ", "ok: [", "Preflight | Ask", "Validating arguments"]
     assert [words in printed for words in theirs] == [callback == "default"] * len(theirs)
-    assert re.findall(r"TASK \[.* : (.*)\]", printed) == ["Preflight | Say how the run begins", "Finish | Show what happened"] or callback == "default"
+    assert (
+        re.findall(r"TASK \[.* : (.*)\]", printed)
+        == ["Preflight | Say how the run begins", "Finish | Show what happened"]
+        or callback == "default"
+    )
 
 
 def test_a_part_that_fails_is_no_error_in_red(tmp_path):
