@@ -24,7 +24,7 @@ LONGEST_LIFE = 15.0  # for one in which web2 is away
     ids=["all of it killed at once", "asked to end"],
 )
 def test_a_run_that_is_cut_off_and_begun_anew(azure, machines, maintain, user, number, all_of_it, later):
-    """Eight times in one maintenance."""
+    """As often as LIVES has moments, in one maintenance."""
     boots = machines.boot_ids()
     event = azure.inject("Reboot", AFFECTED, notice=36000, tail=60)
     phases = []
