@@ -24,7 +24,7 @@ LONGEST_LIFE = 15.0  # for one in which web2 is away
     ids=["all of it killed at once", "asked to end"],
 )
 def test_a_run_that_is_cut_off_and_begun_anew(azure, machines, maintain, user, number, all_of_it, later):
-    """Eight times in one maintenance."""
+    """As often as LIVES has moments, in one maintenance."""
     boots = machines.boot_ids()
     event = azure.inject("Reboot", AFFECTED, notice=36000, tail=60)
     phases = []
@@ -40,7 +40,8 @@ def test_a_run_that_is_cut_off_and_begun_anew(azure, machines, maintain, user, n
         phases.append({name: (machines[name].mark() or {}).get("phase") for name in AFFECTED})
         for name in AFFECTED:
             machines[name].let_lease_run_out()
-    assert {"preparing", "prepared"} <= {phase for found in phases for phase in found.values()}, phases
+    # How far each came is a matter of how fast the machine is; that they left machines under way is not.
+    assert sum(any(found.values()) for found in phases) >= 3, phases
     maintain(waits=(), maintain_wait_timeout=30).wait().check()
 
     posts = [post for post in azure.posts() if post["executed"]]
