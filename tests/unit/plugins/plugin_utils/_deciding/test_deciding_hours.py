@@ -137,7 +137,7 @@ def test_an_approval_whose_answer_was_lost_is_not_sent_again_once_they_are_close
     run.tick()
     run.show(event(not_before=2 * HOUR))
     run["web1"].lost_approvals = run["web2"].lost_approvals = 100
-    run.until(lambda: run.approvals())
+    run.until(run.approvals)
     run.until(lambda: run.at > 90)
     count = run.event()["approval"]["tries"]["count"]
     run.until(lambda: run.at > 150)
