@@ -231,8 +231,7 @@ class Machine:
         self.mark = None
         return self._state("recovered")
 
-    @staticmethod
-    def _state(state, why=""):
+    def _state(self, state, why=""):
         return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": []}
 
 
