@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash disable=SC2154
-# The playbook rehearse, with an emulator of its own. To be sourced where by_hand.sh has been.
+# The playbook rehearse, with an emulator of its own. To be sourced where said.sh has been.
 
 port=$("$python" -c 'import socket; one = socket.socket(); one.bind(("0.0.0.0", 0)); print(one.getsockname()[1])')
 own=http://127.0.0.1:$port/vm

@@ -15,5 +15,9 @@ ANSIBLE_ANY_ERRORS_FATAL=true play -i inventory.yml test_own_tasks.yml "$@"
 left=0
 ANSIBLE_ANY_ERRORS_FATAL=true play -i inventory.yml test_leaving.yml "$@" || left=$?
 test "$left" = 4 # a machine was unreachable, none failed
-. ./by_hand.sh "$@"
-. ./rehearse.sh
+. ./said.sh
+# A person's playbooks go through the same tasks as the plays before: each on one core, so that the lanes end in time.
+case $(ansible --version) in
+    *"core 2.16"*) . ./rehearse.sh ;;
+    *) . ./by_hand.sh ;;
+esac

@@ -1,0 +1,29 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash disable=SC2154
+# What the plays of by_hand.sh and rehearse.sh share. To be sourced where start.sh has been, which sets dir and play.
+
+options=("$@")
+on_web() { play -i inventory.yml "${options[@]}" "$@"; }
+marked() { # an event for web1 and web2, and what a run has left on them that is taken to be alive for so many seconds
+    works on_web -e "{\"lease\": $1}" mark.yml
+    event=$(cat "$dir/event")
+}
+edit() { # the marks of these machines, by a line of Python
+    for host in "${@:2}"; do
+        "$python" -c 'import json, sys; mark = json.load(open(sys.argv[1])); exec(sys.argv[2]); json.dump(mark, open(sys.argv[1], "w"))' \
+            "$dir/marks/$host/mark.json" "$1"
+    done
+}
+approve() { on_web "$@" cloudops.azure_maintenance.approve; }
+recover() { on_web --limit web "$@" cloudops.azure_maintenance.recover; }
+status() { on_web "$@" cloudops.azure_maintenance.status; }
+
+# works COMMAND, refuses COMMAND: it ends well, or fails; says WORDS: that is what it said
+works() { said=$("$@" 2>&1) || { echo "$said"; echo "FAILED: $*"; exit 1; }; }
+refuses() { if said=$("$@" 2>&1); then echo "$said"; echo "NOT REFUSED: $*"; exit 1; fi; }
+says() { grep -qF -- "$1" <<<"$said" || { echo "$said"; echo "NOT SAID: $1"; exit 1; }; }
+notes() { diff <(cut -d' ' -f1,2 "$dir/notes" | sort) <(printf '%s\n' "$@"); }
+posts() { [ "$(curl -sS "$control/journal" | grep -c '"kind": "post"')" = "$1" ] || { echo "not $1 approvals"; exit 1; }; }
+control=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1] + "/addresses.json"))["control"])' "$dir")
