@@ -7,6 +7,17 @@ cd "$(dirname "$0")"
 # shellcheck source=tests/integration/targets/setup_emulator/start.sh
 . ../setup_emulator/start.sh {web1,web2,web3,unknown},scope=web lone page cloud
 
+# Two lanes with all of it would not end in time. Of the oldest ansible-core it is a person's playbooks, which go through the same tasks,
+# of newer ones the plays of the role.
+case $(ansible --version) in
+    *"core 2.16"*)
+        . ./said.sh
+        . ./by_hand.sh
+        . ./rehearse.sh
+        exit
+        ;;
+esac
+
 play -i inventory.yml test_check.yml --check "$@"
 play -i inventory.yml test_bad_input.yml "$@"
 play -i inventory.yml test_events.yml "$@"
@@ -15,9 +26,3 @@ ANSIBLE_ANY_ERRORS_FATAL=true play -i inventory.yml test_own_tasks.yml "$@"
 left=0
 ANSIBLE_ANY_ERRORS_FATAL=true play -i inventory.yml test_leaving.yml "$@" || left=$?
 test "$left" = 4 # a machine was unreachable, none failed
-. ./said.sh
-# A person's playbooks go through the same tasks as the plays before: each on one core, so that the lanes end in time.
-case $(ansible --version) in
-    *"core 2.16"*) . ./rehearse.sh ;;
-    *) . ./by_hand.sh ;;
-esac
