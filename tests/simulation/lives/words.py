@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 
+from .machine import WALL
 from .run_facts import PREPARING, RunFacts, problem_texts
 
 
@@ -67,7 +69,7 @@ def claims(run: RunFacts) -> Iterator[str]:
         if approval.get("sent") and not any(post["event"] == event.id for post in run.lines("post")):
             yield f"claim: {event.id} is said to have been approved, and it was not"
         for host, back in (entry.get("recovered") or {}).items():
-            if back["ok"] and run.marked_at(host, run.until) == run.name and not run.marked_since(host, back["at"]):
+            if back["ok"] and run.marked_at(host, run.until) == run.name and not run.marked_since(host, moment(back["at"])):
                 yield f"claim: {host} is said to be back, and still bears the mark"
     for text in problem_texts(run.result):
         for event in run.fleet.events.values():
@@ -94,6 +96,11 @@ def unwatched(run: RunFacts) -> Iterator[str]:
         gap = run.longest_gap(host)
         if gap > (60 if run.machine(host).priority == "Spot" else 170):
             yield f"unwatched: nobody saw the events of {host} for {gap:.0f} s, and no problem says so"
+
+
+def moment(iso: str) -> float:
+    """A time of a result, in seconds of the life."""
+    return datetime.fromisoformat(iso.replace("Z", "+00:00")).timestamp() - WALL
 
 
 WORDS = (missed, leftovers, claims, unwatched)
