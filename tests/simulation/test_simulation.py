@@ -26,7 +26,7 @@ def test_no_life_breaks_a_rule() -> None:
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 def test_a_planted_fault_is_seen(fault: str) -> None:
     wanted = FAULTS[fault]
-    for verdict in live_all(range(500), JOBS, fault):
+    for verdict in live_all(range(3000), JOBS, fault):
         if any(sentence.startswith(wanted.rule + ":") for sentence in verdict.wrong):
             return
-    raise AssertionError(f"500 lives did not show that {wanted.words}, by the rule {wanted.rule!r}")
+    raise AssertionError(f"3,000 lives did not show that {wanted.words}, by the rule {wanted.rule!r}")
