@@ -69,7 +69,11 @@ def claims(run: RunFacts) -> Iterator[str]:
         if approval.get("sent") and not any(post["event"] == event.id for post in run.lines("post")):
             yield f"claim: {event.id} is said to have been approved, and it was not"
         for host, back in (entry.get("recovered") or {}).items():
-            if back["ok"] and run.marked_at(host, run.until) == run.name and not run.marked_since(host, moment(back["at"])):
+            if (
+                back["ok"]
+                and run.marked_at(host, run.until) == run.name
+                and not run.marked_since(host, moment(back["at"]))
+            ):
                 yield f"claim: {host} is said to be back, and still bears the mark"
     for text in problem_texts(run.result):
         for event in run.fleet.events.values():
