@@ -30,7 +30,7 @@ def shown(event: Event, wish: Wish) -> str:
     machines = "this machine" if len(event.resources) == 1 else f"{len(event.resources)} machines"
     if event.has_started:
         return f"{title(event)} of {machines} has started before it was first seen."
-    rule = f" (rule {wish.rule})" if wish.rule else ""
+    rule = f" (policy: {wish.rule})" if wish.rule else ""
     words = f"{title(event)} of {machines} comes in {wish.left:.0f} s: {_DOES.get(wish.action, wish.action)}{rule}"
     if wish.action in (*PREPARING, *APPROVING) and not wish.prepare and not wish.approve:
         return f"{words}, not by choice for now, as {wish.waits}."
