@@ -7,7 +7,7 @@ Private to this collection.
 """
 
 import hashlib
-from typing import Any, List, NamedTuple, Optional
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional
 from urllib.parse import urlsplit
 
 from .._text import did_you_mean, shown
@@ -39,6 +39,16 @@ class Destination(NamedTuple):
     def words(self) -> str:
         """The URL as far as it may be read by everybody: a path or a query may hold a token, a user's name a password."""
         return bare(self.url)
+
+
+def spool_names(destinations: Iterable[Destination], has_hooks: bool) -> Dict[str, str]:
+    """What the spool has a folder for, by key, and how it is called.
+
+    :arg has_hooks: whether there is anything in notify.d
+    """
+    found = {NOTIFY: "the hooks in notify.d"} if has_hooks else {}
+    found.update((one.key, one.words) for one in destinations)
+    return found
 
 
 def bare(url: str) -> str:

@@ -146,7 +146,7 @@ def tidy(folder: str) -> None:
     """Remove what a program left in the folder of a destination that was ended while it wrote."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
-            if ".json." in name:
+            if ".json." in name or name.startswith(f"{LAST}."):
                 with contextlib.suppress(OSError):
                     os.unlink(os.path.join(folder, name))
 
