@@ -13,15 +13,14 @@ import select
 import signal
 import subprocess
 import tempfile
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._clock import Clock, Deadline
 from .._machine import files
+from .._steps.hook import PREFIX, variables
 from .._text import last_line, one_line
 from .delivery import GIVEN_UP, TAKEN, Outcome
-from .hook_folder import HookFile, HookFolderProblem, hooks_in
 from .report import Report, line_of
-from .variables import variables
 
 LIMIT = 60.0
 PHASE = "notify"
@@ -33,9 +32,11 @@ _MOST = 4096  # bytes that are kept of what a hook writes
 _LOOK_EVERY = 0.1
 
 
-class HookRule(NamedTuple):
-    """What the user has said about one hook."""
+class NotifyHook(NamedTuple):
+    """One hook."""
 
+    key: str  # notify.d/10-chat
+    path: str
     limit: float = LIMIT
     user: str = ""  # "" for the one that this process has
 
@@ -43,27 +44,25 @@ class HookRule(NamedTuple):
 class NotifyHooks:
     """The hooks as a destination of reports.
 
-    :arg folder: of the hooks
-    :arg rules: by key
+    :arg find: the hooks for a type of event, in their order, and by key why others must not be run
     :arg spool: the folder in which reports for hooks wait
     :arg run_folder: for what must not last
     """
 
     def __init__(
         self,
-        folder: str,
-        rules: Dict[str, HookRule],
+        find: Callable[[str], Tuple[Sequence[NotifyHook], Dict[str, str]]],
         spool: str,
         run_folder: str,
         clock: Clock,
         log: Callable[[int, str], None],
     ) -> None:
-        self._folder = folder
-        self._rules = rules
+        self._find = find
         self._ran = os.path.join(spool, RAN)
         self._run_folder = run_folder
         self._clock = clock
         self._log = log
+        self._refused: Dict[str, str] = {}
 
     def send(self, body: bytes, path: str) -> Outcome:
         """Run all hooks for a report that have not been begun for it yet."""
@@ -71,11 +70,13 @@ class NotifyHooks:
             report: Report = json.loads(body.decode("utf-8"))
             kind = (report["event"] or {}).get("type", "")
             begun = self._begun(report["id"])
-            hooks = hooks_in(self._folder, PHASE, kind)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             return Outcome(GIVEN_UP, f"it can't be read ({one_line(error, 100)})")
-        except HookFolderProblem as error:
-            return Outcome(GIVEN_UP, str(error))
+        hooks, refused = self._find(kind)
+        for key, why in refused.items():
+            if self._refused.get(key) != why:
+                self._log(4, f"hook {key} is not run: {why}")
+        self._refused.update(refused)
         for hook in hooks:
             if hook.key in begun:
                 continue
@@ -84,7 +85,7 @@ class NotifyHooks:
                 files.replace(self._ran, {"report": report["id"], "hooks": begun})
             except OSError as error:  # what can't be noted is not begun: it might be begun again and again
                 return Outcome(GIVEN_UP, f"{self._ran} can't be written: {error.strerror}")
-            problem = hook.problem or self._run(hook, report)
+            problem = self._run(hook, report)
             if problem:
                 self._log(4, f"hook {hook.key} ({report['happened']}): {problem}")
         return Outcome(TAKEN, f"{len(hooks)} hook{'' if len(hooks) == 1 else 's'} run")
@@ -96,17 +97,17 @@ class NotifyHooks:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return []
 
-    def _run(self, hook: HookFile, report: Report) -> str:
+    def _run(self, hook: NotifyHook, report: Report) -> str:
         """What went wrong; "" when nothing did."""
-        rule = self._rules.get(hook.key, HookRule())
-        try:
-            account = pwd.getpwnam(rule.user) if rule.user else None
-        except KeyError:
-            return f"this machine has no user {rule.user}"
         file = ""
         try:
+            account = pwd.getpwnam(hook.user) if hook.user else None
             file = self._file(report, account)
-            return run_hook(hook.path, _environment(report, file, account), account, rule.limit, self._clock)
+            return run_hook(
+                hook.path, _environment(report, file, account, hook.limit), account, hook.limit, self._clock
+            )
+        except KeyError:
+            return f"this machine has no user {hook.user}"
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             return f"it can't be run: {one_line(getattr(error, 'strerror', '') or error, 200)}"
         finally:
@@ -115,7 +116,7 @@ class NotifyHooks:
 
     def _file(self, report: Report, account: Optional[Any]) -> str:
         """The report where the hook's user may read it; a copy, as what waits must stay what it is."""
-        folder = self._run_folder if os.path.isdir(self._run_folder) else tempfile.gettempdir()
+        folder = self._run_folder if os.access(self._run_folder, os.W_OK) else tempfile.gettempdir()
         descriptor, path = tempfile.mkstemp(prefix="azure-maintenance-", suffix=".json", dir=folder)
         with open(descriptor, "wb") as file:
             file.write(line_of(report))
@@ -124,11 +125,13 @@ class NotifyHooks:
         return path
 
 
-def _environment(report: Report, file: str, account: Optional[Any]) -> Dict[str, str]:
+def _environment(report: Report, file: str, account: Optional[Any], limit: float) -> Dict[str, str]:
     """All of it: nothing of our own environment gets to a hook."""
     who = account or pwd.getpwuid(os.geteuid())
     found = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": who.pw_dir, "USER": who.pw_name, "LOGNAME": who.pw_name}
-    found.update(variables(report, PHASE, file=file, attempt=1, budget=int(LIMIT), notes=""))
+    found.update(variables(PHASE, report))
+    more = {"FILE": file, "ATTEMPT": "1", "BUDGET": str(int(limit)), "NOTES": ""}
+    found.update((PREFIX + name, value) for name, value in more.items())
     return found
 
 

@@ -15,14 +15,14 @@ import os
 import shutil
 import stat
 import threading
-from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .._clock import Clock
 from .._machine import files
 from .._text import one_line
 from .delivery import AGAIN, GIVEN_UP, TAKEN, Delivery, Outcome
 from .destinations import NOTIFY, Destination, DestinationError, destinations_of
-from .notify_hooks import LIMIT, HookRule, NotifyHooks
+from .notify_hooks import LIMIT, NotifyHook, NotifyHooks
 from .secret import HEADER, SecretProblem, read_secret, signature
 from .spool import FOLDER
 
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
     destinations: Tuple[Destination, ...] = ()
     folder: str = STATE
     hooks_folder: str = HOOKS
-    rules: Tuple[Tuple[str, HookRule], ...] = ()
+    hooks: Tuple[Tuple[str, float, str], ...] = ()  # key, limit (0 for the usual one) and user
 
 
 def wanted_in(path: str) -> Wanted:
@@ -62,16 +62,15 @@ def wanted_in(path: str) -> Wanted:
             if found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
                 raise SenderProblem(f"{path} is not followed: others than root may write it")
             settings = json.loads(file.read().decode("utf-8"))
-        hooks = settings.get("hooks") or {}
-        rules = [
-            (key, HookRule(float(given.get("limit") or LIMIT), str(given.get("user") or "")))
-            for key, given in sorted(hooks.items())
+        hooks = [
+            (key, float(given.get("limit") or 0), str(given.get("user") or ""))
+            for key, given in sorted((settings.get("hooks") or {}).items())
         ]
         return Wanted(
             tuple(destinations_of(settings.get("reports"))),
             str(settings.get("folder") or STATE),
             str(settings.get("hooks_folder") or HOOKS),
-            tuple(rules),
+            tuple(hooks),
         )
     except DestinationError as error:
         raise SenderProblem(f"{path}: {error}") from error
@@ -79,6 +78,22 @@ def wanted_in(path: str) -> Wanted:
         raise SenderProblem(f"{path} can't be read: {error.strerror}") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise SenderProblem(f"{path} can't be understood ({one_line(error, 100)})") from error
+
+
+def finding(wanted: Wanted) -> Callable[[str], Tuple[List[NotifyHook], Dict[str, str]]]:
+    """Which hooks there are, as the watcher finds its own."""
+    from .hooks import NOTIFY as PHASE
+    from .hooks import Hooks
+
+    wishes = {key: {"limit": limit, "user": user} for key, limit, user in wanted.hooks}
+    hooks = Hooks(wanted.hooks_folder, wishes, LIMIT)
+
+    def find(kind: str) -> Tuple[List[NotifyHook], Dict[str, str]]:
+        found = hooks.found(PHASE, kind)
+        steps = [NotifyHook(step["key"], step["path"], step["timeout"], step["user"]) for step in found.steps]
+        return steps, found.refused
+
+    return find
 
 
 def sending(
@@ -197,7 +212,7 @@ class Sender:
 
         spool = os.path.join(wanted.folder, FOLDER)
         notify = os.path.join(spool, NOTIFY)
-        hooks = NotifyHooks(wanted.hooks_folder, dict(wanted.rules), notify, RUN, self._clock, self._log)
+        hooks = NotifyHooks(finding(wanted), notify, RUN, self._clock, self._log)
         found = [(NOTIFY, Delivery(notify, "hooks", hooks.send, self._clock, self._log))]
         for one in wanted.destinations:
             send = sending(one, self._environment, self._version, post, Way(one.proxy, one.ca_file))

@@ -16,7 +16,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     priority,
     report_of,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.variables import variables
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import (
     IDENTITY,
     MACHINE,
@@ -177,27 +176,3 @@ def test_what_the_journal_keeps():
         "AZURE_MAINTENANCE_NAME": "web1",
     }
     assert "AZURE_MAINTENANCE_ID" not in journal_fields(a_report("blind", event=None))
-
-
-def test_what_a_hook_gets():
-    assert variables(a_report(), "notify", attempt=1, file="/run/x") == {
-        "AZURE_MAINTENANCE_PHASE": "notify",
-        "AZURE_MAINTENANCE_HAPPENED": "shown",
-        "AZURE_MAINTENANCE_ID": an_event().event_id,
-        "AZURE_MAINTENANCE_TYPE": "Reboot",
-        "AZURE_MAINTENANCE_STATUS": "Scheduled",
-        "AZURE_MAINTENANCE_SOURCE": "Platform",
-        "AZURE_MAINTENANCE_RESOURCES": "web1,web2",
-        "AZURE_MAINTENANCE_NAME": "web1",
-        "AZURE_MAINTENANCE_NOT_BEFORE": "2026-01-01T00:15:00Z",
-        "AZURE_MAINTENANCE_DURATION": "-1",
-        "AZURE_MAINTENANCE_ATTEMPT": "1",
-        "AZURE_MAINTENANCE_FILE": "/run/x",
-    }
-
-
-def test_a_hook_gets_as_much_as_a_program_can_be_given():
-    names = tuple(f"{number:040}" for number in range(1000))
-    given = variables(a_report(event=an_event(resources=names)), "notify")["AZURE_MAINTENANCE_RESOURCES"]
-    assert 32000 < len(given) <= 32 * 1024
-    assert set(given.split(",")) < set(names)
