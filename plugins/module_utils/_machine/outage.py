@@ -125,7 +125,9 @@ class Outage:
         return self._advance(request)
 
     def _unknown(self, step: Step, why: str) -> Dict[str, Any]:
-        return self._answer("failed", f"What is the case before {_named(step)} can't be learned: {why}. It was not begun.")
+        return self._answer(
+            "failed", f"What is the case before {_named(step)} can't be learned: {why}. It was not begun."
+        )
 
     def _add(self, new: Sequence[Step], cases: Mapping[str, hand.Case], request: Mapping[str, Any]) -> None:
         """Steps that the mark does not have yet; and the mark, where there is none."""
@@ -151,7 +153,9 @@ class Outage:
         """The first mark."""
         lease, moment = request.get("lease", LEASE), self._fence.moment()
         call = dict(self._call, steps=steps)
-        mark = dict(first_mark(call, request.get("events") or (), lease, cases, moment), phase=phase, **_note_of(request))
+        mark = dict(
+            first_mark(call, request.get("events") or (), lease, cases, moment), phase=phase, **_note_of(request)
+        )
         mark["steps"] = [dict(entry, state=state) for entry in mark["steps"]]
         self._fence.create(mark)
         self._marked.mark = mark
