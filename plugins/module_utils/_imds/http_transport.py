@@ -41,7 +41,6 @@ class HttpTransport(Transport):
         return self._exchange("POST", url, headers, body, timeout)
 
     def close(self) -> None:
-        """Let go of the connection; the next request makes a new one."""
         self._connection.close()
 
     def _exchange(

@@ -52,6 +52,9 @@ class Transport:
     def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Let go of what is kept open from request to request; the next request opens it anew."""
+
     def get_until_changed(
         self, url: str, headers: Dict[str, str], timeout: float, known: bytes, interval: float, limit: float
     ) -> Tuple[Answer, int]:
