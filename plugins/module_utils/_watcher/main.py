@@ -34,10 +34,6 @@ def main(version: str, program: str, arguments: List[str]) -> int:
 
         machine()
         return 0
-    if word == "send":
-        from .sender import main as sender
-
-        return int(sender(version, rest))
     from .command import main as command
 
-    return int(command(version, arguments))
+    return command(version, arguments)
