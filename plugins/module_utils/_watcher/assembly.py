@@ -6,6 +6,7 @@
 Private to this collection.
 """
 
+import os
 import sys
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
@@ -15,7 +16,7 @@ from .._machine.hand import Hand
 from .._machine.places import Store
 from .._machine.program import Parts as ProgramParts
 from .._machine.store import FolderStore
-from .._machine.system import System
+from .._machine.system import System, moment_of
 from .._steps.step_type import Step
 from .acts import Go, Say
 from .facts import Facts, Identity
@@ -140,22 +141,31 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     from .._machine.units import jobs_of
     from .finding import found_steps
     from .handling import Handling
+    from .report import Machine
+    from .reserve import Reserve, ReservedStore
     from .telling import Telling
 
     system = System()
-    store = FolderStore(configuration.folder, clock)
+    folder = configuration.folder
+    store, reserve = FolderStore(folder, clock), Reserve(folder)
     # -S: it starts faster, and needs nothing but Python
     jobs = jobs_of(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
     hands = make_hands(jobs)
-    telling = Telling(configuration, clock, log, system, about["version"])
+    machine = Machine(os.uname().nodename, about["version"])
+    telling = Telling(configuration, machine, lambda: moment_of(system, clock), clock, log)
+
+    def find(now: Configuration) -> Found:
+        telling.configure(now)
+        return found_steps(now)
+
     return Inside(
-        store=telling.reserved(store),
+        store=ReservedStore(store, reserve),
         hand_of=lambda step: hands.get(step["type"]),
         end_jobs=lambda: jobs.end_all(GRACE + AT_LAST + 0.5),
-        find=found_steps,
+        find=find,
         context=telling.context,
         tell=telling.tell,
-        crippled=lambda: telling.crippled() or store.unwritable(),
+        crippled=lambda: reserve.crippled() or store.unwritable(),
         make_handling=Handling,
         stop=telling.stop,
     )

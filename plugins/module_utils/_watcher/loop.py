@@ -116,7 +116,8 @@ class Loop:
         before = self._answer
         self._answer = answer = parts.program.go(go, steps, facts.identity, parts.metadata.endpoint, take)
         if obeying.recovery and answer.state not in _UNDER_WAY:
-            parts.log.say(obeying.recovered(answer.why or f"The machine is {answer.state}."), NOTICE)
+            words = answer.why or f"The machine is {answer.state}."
+            parts.log.say(obeying.recovered(words, answer.state == "recovered"), NOTICE)
         is_new = before is None or (before.to, before.state, before.why) != (answer.to, answer.state, answer.why)
         if is_new:
             parts.log.say(f"The machine program: {answer.state}. {answer.why}".strip(), INFO)
