@@ -13,11 +13,10 @@ import os
 from typing import Any, Dict, Optional
 
 from .._clock import Clock, iso_utc
+from .._machine.watched import FORMAT, NAME
 
-FORMAT = 1
-NAME = "watcher.json"
-EVERY = 5.0  # seconds, at most so often; sooner where something else than a time or a count has changed
-_PASSING = ("at", "looked_at", "looks")
+EVERY = 30.0  # seconds; at once where something else than a time or a count has changed
+_PASSING = ("at", "uptime", "looked_at", "looks")
 
 
 class Published:
@@ -53,13 +52,3 @@ class Published:
             return
         self._written = lasting
         self.problem = ""
-
-
-def read_published(folder: str) -> Optional[Dict[str, Any]]:
-    """What the watcher of that folder says of itself; None when there was none, or it can't be read."""
-    try:
-        with open(os.path.join(folder, NAME), encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) and found.get("format") == FORMAT else None

@@ -31,6 +31,7 @@ def state_of(
         name=facts.identity.name if facts.identity else "",
         vm_id=facts.identity.vm_id if facts.identity else "",
         boot_id=facts.moment.boot_id,
+        uptime=facts.moment.uptime,
         looked_at=iso_utc(facts.moment.wall - (facts.now - look.at)) if look else None,
         looking=look is not None and not facts.blind,
         looks=about.pop("looks"),

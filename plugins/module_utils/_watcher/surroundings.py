@@ -112,9 +112,9 @@ class Surroundings:
 
     def published(self) -> Optional[Dict[str, Any]]:
         """What the watcher last said of itself."""
-        from .published import read_published
+        from .._machine.watched import published
 
-        return read_published(self.folder)
+        return published(self.folder)
 
     def sees_state(self) -> bool:
         """Whether this user may look into the state's folder, if it is there."""
