@@ -18,6 +18,7 @@ from .._imds.client import DEFAULT_VERSION, VERSIONS
 from .._imds.endpoint import DEFAULT_ENDPOINT, check_endpoint
 from .._steps.step_type import Step
 from .._text import did_you_mean, one_line, shown
+from .destinations import Destination, DestinationError, destination_of
 from .facts import ALONE, NEVER, PREPARE, REPORT, Settings
 from .json_lines import NotJson, Path, Read, read_json
 
@@ -42,13 +43,6 @@ class HookOptions(NamedTuple):
     user: str = ""  # as whom it runs; "" for root
 
 
-class Report(NamedTuple):
-    """Where reports go."""
-
-    url: str
-    secret_file: str = ""
-
-
 class Configuration(NamedTuple):
     """The whole file. ``settings`` is the part that handling goes by."""
 
@@ -62,7 +56,7 @@ class Configuration(NamedTuple):
     api_version: str = DEFAULT_VERSION
     resource_name: str = ""  # "" where the metadata service says it
     interval: float = 1.0
-    reports: Tuple[Report, ...] = ()
+    reports: Tuple[Destination, ...] = ()
     folder: str = "/var/lib/azure-maintenance"
     settle: float = 300.0
     history_bytes: int = 1048576
@@ -158,16 +152,18 @@ class _Checked:
             )
         return found
 
-    def reports(self, path: Path, value: Any) -> Tuple[Report, ...]:
-        found: List[Report] = []
+    def reports(self, path: Path, value: Any) -> Tuple[Destination, ...]:
+        found: List[Destination] = []
         for number, entry in enumerate(self._list(path, value)):
             here = (*path, number)
-            given = self._object(here, entry, Report._fields)
-            url = self.text((*here, "url"), given.get("url"))
-            if not url.startswith(("http://", "https://")):
-                self._refuse((*here, "url"), f"must begin with https:// or http://, not {shown(url)}")
-            secret = given.get("secret_file")
-            found.append(Report(url, self.absolute((*here, "secret_file"), secret) if secret else ""))
+            self._object(here, entry, Destination._fields)
+            try:
+                one = destination_of(entry)
+            except DestinationError as error:
+                self._refuse(here, f"can't be followed: {error}")
+            if one.key in [other.key for other in found]:
+                self._refuse(here, "has the url of one before it")
+            found.append(one)
         return tuple(found)
 
     def steps(self, path: Path, value: Any) -> Tuple[Step, ...]:
