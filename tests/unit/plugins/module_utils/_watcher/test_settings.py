@@ -71,7 +71,7 @@ def test_everything_that_can_be_said():
 
 
 def test_what_is_null_is_as_if_left_out():
-    given = {key: None for key in ("endpoint", "api_version", "resource_name", "steps", "interval", "policy", "act")}
+    given = dict.fromkeys(("endpoint", "api_version", "resource_name", "steps", "interval", "policy", "act"))
     assert parsed(**given) == parsed()
 
 
