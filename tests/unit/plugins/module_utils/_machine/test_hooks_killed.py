@@ -4,6 +4,7 @@
 """The watcher's program, or what keeps its hooks, is killed at any instant: each hook is begun once per outage and phase."""
 
 import os
+import random
 import re
 import signal
 import time
@@ -162,3 +163,21 @@ def test_what_keeps_a_hook_is_killed_anywhere_on_the_way_back(machine, monkeypat
     journal = [line for line in machine.journal if line.startswith("recover")]
     assert len(set(journal)) == len(journal), "no try twice"
     assert {line.split()[2] for line in journal} <= {"1", "2"}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_program_is_killed_at_any_instant(machine, seed):
+    """Beside the places that somebody has thought of. What is random is when; the same must come of it."""
+    chance = random.Random(seed)
+    for to in ("prepared", "recovered"):
+        for _life in range(3):
+            pid = os.fork()
+            if not pid:
+                machine.goes(to)
+                os._exit(0)
+            time.sleep(chance.uniform(0.0, 0.25))
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            machine.number += 1000
+        assert machine.goes(to)["state"] == to
+    assert machine.journal == THERE + BACK
