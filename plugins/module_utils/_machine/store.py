@@ -128,7 +128,12 @@ class FolderStore(Store):
         with self._locked(), self._explained():
             _remove_folder(aside)
             files.make_folder(aside)
-            for path in (self.jobs, self._yes, self._mark):  # the mark last: by it alone anybody knows of the others
+            for path in (
+                self.jobs,
+                os.path.join(self.folder, HOOKS),
+                self._yes,
+                self._mark,
+            ):  # the mark last: by it alone anybody knows of the others
                 if os.path.lexists(path):
                     os.rename(path, os.path.join(aside, os.path.basename(path)))
             files.sync_folder_of(self._mark)
