@@ -228,7 +228,7 @@ def account_of(user: str) -> Optional[pwd.struct_passwd]:
     return account
 
 
-def _detached(run: Callable[[Callable[[str], None]], None]) -> str:
+def _detached(run: Callable[[Callable[[str], None]], Any]) -> str:
     """Run something in a process that has no terminal, no open file and no parent of ours, and wait for the first word."""
     reader, writer = os.pipe()
     between = os.fork()
@@ -242,7 +242,7 @@ def _detached(run: Callable[[Callable[[str], None]], None]) -> str:
         os.close(reader)
 
 
-def _leave(run: Callable[[Callable[[str], None]], None], writer: int) -> NoReturn:
+def _leave(run: Callable[[Callable[[str], None]], Any], writer: int) -> NoReturn:
     try:
         os.setsid()
         if os.fork():

@@ -11,7 +11,6 @@ import sys
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from .._clock import Clock
-from .._imds.discovery import Files, find_endpoints
 from .._machine.hand import Hand
 from .._machine.places import Store
 from .._machine.program import Parts as ProgramParts
@@ -98,7 +97,7 @@ def assemble(
         wake.wake,
         why_not,
         expects_events=any(program.mark()),
-        find=lambda: find_endpoints(Files(), clock.wall()),
+        find=lambda: _endpoints(clock),
     )
     parts = Parts(
         settings=settings,
@@ -131,6 +130,12 @@ def assemble(
         inside.stop()
 
     return Assembled(parts, start, stop)
+
+
+def _endpoints(clock: Clock) -> Any:
+    from .._imds.discovery import Files, find_endpoints  # hardly anybody needs it
+
+    return find_endpoints(Files(), clock.wall())
 
 
 def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mapping[str, Any]) -> Inside:

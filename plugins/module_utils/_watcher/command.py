@@ -94,4 +94,5 @@ class Command:
 
 def _careful(stream: TextIO) -> TextIO:
     """A terminal in the locale C has no letters beyond ASCII: they are shown as escapes, and are no error."""
-    return open(stream.fileno(), "w", encoding=stream.encoding or "ascii", errors="backslashreplace", closefd=False)
+    encoding = stream.encoding or "ascii"
+    return open(stream.fileno(), "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)

@@ -68,35 +68,44 @@ def destinations_of(reports: Any) -> List[Destination]:
         return []
     if not isinstance(reports, list):
         raise DestinationError(f"reports must be a list, not {shown(reports)}.")
-    found = [_destination(entry, f"reports, entry {number}") for number, entry in enumerate(reports, 1)]
-    for number, one in enumerate(found, 1):
-        if one.key in [other.key for other in found[: number - 1]]:
+    found: List[Destination] = []
+    for number, entry in enumerate(reports, 1):
+        try:
+            one = destination_of(entry)
+        except DestinationError as error:
+            raise DestinationError(f"reports, entry {number}: {error}.") from error
+        if one.key in [other.key for other in found]:
             raise DestinationError(f"reports, entry {number}: its url stands further up already.")
+        found.append(one)
     return found
 
 
-def _destination(entry: Any, where: str) -> Destination:
+def destination_of(entry: Any) -> Destination:
+    """One entry, checked.
+
+    :raises DestinationError: saying what is wrong, without a full stop, and without showing the URL
+    """
     if not isinstance(entry, dict):
-        raise DestinationError(f"{where} must be a dictionary with url and secret_file, not {shown(entry)}.")
+        raise DestinationError(f"it must be a dictionary with url and secret_file, not {shown(entry)}")
     for key, value in entry.items():
         if key not in _KEYS:
             raise DestinationError(
-                f"{where}: unknown key {shown(key)}{did_you_mean(key, _KEYS)}. The keys are {', '.join(_KEYS)}."
+                f"unknown key {shown(key)}{did_you_mean(key, _KEYS)}; the keys are {', '.join(_KEYS)}"
             )
         if value is not None and not isinstance(value, str):
-            raise DestinationError(f"{where}: {key} must be a text.")
-    _check_url(entry.get("url") or "", f"{where}: url")
+            raise DestinationError(f"{key} must be a text")
+    _check_url(entry.get("url") or "", "url")
     if entry.get("proxy"):
-        _check_url(entry["proxy"], f"{where}: proxy")
+        _check_url(entry["proxy"], "proxy")
         if urlsplit(entry["proxy"]).scheme != "http":
-            raise DestinationError(f"{where}: proxy must begin with http://, also for a url of https.")
+            raise DestinationError("proxy must begin with http://, also for a url of https")
     for key in ("secret_file", "ca_file"):
         if entry.get(key) and not entry[key].startswith("/"):
-            raise DestinationError(f"{where}: {key} must be the whole path of a file.")
+            raise DestinationError(f"{key} must be the whole path of a file")
     return Destination(*(entry.get(key) or "" for key in _KEYS))
 
 
-def _check_url(url: str, where: str) -> None:
+def _check_url(url: str, key: str) -> None:
     """Never shows the URL: see :attr:`Destination.words`."""
     problem = ""
     try:
@@ -116,7 +125,7 @@ def _check_url(url: str, where: str) -> None:
         elif parts.fragment:
             problem = "it has a fragment (#)"
     if problem:
-        raise DestinationError(f"{where} can't be used: {problem}.")
+        raise DestinationError(f"{key} can't be used: {problem}")
 
 
 def _is_ascii(text: str) -> bool:

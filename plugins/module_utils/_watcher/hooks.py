@@ -7,6 +7,7 @@ Private to this collection.
 """
 
 import os
+import re
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Set, Tuple
 
 from .._machine import trust
@@ -19,7 +20,7 @@ PREPARE, RECOVER, NOTIFY = PHASES = ("prepare", "recover", "notify")
 LIMIT = 300.0
 """Seconds that a hook may take, where the configuration does not say."""
 
-_LEFT_OVER = (".rpmnew", ".rpmorig", ".rpmsave", ".swp", "~")  # by package managers and editors
+_LEFT_OVER = re.compile(r"(~|\.swp|\.(rpm|dpkg-|ucf-)\w+)$")  # by editors and package managers
 
 
 class Hook(NamedTuple):
@@ -136,4 +137,4 @@ def _names(folder: str) -> List[str]:
         names = os.listdir(folder)
     except OSError:
         return []
-    return sorted(name for name in names if not name.startswith(".") and not name.endswith(_LEFT_OVER))
+    return sorted(name for name in names if not name.startswith(".") and not _LEFT_OVER.search(name))

@@ -8,7 +8,6 @@ Private to this collection.
 It ticks in one thread, which alone changes anything. All that may hang is done beside it.
 """
 
-import traceback
 from typing import Any, List, Optional, Tuple
 
 from .._text import one_line
@@ -140,6 +139,8 @@ class Loop:
     # --- what it says of itself ---
 
     def _crashed(self, error: Exception) -> None:
+        import traceback  # takes memory, and is hardly ever needed
+
         parts, now = self._parts, self._parts.clock.now()
         self._crashes += 1
         lines = "".join(traceback.format_exception(type(error), error, error.__traceback__))

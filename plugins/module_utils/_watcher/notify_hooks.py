@@ -70,7 +70,7 @@ class NotifyHooks:
             report: Report = json.loads(body.decode("utf-8"))
             kind = (report["event"] or {}).get("type", "")
             begun = self._begun(report["id"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             return Outcome(GIVEN_UP, f"it can't be read ({one_line(error, 100)})")
         hooks, refused = self._find(kind)
         for key, why in refused.items():

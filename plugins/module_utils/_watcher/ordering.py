@@ -48,13 +48,13 @@ def _outcome(here: Surroundings, name: str, path: str, stays: bool) -> int:
         last = deadline.passed()
         found = _answer(here.published(), name)
         if found is not None:
-            here.say(one_line(found.get("outcome"), 1000))
+            here.tell(one_line(found.get("outcome"), 1000))
             return FINE if found.get("done", True) else WRONG
         if last:
             break
         here.clock.sleep(_LOOK_EVERY)
     if not os.path.exists(path):
-        here.say("The service has taken the order, and is at it. See azure-maintenance status.")
+        here.tell("The service has taken the order, and is at it. See azure-maintenance status.")
         return FINE
     if stays:
         here.complain(
@@ -64,7 +64,7 @@ def _outcome(here: Surroundings, name: str, path: str, stays: bool) -> int:
     try:
         os.unlink(path)
     except FileNotFoundError:
-        here.say("The service has taken the order just now. See azure-maintenance status.")
+        here.tell("The service has taken the order just now. See azure-maintenance status.")
         return FINE
     except OSError as error:
         here.complain(f"The order could not be taken back: {error.strerror}; remove {path}")

@@ -59,6 +59,21 @@ def post(url: str, body: bytes, headers: Dict[str, str], way: Way, seconds: floa
     return Posted(found.status, f"more than {_REDIRECTS} redirects")
 
 
+def reach(url: str, way: Way, seconds: float = CONNECT) -> str:
+    """Whether somebody listens there, and is who he should be: "", or why not. Nothing is sent."""
+    deadline = Deadline(Clock(), seconds)
+    connection = None
+    try:
+        connection = _connection(url, way, deadline)[0]
+        connection.connect()
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return _why(error, deadline, seconds)
+    finally:
+        if connection:
+            connection.close()
+    return ""
+
+
 def _exchange(url: str, body: bytes, headers: Dict[str, str], way: Way, deadline: Deadline) -> Tuple[Posted, str]:
     connection, target, more = _connection(url, way, deadline)
     # A time-out of a socket is for each receive anew: who sends a byte now and then would hold us for ever.

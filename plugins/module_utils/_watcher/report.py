@@ -33,29 +33,35 @@ _LARGEST = 10**15  # a larger whole number is another one in JavaScript
 
 KINDS = {
     "shown": "an event that concerns this machine was seen for the first time",
+    "back": "an event that was over is there again",
+    "grown": "an event concerns more machines than before",
     "prepared": "this machine is out of service, and ready for the event",
     "failed": "this machine could not be prepared",
+    "late": "this machine is not prepared although the event may start",
+    "kept_off": "this machine is held by somebody else, and the watcher leaves it alone",
     "approved": "Azure took the approval of an event",
     "not_approved": "Azure did not take the approval of an event",
-    "started": "an event that concerns this machine has started",
+    "started": "the event has started",
+    "hit_unprepared": "the event has started, and this machine was not prepared",
     "over": "the event has left the document; see outcome",
     "recovered": "this machine is in service again",
     "not_recovered": "something could not be taken back",
-    "blind": "the events can't be seen",
-    "seeing": "the events can be seen again",
-    "paused": "this machine stood still",
-    "late": "this machine is not prepared although the event may start",
-    "hit_unprepared": "the event has started, and this machine was not prepared",
-    "crippled": "the state can't be written: nothing is begun and nothing approved",
-    "able": "the state can be written again",
+    "taken_off": "somebody has taken off this machine's mark",
+    "copied": "this machine is a copy of another one, whose mark or hold was put aside",
     "held": "nothing is approved by choice until that is released",
     "released": "events are approved by choice again",
-    "dropped": "reports were dropped, as too many waited",
+    "blind": "the events can't be seen",
+    "seeing": "the events can be seen again",
+    "crippled": "the state can't be written, so nothing is begun and nothing approved",
+    "sound": "the state can be written again",
+    "paused": "this machine stood still, or its clock was set",
+    "crashed": "a part of the watcher failed, and it goes on",
+    "dropped": "reports were dropped, as too many waited or could not be kept",
 }
 """What a report may say, and what it means. More may come."""
 
-_ERRORS = ("failed", "not_recovered", "late", "hit_unprepared", "crippled")
-_WARNINGS = ("blind", "paused", "held", "dropped", "not_approved")
+_ERRORS = ("failed", "not_recovered", "late", "hit_unprepared", "crippled", "crashed")
+_WARNINGS = ("back", "grown", "kept_off", "not_approved", "taken_off", "copied", "held", "blind", "paused", "dropped")
 
 
 class Machine(NamedTuple):

@@ -41,6 +41,10 @@ class Reserve:
             problem = self._problem(2 * self._size + LEAST) or self._keep()
         return problem
 
+    def problem(self) -> str:
+        """Why the state can't be written as it is now, for people; "" when it can. Changes nothing."""
+        return self._problem(LEAST)
+
     def is_kept(self) -> bool:
         try:
             return os.lstat(self._path).st_size >= self._size

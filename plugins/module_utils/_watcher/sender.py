@@ -76,7 +76,7 @@ def wanted_in(path: str) -> Wanted:
         raise SenderProblem(f"{path}: {error}") from error
     except OSError as error:
         raise SenderProblem(f"{path} can't be read: {error.strerror}") from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise SenderProblem(f"{path} can't be understood ({one_line(error, 100)})") from error
 
 
@@ -109,7 +109,7 @@ def sending(
             unique = json.loads(body.decode("utf-8"))["id"]
             if not isinstance(unique, str) or not unique.isprintable():
                 raise ValueError("its id is no text")
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             return Outcome(GIVEN_UP, f"it can't be read ({one_line(error, 100)})")
         headers = {
             "Content-Type": "application/json",

@@ -125,12 +125,14 @@ class _Checked:
         return str(value)
 
     def endpoint(self, path: Path, value: Any) -> str:
+        text = self.text(path, value)
         try:
-            return check_endpoint(self.text(path, value))
-        except SettingsError:
-            raise
+            endpoint = check_endpoint(text)
         except ScheduledEventsError as error:
-            self._refuse(path, f"is no address of a metadata service: {error.message}")
+            self._refuse(path, f"is no address of a metadata service: {error.message.rstrip('.')}")
+        if not endpoint.startswith("http://"):
+            self._refuse(path, f"must begin with http://, as the metadata service does, not {shown(endpoint)}")
+        return endpoint
 
     def policy(self, path: Path, value: Any) -> Any:
         try:

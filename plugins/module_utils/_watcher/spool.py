@@ -58,13 +58,18 @@ class Spool:
         dropped: Callable[[str, int, str], Report],
     ) -> None:
         self._folder = os.path.join(folder, FOLDER)
-        self._destinations = dict(destinations)
-        self._share = max(LEAST_SHARE, most_bytes // max(1, len(self._destinations)))
+        self._most_bytes = most_bytes
+        self.destinations = dict(destinations)
         self._make_dropped = dropped
         self._number = 0
         self._lost: Dict[str, int] = {}
         self.problem = ""
         """Why the last report could not be put there for every destination; "" when it could."""
+
+    @property
+    def _share(self) -> int:
+        """Bytes of each destination, so that one that can't be reached puts out nothing of the others."""
+        return max(LEAST_SHARE, self._most_bytes // max(1, len(self.destinations)))
 
     @property
     def lost(self) -> int:
@@ -73,7 +78,7 @@ class Spool:
 
     def add(self, report: Report) -> None:
         self.problem = ""
-        for key, words in self._destinations.items():
+        for key, words in self.destinations.items():
             try:
                 self._add(key, words, report)
             except OSError as error:

@@ -50,7 +50,6 @@ class Surroundings:
         clock: Clock,
         out: TextIO,
         err: TextIO,
-        uid: Optional[int] = None,
     ) -> None:
         self.settings = settings
         self.version = version
@@ -58,16 +57,23 @@ class Surroundings:
         self.clock = clock
         self.out = out
         self.err = err
-        self.is_root = (os.geteuid() if uid is None else uid) == 0
+        self.is_root = _user_number() == 0
         self._raw: Optional[Read] = None
 
     # --- words ---
 
-    def say(self, text: str = "") -> None:
-        self.out.write(text + "\n")
+    def say(self, line: str = "") -> None:
+        """A line as it is."""
+        self.out.write(line + "\n")
+
+    def tell(self, text: str) -> None:
+        """Sentences, in lines that fit."""
+        for line in _wrapped(text):
+            self.say(line)
 
     def complain(self, text: str) -> None:
-        for line in textwrap.wrap(text, WIDTH) or [""]:
+        """Sentences about what is wrong."""
+        for line in _wrapped(text):
             self.err.write(line + "\n")
 
     def entry(self, label: str, text: str) -> None:
@@ -90,7 +96,8 @@ class Surroundings:
         """One of the settings; the usual one where they can't be read, or that is of another kind."""
         raw = self.raw_settings().value
         value = raw.get(name) if isinstance(raw, dict) else None
-        return value if isinstance(value, type(default)) and value else default
+        kinds = (int, float) if isinstance(default, float) else type(default)
+        return value if isinstance(value, kinds) and value else default
 
     @property
     def folder(self) -> str:
@@ -135,6 +142,14 @@ class Surroundings:
             return one_line(self.environment.get("SUDO_USER") or getpass.getuser(), 100)
         except (KeyError, OSError, ImportError):  # this user has no name
             return f"user number {os.geteuid()}"
+
+
+def _wrapped(text: str) -> List[str]:
+    return textwrap.wrap(one_line(text, 4000), WIDTH, break_on_hyphens=False) or [""]
+
+
+def _user_number() -> int:
+    return os.geteuid()
 
 
 def read_json(path: str) -> Read:

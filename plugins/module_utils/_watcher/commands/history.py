@@ -34,7 +34,7 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
     if found.damaged:
         here.complain(f"{found.damaged} line{' of it' if found.damaged == 1 else 's of it'} can't be read.")
     if not found.reports and not options.json:
-        here.say(f"Nothing has been reported yet (in {here.folder}).")
+        here.tell(f"Nothing has been reported yet (in {here.folder}).")
     return FINE
 
 

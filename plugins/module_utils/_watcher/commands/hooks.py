@@ -40,9 +40,11 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
         here.entry("", why)
     others = sorted(hooks.kinds())
     if not found.steps and not found.refused:
-        here.say(f"There is no hook in {folder}/{options.phase}.d" + (f" for {options.type}." if options.type else "."))
+        here.tell(
+            f"There is no hook in {folder}/{options.phase}.d" + (f" for {options.type}." if options.type else ".")
+        )
     if others and not options.type:
-        here.say(f"Types with hooks of their own (--type): {', '.join(others)}")
+        here.tell(f"Types with hooks of their own (--type): {', '.join(others)}")
     return WRONG if found.refused else FINE
 
 

@@ -23,6 +23,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, here: Surroundings) -> int:
     mark = here.mark()
     if here.is_root and mark.value is None and not mark.problem:
-        here.say("This machine bears no mark: it is in service, as far as this program knows. Nothing was done.")
+        here.tell("This machine bears no mark: it is in service, as far as this program knows. Nothing was done.")
         return FINE
     return give(here, "recover", "put the machine back into service", force=options.force)

@@ -145,8 +145,9 @@ def test_those_that_were_begun_side_by_side_are_all_looked_at_by_every_call(mach
 def test_at_once_begins_none_when_nothing_may_begin(machine):
     machine.world.results["do", "10-app"] = STILL_AT_IT
     machine.go()
-    machine.go(at_once=True, still=True)
-    machine.go(at_once=True, left=0)
+    for how in ({"still": True}, {"left": 0}):
+        machine.go(at_once=True, **how)
+        assert machine.states()["20-more"] == "waiting"
     assert ("do", "20-more") not in machine.world.journal
 
 

@@ -40,7 +40,7 @@ def test_a_url_is_shown_without_its_secrets():
     "reports, words",
     [
         ({}, "reports must be a list"),
-        (["https://x"], "reports, entry 1 must be a dictionary with url and secret_file"),
+        (["https://x"], "reports, entry 1: it must be a dictionary with url and secret_file"),
         ([{"url": "https://x", "secretfile": "/x"}], r"unknown key 'secretfile' \(did you mean 'secret_file'\?\)"),
         ([{"url": 7}], "entry 1: url must be a text"),
         ([{"url": "https://x"}, {"url": "https://x"}], "entry 2: its url stands further up already"),

@@ -108,15 +108,16 @@ class Watched:
     """A watcher in this process, in threads of its own.
 
     :arg folder: of its settings and its state
+    :arg found: the steps by type of event
     """
 
-    def __init__(self, folder, handling=Simple, steps=None, **keys):
+    def __init__(self, folder, handling=Simple, found=None, **keys):
         self.file = settings(folder, **keys)
         self.state = folder / "state"
         self.state.mkdir(mode=0o700)
         self.clock = Clock()
         self.log, self.hand, self.says, self.sent = Lines(), QuickHand(), [], []
-        self.steps = {"": (step(),)} if steps is None else steps
+        self.steps = {"": (step(),)} if found is None else found
         store = FolderStore(str(self.state), self.clock)
         inside = Inside(
             store=store,
