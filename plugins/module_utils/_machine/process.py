@@ -11,11 +11,12 @@ Private to this collection.
 
 import json
 import sys
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List, Optional
 
 from .._caller import Caller
 from .._clock import Clock
 from .._text import one_line
+from .lease import Moment
 from .program import Parts, lost, perform
 from .store import FOLDER, FolderStore
 from .system import System, moment_of
@@ -48,6 +49,7 @@ def _answer() -> Dict[str, Any]:
             hand_of=_hands(store, system, call["options"]),
             caller=Caller(output=_STDOUT),
             end_jobs=lambda: _end_jobs(store, system),
+            watched=lambda steps: _watched(store, moment_of(system, clock), steps),
         ),
     )
 
@@ -62,6 +64,12 @@ def _find(clock: Clock) -> Any:
     from .._imds.discovery import Files, find_endpoints
 
     return find_endpoints(Files(), clock.wall())
+
+
+def _watched(store: FolderStore, moment: Moment, steps: List[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+    from .watched import watched
+
+    return watched(store.folder, moment, steps)
 
 
 def _end_jobs(store: FolderStore, system: System) -> bool:

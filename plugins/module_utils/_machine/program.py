@@ -32,6 +32,7 @@ class Parts(NamedTuple):
     hand_of: Callable[[Any], Any]
     caller: Optional[Caller] = None
     end_jobs: Callable[[], bool] = lambda: True  # what was begun here; whether all of it has ended
+    watched: Callable[[Any], Optional[Dict[str, Any]]] = lambda steps: None  # what its own watcher says of itself
 
 
 def perform(call: Mapping[str, Any], parts: Parts) -> Dict[str, Any]:
@@ -71,6 +72,7 @@ class Performance:
             "answers": answers,
             "mark": mark,
             "yes": self._parts.store.yes(),
+            "watcher": self._parts.watched(self._call["steps"]),
             "boot_id": moment.boot_id,
             "uptime": moment.uptime,
             "took": round(ended - self._began, 3),
@@ -140,5 +142,5 @@ def _made_relative(look: Any, ended: float) -> None:
 
 def lost(why: str) -> Dict[str, Any]:
     """The answer of a call of which nothing came back."""
-    nothing: List[str] = ["answers", "mark", "yes", "boot_id", "uptime", "took", "number", "fenced", "ask", "elsewhere"]
-    return dict(dict.fromkeys(nothing), lost=why)
+    nothing: List[str] = ["answers", "mark", "yes", "watcher", "boot_id", "uptime", "took", "number", "fenced", "ask"]
+    return dict(dict.fromkeys([*nothing, "elsewhere"]), lost=why)

@@ -16,10 +16,11 @@ from .approval import Approver, Choice, Readiness, Standing, in_order, next_appr
 from .hold import said_yes
 from .judging import is_acting, is_handled, needs_preparation, title
 from .life import event_of, is_open, not_before
-from .marks import DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER, holder_words, is_prepared, whose
+from .marks import DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, holder_words, is_prepared, whose
 from .policies import APPROVING
 from .reports import happened
 from .schema import EventState, MachineState, Record
+from .watchers import why_not_by_watcher
 
 
 def readiness_of(record: Record, key: str, entry: EventState, at: float) -> Readiness:
@@ -71,10 +72,13 @@ def _why_not_preparable(record: Record, key: str, entry: EventState, machine: Ma
     if machine["contradiction"]:
         return "goes by another name in the inventory"
     owner = whose(record, machine, at)
-    if owner in (RUN, DRAIN, UNREADABLE, FOREIGN) or (owner == WATCHER and not is_prepared(record, machine, key, at)):
+    if owner in (RUN, DRAIN, UNREADABLE, FOREIGN):
         return f"bears the mark of {holder_words(machine)}"
     if not needs_preparation(entry, host):
         return ""
+    by_watcher = why_not_by_watcher(record, machine, is_prepared(record, machine, key, at), at)
+    if by_watcher:
+        return by_watcher
     if host in entry["failed"]:
         return f"could not be prepared: {entry['failed'][host]}"
     if machine["lost"]:

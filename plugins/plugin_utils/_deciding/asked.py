@@ -65,7 +65,9 @@ def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any]) -> As
         is_linux=is_linux,
         events=look["events"] if has_document else None,
         mark=mark,
-        expired=_is_over(lease, boot_id, uptime),
+        expired=_is_over(lease, boot_id, uptime)
+        if not is_watchers(mark)
+        else not (answer.get("watcher") or {}).get("alive"),
         problem=answer.get("lost") or "",
         blind="" if has_document else _why_no_document(answers, look),
         unusable=look.get("unusable_events") or (),
@@ -73,6 +75,11 @@ def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any]) -> As
         silent=max(0.0, uptime - lease["uptime"]) if known else None,
         lasts=max(0.0, lease["until"] - uptime) if known else None,
     )
+
+
+def is_watchers(mark: Mapping[str, Any] | None) -> bool:
+    """Whether the machine's own watcher has made it: its lease says nothing, as it is not renewed while all is quiet."""
+    return bool(mark and (mark.get("holder") or {}).get("kind") == "watcher")
 
 
 def _is_over(lease: Mapping[str, Any], boot_id: str | None, uptime: float | None) -> bool:

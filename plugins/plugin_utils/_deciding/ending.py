@@ -18,6 +18,7 @@ from .marks import LEFT, OURS, WATCHER, mark_keys, phase, whose
 from .outages import is_kept
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
+from .watchers import is_its_watchers
 
 TRIES = 3
 """Calls in a row that bring nothing back before a run may end without a machine that it has never seen."""
@@ -97,7 +98,7 @@ def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
     if machine["aside"] or took_away(record, machine["host"]):
         return False
     owner = whose(record, machine, at)
-    if owner in (OURS, LEFT):
+    if owner in (OURS, LEFT) or (owner == WATCHER and is_its_watchers(machine)):
         if is_kept(record, machine, at):
             return False  # the event counts, as long as the run watches it
         since = machine["recovering"] if machine["recovering"] is not None else at

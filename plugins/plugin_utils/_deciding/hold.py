@@ -233,8 +233,8 @@ def _never(event: Event, affected: Sequence[str], ambiguous: Sequence[str]) -> s
 
 def _is_held_by_a_living_run(machine: Asked, key: str) -> bool:
     mark = machine.mark or {}
-    kind = mark.get("holder", {}).get("kind")
-    return kind in ("run", "watcher") and not machine.expired and _holds(mark["events"], key)
+    # A watcher approves what lists its machine only, and sees a yes by itself.
+    return mark.get("holder", {}).get("kind") == "run" and not machine.expired and _holds(mark["events"], key)
 
 
 def _run_words(title: str, living: Sequence[Asked]) -> str:

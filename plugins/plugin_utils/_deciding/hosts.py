@@ -63,6 +63,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "uptime": None,
         "boot_id": "",
         "yes": [],
+        "watcher": None,
         "begun": None,
         "recovering": None,
         "tried": None,
@@ -113,6 +114,7 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], at: float) -> 
     machine["answered"], machine["called"] = at, None
     machine["boot_id"] = str(answer.get("boot_id") or "")
     machine["uptime"] = answer.get("uptime")
+    machine["watcher"] = answer.get("watcher")
     machine["yes"] = [str(event_id).upper() for event_id in answer.get("yes") or ()]
     _take_mark(machine, answer.get("mark"), at)
 

@@ -14,6 +14,7 @@ from .life import is_open
 from .marks import LEFT, OURS, RUN, WATCHER, whose
 from .schema import EventState, MachineState, Record
 from .scopes import members, near, sentinels
+from .watchers import is_its_watchers
 
 ENOUGH = 2
 """Machines that watch an event beside those that it affects: an approver, and one that takes over."""
@@ -53,16 +54,18 @@ def _may_be_over(entry: EventState) -> bool:
 
 
 def bears_ours(record: Record, machine: MachineState, at: float) -> bool:
-    """Whether it bears a mark that this run has to take care of, or may have to."""
+    """Whether it bears a mark that this run has to take care of, or may have to, or that it waits for."""
     if machine["aside"] or took_away(record, machine["host"]):
         return False
-    return whose(record, machine, at) == OURS or is_to_be_learned(record, machine, at)
+    owner = whose(record, machine, at)
+    is_watched = owner == WATCHER and is_its_watchers(machine)  # which brings it back, and the run waits for that
+    return owner == OURS or is_watched or is_to_be_learned(record, machine, at)
 
 
 def is_to_be_learned(record: Record, machine: MachineState, at: float) -> bool:
-    """Whether its mark is that of a run, or a watcher, of which it will show whether it is still there."""
+    """Whether its mark is that of a run of which it will show whether it is still there."""
     owner = whose(record, machine, at)
-    return owner == LEFT or (owner in (RUN, WATCHER) and machine["renewals"] == 0)
+    return owner == LEFT or (owner == RUN and machine["renewals"] == 0)
 
 
 def lookers(record: Record, at: float) -> set[str]:

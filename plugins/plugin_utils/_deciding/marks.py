@@ -17,7 +17,7 @@ OURS = "ours"
 WATCHER = "watcher"
 DRAIN = "drain"  # role drain alone: only its own recovery takes it back
 RUN = "run"  # another run, which lives as far as is known
-LEFT = "left"  # a run or a watcher that has not renewed its lease
+LEFT = "left"  # a run that has not renewed its lease
 UNREADABLE = "unreadable"  # or of a newer format
 FOREIGN = "foreign"  # made for another metadata service: a rehearsal's, or in a rehearsal a real one
 
@@ -39,9 +39,9 @@ def whose(record: Record, machine: MachineState, at: float) -> str:
         return OURS
     if not is_made_for(mark, machine["endpoint"]):
         return FOREIGN
-    if is_expired(machine, at):
-        return LEFT
-    return WATCHER if holder["kind"] == "watcher" else RUN
+    if holder["kind"] == "watcher":
+        return WATCHER  # alive or not: what it leaves is nobody else's
+    return LEFT if is_expired(machine, at) else RUN
 
 
 def is_expired(machine: MachineState, at: float) -> bool:

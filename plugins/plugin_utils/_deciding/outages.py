@@ -18,9 +18,10 @@ from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK,
 from ...module_utils._text import first_line
 from .judging import is_given_up, needs_preparation, preparation_end
 from .life import GONE_APART, is_open, not_before
-from .marks import FRESH, LEFT, NOBODY, OURS, holder_words, mark_keys, phase, whose
+from .marks import FRESH, LEFT, NOBODY, OURS, WATCHER, holder_words, mark_keys, phase, whose
 from .reports import happened
 from .schema import EventState, HostResult, MachineState, Record
+from .watchers import is_its_watchers
 
 RETRY = 30.0
 """Seconds after which a recovery that failed is tried again."""
@@ -47,6 +48,8 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
     """What the machine is to become; None when it is left as it is."""
     owner = whose(record, machine, at)
     if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, LEFT):
+        return None
+    if owner == NOBODY and is_its_watchers(machine):
         return None
     take = machine["mark"]["holder"]["run"] if owner == LEFT and machine["mark"] else ""
     wanted = wanted_events(record, machine, at)
@@ -171,7 +174,11 @@ def follow(record: Record, at: float) -> None:
     """Note since when each machine could be brought back, by what is known of it and its events."""
     for machine in record["hosts"].values():
         owner = whose(record, machine, at)
-        due = owner in (OURS, LEFT) and not wanted_events(record, machine, at) and not is_kept(record, machine, at)
+        due = (
+            owner in (OURS, LEFT, WATCHER)
+            and not wanted_events(record, machine, at)
+            and not is_kept(record, machine, at)
+        )
         if not due:
             machine["recovering"] = None
         elif machine["recovering"] is None:
@@ -231,12 +238,12 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
         )
     if before.owner == LEFT and owner == OURS:
         happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
-    if owner == OURS and machine["begun"] is None:
+    if owner in (OURS, WATCHER) and machine["begun"] is None:
         machine["begun"] = at
-    if owner == OURS and phase(machine) == "prepared":
+    if owner in (OURS, WATCHER) and phase(machine) == "prepared":
         _note_prepared(record, machine, at)
-    if before.owner in (OURS, LEFT) and owner == NOBODY:
-        if before.recovering or asked or before.owner == LEFT:
+    if before.owner in (OURS, LEFT, WATCHER) and owner == NOBODY:
+        if before.recovering or asked or before.owner in (LEFT, WATCHER):
             _note_recovered(record, machine, before.keys, True, "", at)
         else:
             _note_removed(record, machine, before.keys, at)

@@ -37,6 +37,7 @@ from .policies import APPROVING
 from .reports import happened, note, report, time_of_day
 from .schema import EventState, MachineState, Record
 from .services import is_made_for_azure, service_words
+from .watchers import is_its_watchers, lacking
 
 
 def of_record(record: Record, at: float) -> dict[str, str]:
@@ -176,18 +177,26 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         return
     if owner == UNREADABLE:
         yield "mark", f"{host} bears {holder_words(machine)}: it is left as it is. See its folder of marks."
-    elif owner in (RUN, WATCHER) and not machine["renewals"]:
+    elif owner == WATCHER:
+        yield from _of_watcher(record, machine)
+    elif owner == RUN and not machine["renewals"]:
         yield (
             "left",
             f"{host} bears the mark of {holder_words(machine)}, of which nothing was heard since: if it is not there any more, "
             "begin this run again.",
         )
-    elif owner in (RUN, WATCHER, DRAIN) and _concerns_us(record, machine):
+    elif owner in (RUN, DRAIN) and _concerns_us(record, machine):
         yield "mark", f"{host} bears the mark of {holder_words(machine)}, so this run kept off."
     elif owner == FOREIGN and (is_expired(machine, at) or _concerns_us(record, machine)):
         yield "mark", _foreign_words(machine)
     elif owner in (OURS, LEFT):
         yield from _left(record, machine, owner, at)
+    if is_its_watchers(machine) and machine["watcher"] and machine["watcher"]["lacks"]:
+        yield (
+            "watcher",
+            f"The watcher of {host} does not have all steps of the inventory, so none of its events is approved; it lacks: "
+            f"{lacking(machine)}. Run the playbook deploy_watcher, or take these steps out of drain_steps.",
+        )
     if machine["answered"] is None:
         yield "asked", f"{host} could not be asked: {machine['lost'] or 'it was not called'}"
     elif machine["lost"] and owner == NOBODY and machine["begun"] is not None:
@@ -227,6 +236,22 @@ def _concerns_us(record: Record, machine: MachineState) -> bool:
         for entry in record["events"].values()
         if machine["host"] in entry["affected"]
     )
+
+
+def _of_watcher(record: Record, machine: MachineState) -> Iterable[tuple[str, str]]:
+    """A machine that bears the mark of its own watcher."""
+    host, whose_mark = machine["host"], f"the mark of {holder_words(machine)}"
+    if not is_its_watchers(machine):
+        yield (
+            "left",
+            f"{host} bears {whose_mark}, which is down or does not act any more: start it there (systemctl start "
+            "azure-maintenance), or take its mark back with the playbook recover and -e recover_take=watcher -e recover_force=true.",
+        )
+    elif machine["recovering"] is not None and not machine["lost"]:
+        yield (
+            "left",
+            f"{host} still bears {whose_mark}: its watcher has not brought it back yet (azure-maintenance status).",
+        )
 
 
 def _left(record: Record, machine: MachineState, owner: str, at: float) -> Iterable[tuple[str, str]]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ...module_utils._events.event import event_from_dict
 from ...module_utils._steps.sequence import TAKEN_BACK, WAITING
 from ...module_utils._text import listed, one_line, sentence
-from .asked import Asked, event_words, has_ended, holder_words, is_drains
+from .asked import Asked, event_words, has_ended, holder_words, is_drains, is_watchers
 from .status import duration
 
 
@@ -118,6 +118,16 @@ def _against(mark: Mapping[str, Any] | None, machine: Asked, wish: Wish) -> str:
         return (
             f"was taken out of service by {whose}, since {mark['since']}, and not for an event: let the play that did it bring "
             f"it back (entry point recover of role drain). Nothing was done. (-e recover_take={run} takes it back here.)"
+        )
+    if is_watchers(mark):
+        state = (
+            "is down: start it there (systemctl start azure-maintenance)"
+            if machine.expired
+            else "brings it back itself"
+        )
+        return (
+            f"is held by {whose}, since {mark['since']}, which {state}. Nothing was done. (By hand: azure-maintenance recover on the "
+            f"machine, which runs its hooks, too; -e recover_take={run} takes back the steps of the inventory here.)"
         )
     if has_ended(machine):
         return ""

@@ -99,6 +99,7 @@ class MachineState(TypedDict):
     uptime: float | None
     boot_id: str
     yes: list[str]  # keys of the events that a person has agreed to
+    watcher: Watcher | None  # its own, as it was last heard of
     # what is under way
     begun: float | None  # since when a preparation may be under way: it was asked for, or found
     recovering: float | None  # since when it could be brought back
@@ -111,6 +112,15 @@ class MachineState(TypedDict):
 
 
 # ---- events ----
+
+
+class Watcher(TypedDict):
+    """What the machine's own watcher says of itself."""
+
+    act: str  # prepare or report
+    version: str
+    alive: bool  # it was heard of lately
+    lacks: list[str]  # the inventory's steps that it does not have, in words
 
 
 class Sighting(TypedDict):

@@ -23,7 +23,20 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 
 PROGRAM = "ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.process"
 ENVIRONMENT = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
-KEYS = {"lost", "answers", "mark", "yes", "boot_id", "uptime", "took", "number", "fenced", "ask", "elsewhere"}
+KEYS = {
+    "lost",
+    "answers",
+    "mark",
+    "yes",
+    "watcher",
+    "boot_id",
+    "uptime",
+    "took",
+    "number",
+    "fenced",
+    "ask",
+    "elsewhere",
+}
 
 
 @pytest.fixture
@@ -48,6 +61,7 @@ def test_an_empty_call_says_how_the_machine_is(machine):
         "answers": [],
         "mark": None,
         "yes": [],
+        "watcher": None,
         "boot_id": "boot-1",
         "uptime": 5000.0,
         "took": 0.0,

@@ -88,6 +88,7 @@ class Machine:
         self.approved = []
         self.asked = []  # requests, in the order in which they came, with their time
         self.done_at = None
+        self.watcher = None  # what its own watcher says of itself
 
     def show(self, *events):
         self.documents = list(events)
@@ -128,6 +129,7 @@ class Machine:
             "answers": answers,
             "mark": self.mark,
             "yes": self.yes,
+            "watcher": self.watcher,
             "boot_id": self.boot,
             "number": call["number"],
             "fenced": "",

@@ -182,7 +182,7 @@ def test_a_mark_that_can_not_be_read_is_a_mark():
 
 def test_its_own_watcher_may_have_prepared_it():
     run = Run()
-    run["web1"].mark = mark("w", ["A"], kind="watcher", until=100000.0)
+    run["web1"].mark = mark("watcher", ["A"], kind="watcher")
     run.show(event("A", ["vm1", "vm2"]))
     run.until(lambda: run.sent("A"))
     assert run.goes("web1") == []

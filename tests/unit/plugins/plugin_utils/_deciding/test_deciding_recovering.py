@@ -149,3 +149,24 @@ class TestAMarkThatCanNotBeRead:
     def test_both_together_take_back_all_steps(self):
         found = verdict(mark=UNREADABLE, wish=Wish(force=True, unmarked=True))
         assert (found.verdict, found.unmarked, found.drop) == ("recover", True, True)
+
+
+class TestOfItsWatcher:
+    MARK = mark("A-1", kind="watcher", run="watcher")
+
+    @pytest.mark.parametrize(
+        "alive, words", [(True, "which brings it back itself"), (False, "which is down: start it there")]
+    )
+    def test_its_mark_is_taken_back_by_nobody_else(self, alive, words):
+        found = verdicts([machine("web1", dict(answer(mark=self.MARK, **PAST), watcher={"alive": alive}))], NOTHING)[
+            "web1"
+        ]
+        assert found.verdict == "refuse"
+        assert words in found.words and "azure-maintenance recover" in found.words
+
+    def test_nor_where_it_was_removed(self):
+        assert "which is down" in verdict(mark=self.MARK, **PAST).words
+
+    def test_unless_a_person_says_so(self):
+        found = verdict(mark=self.MARK, wish=Wish(take="watcher"), **PAST)
+        assert (found.verdict, found.take, found.forced) == ("recover", "watcher", True)

@@ -1,0 +1,49 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the machine has a watcher of its own, by what that says of itself in the folder of the mark.
+
+Private to this collection.
+"""
+
+import json
+import os
+from typing import Any, Dict, Mapping, Optional, Sequence
+
+from .lease import Moment
+
+NAME = "watcher.json"
+FORMAT = 1
+
+SILENT = 120.0
+"""Seconds without a word after which a watcher is taken to be down; it says something every 30."""
+
+
+def published(folder: str) -> Optional[Dict[str, Any]]:
+    """What the watcher of that folder says of itself; None when there was none, or it can't be read."""
+    try:
+        with open(os.path.join(folder, NAME), encoding="utf-8") as file:
+            found = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+
+
+def watched(folder: str, moment: Moment, steps: Sequence[Mapping[str, Any]]) -> Optional[Dict[str, Any]]:
+    """What whoever comes from outside has to know of it; None where there is no watcher.
+
+    :arg steps: as the inventory has them for this machine
+    :return: ``act``, ``version``, whether it is ``alive``, and ``lacks``: the inventory's steps that it does not have, in words
+    """
+    found = published(folder)
+    if found is None:
+        return None
+    uptime = found.get("uptime")
+    heard = found.get("boot_id") == moment.boot_id and isinstance(uptime, (int, float))
+    known = {step.get("key") for step in found.get("steps") or () if isinstance(step, dict)}
+    return {
+        "act": str(found.get("act")),
+        "version": str(found.get("version")),
+        "alive": heard and moment.uptime - uptime <= SILENT,
+        "lacks": [str(step["does"] or step["key"]) for step in steps if step["key"] not in known],
+    }

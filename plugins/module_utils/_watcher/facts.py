@@ -1,0 +1,96 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All that the watcher goes by in one tick. What is not in here, its handling does not know. Pure.
+
+Private to this collection.
+"""
+
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
+
+from .._events.document import Document
+from .._events.policy import Rule
+from .._machine.lease import Moment
+from .._machine.places import Mark
+from .._steps.step_type import Step
+
+PREPARE, REPORT = "prepare", "report"
+ALONE, NEVER = "alone", "never"
+
+
+class Identity(NamedTuple):
+    """Who the machine is, as its metadata service says."""
+
+    name: str  # compute/name; events list it
+    vm_id: str  # compute/vmId; a copy of the machine has another one
+
+
+class Look(NamedTuple):
+    """The last document that came."""
+
+    document: Document
+    at: float  # when it came, by the clock that nobody sets
+    date: Optional[float]  # Unix time of the answer's Date header
+    number: int  # counts up with every answer
+
+
+class Answer(NamedTuple):
+    """What the machine program said to the last ``Go``."""
+
+    to: str  # prepared or recovered
+    state: str  # preparing, prepared, failed, recovering, recovered, half, refused
+    why: str
+    steps: List[Dict[str, Any]]  # as the mark has them
+    at: float
+
+
+class Posted(NamedTuple):
+    """What came of the last approval of an event that was sent."""
+
+    at: float
+    accepted: bool
+    why: str
+
+
+class Hold(NamedTuple):
+    """No approvals by choice until it is released."""
+
+    reason: str
+    by: str
+    until: Optional[float]  # Unix time; None until somebody releases it
+    vm_id: str = ""  # of the machine on which it was laid down
+
+
+class Settings(NamedTuple):
+    """What the user wants, checked."""
+
+    act: str = PREPARE
+    approve: str = ALONE
+    policy: Tuple[Rule, ...] = ()
+    prepare_before: float = 300.0  # seconds
+    limits: float = 0.0  # the sum of the limits of its prepare hooks and steps
+    undo_limits: float = 0.0  # and of what takes them back
+    spaces: float = 120.0  # seconds between another machine's outage and its own
+
+
+class Facts(NamedTuple):
+    """The world as one tick sees it."""
+
+    now: float  # the clock that nobody sets
+    moment: Moment  # the machine's own: wall, time since the boot, boot id
+    settings: Settings
+    identity: Optional[Identity]  # None until the service has said it
+    look: Optional[Look]  # None until the first document
+    blind: str  # why the last look failed; "" when it did not
+    mark: Optional[Mark]
+    unreadable: str  # why the mark that is there can't be read
+    answer: Optional[Answer]
+    posted: Dict[str, Posted]  # by the event's key
+    hold: Optional[Hold]
+    yes: FrozenSet[str]  # keys of the events to which a person has said yes
+    steps: Dict[
+        str, Tuple[Step, ...]
+    ]  # by type of event, in lower case: hooks and drain steps; under "" those of any other
+    going_down: bool  # the system is being shut down
+    settled: bool  # the jobs of its boot are over, or have been waited for long enough
+    crippled: str  # why the state can't be written; "" when it can

@@ -1,0 +1,45 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Machines that have a watcher of their own: it prepares them and brings them back, the run waits for its mark and approves. Pure.
+
+Private to this collection.
+
+A watcher that is down gives nothing away: a mark that it has left is only taken back by itself, or by a person. Where it has not begun,
+the run prepares the machine as any other.
+"""
+
+from __future__ import annotations
+
+from ...module_utils._text import listed, one_line
+from .marks import WATCHER, holder_words, phase, whose
+from .schema import MachineState, Record
+
+
+def is_its_watchers(machine: MachineState) -> bool:
+    """Whether the machine is prepared by its own watcher, and so by nobody else."""
+    watcher = machine["watcher"]
+    return bool(watcher and watcher["alive"] and watcher["act"] == "prepare")
+
+
+def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at: float) -> str:
+    """Why its watcher can't be waited for; "" when it can, or has nothing to do with it.
+
+    :arg prepared: whether its mark says that it is prepared for what is asked about
+    """
+    watcher = machine["watcher"]
+    if prepared:
+        return ""
+    if watcher and is_its_watchers(machine) and watcher["lacks"]:
+        return f"its watcher (version {one_line(watcher['version'], 40)}) has no such step: {lacking(machine)}"
+    if whose(record, machine, at) != WATCHER:
+        return ""
+    if phase(machine) == "half":
+        return f"could not be prepared by its watcher (mark of {holder_words(machine)})"
+    return "" if is_its_watchers(machine) else f"bears the mark of {holder_words(machine)}, which is down"
+
+
+def lacking(machine: MachineState) -> str:
+    """The steps of the inventory that its watcher does not have, for people."""
+    watcher = machine["watcher"]
+    return listed([one_line(words, 200) for words in watcher["lacks"]]) if watcher else ""

@@ -1,0 +1,42 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What whoever comes from outside learns of a machine's own watcher."""
+
+import json
+
+import pytest
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.watched import watched
+
+STEPS = [
+    {"key": "service nginx", "does": "stop the service nginx"},
+    {"key": "command sync", "does": "run sync"},
+]
+SAYS = {"format": 1, "act": "prepare", "version": "0.2.0", "boot_id": "b", "uptime": 900.0, "steps": [{"key": "service nginx"}]}
+
+
+def asked(folder, says=SAYS, uptime=1000.0, boot_id="b"):
+    if says is not None:
+        (folder / "watcher.json").write_text(says if isinstance(says, str) else json.dumps(says))
+    return watched(str(folder), Moment(0.0, uptime, boot_id), STEPS)
+
+
+def test_one_that_lives_says_what_it_does_and_what_it_lacks(tmp_path):
+    assert asked(tmp_path) == {"act": "prepare", "version": "0.2.0", "alive": True, "lacks": ["run sync"]}
+
+
+@pytest.mark.parametrize("uptime, boot_id", [(1020.1, "b"), (910.0, "another")])
+def test_one_that_has_not_been_heard_of_is_down(tmp_path, uptime, boot_id):
+    assert asked(tmp_path, uptime=uptime, boot_id=boot_id)["alive"] is False
+
+
+@pytest.mark.parametrize("says", [None, "", "[]", "{", dict(SAYS, format=2)])
+def test_where_nothing_can_be_read_there_is_none(tmp_path, says):
+    assert asked(tmp_path, says) is None
+
+
+@pytest.mark.parametrize("odd", [{"uptime": None}, {"uptime": "x"}, {"steps": None}, {"steps": [3]}])
+def test_odd_content_is_no_watcher_that_has_all(tmp_path, odd):
+    found = asked(tmp_path, dict(SAYS, **odd))
+    assert not found["alive"] or len(found["lacks"]) == 2

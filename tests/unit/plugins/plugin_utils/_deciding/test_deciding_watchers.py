@@ -1,0 +1,124 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Machines with a watcher of their own: it prepares them and brings them back, the run waits for its mark and approves."""
+
+from __future__ import annotations
+
+import pytest
+from runs import Run, event, mark, started
+
+
+def says(**more):
+    return dict({"act": "prepare", "version": "0.2.0", "alive": True, "lacks": []}, **more)
+
+
+def watched(*hosts, **more):
+    """A run in which these hosts have watchers."""
+    run = Run()
+    for host in hosts:
+        run[host].watcher = says(**more)
+    return run
+
+
+def by_watcher(phase="prepared", **more):
+    # A watcher does not renew its lease while all is quiet.
+    return mark("watcher", ["A"], phase=phase, kind="watcher", until=30.0, **more)
+
+
+def test_the_run_waits_for_the_watcher_s_mark_and_approves():
+    run = watched("web1")
+    run.show(event("A", ["vm1", "vm2"]))
+    run.until(lambda: run.prepared("web2"))
+    run.tick(20)
+    assert run.goes("web1") == [] and not run.sent("A")
+    run["web1"].mark = by_watcher("preparing")
+    run.tick(20)
+    assert not run.sent("A")
+    run["web1"].mark = by_watcher()
+    run.tick(3)
+    assert run.sent("A") and run.goes("web1") == []
+    assert "prepared   web1" in run.timeline
+
+
+def test_the_run_waits_until_the_watcher_has_brought_it_back():
+    run = watched("web1")
+    run["web1"].mark = by_watcher()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    run.show(started(event("A", ["vm1"])))
+    run.tick(5)
+    run.show()
+    run.tick(10)
+    assert not run.record["finished"] and run.goes("web1") == []
+    run["web1"].mark = None
+    run.to_end()
+    assert run.problems == [] and "recovered  web1" in run.timeline
+
+
+def test_one_that_its_watcher_does_not_bring_back_is_a_problem():
+    run = watched("web1")
+    run["web1"].mark = by_watcher()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    run.show()
+    run.to_end()
+    assert run.problems == [
+        "web1 still bears the mark of watcher watcher of ctl1, since 1970-01-01T00:00:00Z: its watcher has not brought it back yet "
+        "(azure-maintenance status)."
+    ]
+
+
+def test_a_watcher_that_only_reports_leaves_all_to_the_run():
+    run = watched("web1", act="report")
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    assert "prepared" in run.goes("web1")
+
+
+def test_a_watcher_that_is_down_and_has_not_begun_leaves_the_machine_to_the_run():
+    run = watched("web1", alive=False)
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    assert "prepared" in run.goes("web1")
+
+
+def test_the_mark_of_a_watcher_that_is_down_is_not_taken_over_nor_approved():
+    run = watched("web1", alive=False)
+    run["web1"].mark = by_watcher("preparing")
+    run.show(event("A", ["vm1"]))
+    run.tick(60)
+    assert run.goes("web1") == [] and not run.sent("A")
+    assert any("systemctl start azure-maintenance" in problem for problem in run.problems), run.problems
+
+
+@pytest.mark.parametrize("phase", ["preparing", "half"])
+def test_what_a_watcher_could_not_prepare_is_not_approved(phase):
+    run = watched("web1")
+    run["web1"].mark = by_watcher(phase)
+    run.show(event("A", ["vm1"]))
+    run.tick(30)
+    assert not run.sent("A")
+    assert ("could not be prepared by its watcher" in run.event("A")["hold"]) == (phase == "half")
+
+
+def test_a_machine_whose_steps_its_watcher_lacks_is_refused():
+    run = watched("web1", lacks=["stop the service nginx"])
+    run["web1"].mark = mark("watcher", ["B"], phase="prepared", kind="watcher")
+    run.show(event("A", ["vm1"]))
+    run.tick(30)
+    assert not run.sent("A") and run.goes("web1") == []
+    assert any(
+        "it lacks: stop the service nginx" in problem and "deploy_watcher" in problem for problem in run.problems
+    )
+
+
+def test_what_this_run_has_begun_before_there_was_a_watcher_it_ends_itself():
+    run = Run()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run["web1"].mark)
+    run["web1"].watcher = says()
+    run.until(lambda: run.sent("A"))
+    run.show()
+    run.to_end()
+    assert run.marked() == [] and run.problems == []
