@@ -128,7 +128,7 @@ def test_which_log_it_is(tmp_path, monkeypatch, listener):
         monkeypatch.setattr(sys, "stderr", err)
         found = os.fstat(err.fileno())
         stream = f"{found.st_dev}:{found.st_ino}"
-        monkeypatch.setattr("%s.JOURNAL" % make_log.__module__, str(tmp_path / "socket"))
+        monkeypatch.setattr(f"{make_log.__module__}.JOURNAL", str(tmp_path / "socket"))
         assert isinstance(make_log({"JOURNAL_STREAM": stream}, ScriptedClock(), send), JournalLog)
         for environment in ({}, {"JOURNAL_STREAM": "1:1"}):
             assert isinstance(make_log(environment, ScriptedClock(), send), StreamLog)
