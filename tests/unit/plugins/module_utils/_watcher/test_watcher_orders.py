@@ -127,7 +127,7 @@ def test_a_hold_is_kept_and_removed(tmp_path):
     assert hold.read() is None
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"until": "x"}', b"\xff"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"format": 1, "until": "x"}', b'{"format": 2}', b"\xff"])
 def test_a_hold_that_can_not_be_read_is_one_all_the_same(tmp_path, content):
     (tmp_path / "hold.json").write_bytes(content)
     assert HoldFile(str(tmp_path)).read().until is None
