@@ -237,7 +237,13 @@ def test_the_published_state(played):
     played.metadata.blind = "HTTP 503."
     played.tick()
     found = played.published()
-    assert (found["format"], found["act"], found["approve"], found["name"], found["pid"]) == (1, "prepare", "alone", "web1", 1)
+    assert (found["format"], found["act"], found["approve"], found["name"], found["pid"]) == (
+        1,
+        "prepare",
+        "alone",
+        "web1",
+        1,
+    )
     assert (found["doing"], found["events"], found["looking"]) == ("watching", ["ID-1"], False)
     assert found["problems"] == ["HTTP 503."] and found["version"] == "0.0.1"
     assert (played.state / "watcher.json").stat().st_mode & 0o777 == 0o644
