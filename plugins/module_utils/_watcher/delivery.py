@@ -88,7 +88,8 @@ class Delivery:
         return 0.0
 
     def _failed(self, outcome: Outcome, left: int) -> float:
-        pause = min(LONGEST_PAUSE, max(FIRST_PAUSE * 2 ** min(self._failures, 20), outcome.after))
+        doubled = FIRST_PAUSE * float(2 ** min(self._failures, 20))
+        pause = min(LONGEST_PAUSE, max(doubled, outcome.after))
         self._failures += 1
         if outcome.words != self._said:  # a line for each try would fill the log for days
             waits = f"{left} report{' waits' if left == 1 else 's wait'}"

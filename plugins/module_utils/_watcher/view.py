@@ -23,7 +23,7 @@ class Waits(NamedTuple):
     """A destination of reports."""
 
     words: str
-    count: int
+    number: int  # of reports
     since: Optional[float]  # Unix time of the oldest
     last_at: str
     last: str  # what came of the last try

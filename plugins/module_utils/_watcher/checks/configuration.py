@@ -9,7 +9,7 @@ Private to this collection.
 import os
 import pwd
 import shutil
-from typing import Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
@@ -49,7 +49,7 @@ def hooks(configuration: Configuration) -> List[Finding]:
     count: Dict[str, int] = {}
     longest = 0.0
     for phase in PHASES:
-        keys = set()
+        keys: Set[str] = set()
         for kind in ("", *sorted(there.kinds())):
             some = there.found(phase, kind)
             refused.update(some.refused)

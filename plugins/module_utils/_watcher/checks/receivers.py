@@ -38,8 +38,8 @@ def waiting(view: View) -> List[Finding]:
     """Destinations that are behind."""
     found = []
     for one in view.waits:
-        if one.count >= MANY or (one.since is not None and view.wall - one.since > 600):
+        if one.number >= MANY or (one.since is not None and view.wall - one.since > 600):
             last = f"; last: {one.last}" if one.last else ""
             advice = "systemctl status azure-maintenance-reports shows whether they are sent at all"
-            found.append(Finding(WARN, "reports", f"{one.words}: {one.count} wait{last}", advice))
+            found.append(Finding(WARN, "reports", f"{one.words}: {one.number} wait{last}", advice))
     return found

@@ -162,9 +162,9 @@ def _reports(view: View) -> List[str]:
     found = []
     for one in view.waits:
         last = f"; last: {one.last} ({one.last_at})" if one.last else ""
-        if one.count:
+        if one.number:
             age = f", the oldest for {duration(view.wall - one.since)}" if one.since is not None else ""
-            found.append(f"{one.words}: {one.count} WAIT{age}{last}")
+            found.append(f"{one.words}: {one.number} WAIT{age}{last}")
         else:
             found.append(f"{one.words}: nothing waits{last}")
     return found
