@@ -35,11 +35,10 @@ def container():
             return kind
     if os.environ.get("KUBERNETES_SERVICE_HOST"):
         return "kubernetes"
-    try:
-        with open("/run/systemd/container") as kind:
-            return kind.read().strip()
-    except (IOError, OSError):
+    if not os.path.exists("/run/systemd/container"):
         return ""
+    with open("/run/systemd/container") as kind:
+        return kind.read().strip()
 
 
 def has_no(user):

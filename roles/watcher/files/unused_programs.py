@@ -19,7 +19,7 @@ for path in glob.glob("/proc/[0-9]*/cmdline"):
     try:
         with open(path, "rb") as words:
             used.update(words.read().split(b"\0"))
-    except (IOError, OSError):  # it has ended
+    except OSError:  # it has ended
         pass
 found = sorted(glob.glob(os.path.join(folder, "*.pyz")))
 print(json.dumps([path for path in found if path != keep and os.fsencode(path) not in used]))
