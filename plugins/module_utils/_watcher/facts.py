@@ -58,6 +58,7 @@ class Hold(NamedTuple):
     reason: str
     by: str
     until: Optional[float]  # Unix time; None until somebody releases it
+    vm_id: str = ""  # of the machine on which it was laid down
 
 
 class Settings(NamedTuple):
