@@ -35,7 +35,16 @@ SINCE = {
     "ProtectProc": 247,
     "LoadCredential": 247,
     **dict.fromkeys(
-        ("After", "CapabilityBoundingSet", "Description", "Environment", "ExecStart", "ExecStartPre", "KillMode")
+        (
+            "After",
+            "CapabilityBoundingSet",
+            "Description",
+            "Environment",
+            "ExecReload",
+            "ExecStart",
+            "ExecStartPre",
+            "KillMode",
+        )
         + ("LockPersonality", "MemoryDenyWriteExecute", "NoNewPrivileges", "NotifyAccess", "OOMScoreAdjust")
         + ("PrivateDevices", "PrivateTmp", "ProtectControlGroups", "ProtectHome", "ProtectKernelModules")
         + ("ProtectKernelTunables", "ProtectSystem", "ReadWritePaths", "Restart", "RestartSec", "UMask", "WantedBy")
@@ -63,6 +72,7 @@ def rendered(template, **variables):
         "__watcher_systemd_version": 252,
         "__watcher_state_folder": "/var/lib/azure-maintenance",
         "__watcher_own_state_folder": True,
+        "__watcher_settings": "/etc/azure-maintenance/watcher.json",
         "__watcher_run": [sys.executable, "-I", program],
         "__watcher_watch": [sys.executable, "-I", program, "watch"],
         "__watcher_send": [sys.executable, "-I", program, "send"],

@@ -19,11 +19,11 @@ from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._events.policy import parse_policy, policy_warnings
 from ...module_utils._imds.endpoint import check_endpoint
 from ...module_utils._text import did_you_mean, listed, sentence, shown
+from ...module_utils._watcher.settings import FORMAT, SettingsError, parse_settings
 from .._drain.plan import Plan
 from .hooks import HookFile, folders_of, hook_files, is_key, longest
 from .steps import refused_steps
 
-FORMAT = 1
 LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
 _CHOICES = {"act": ("prepare", "report"), "approve": ("alone", "never")}
 _LEAST = {  # the lowest value of each number; of the others, more than 0
@@ -87,46 +87,56 @@ def files_of(options: Mapping[str, Any], steps: Plan, find_file: Callable[[str],
     own = steps["steps"] if options["act"] == "prepare" else []
     errors += refused_steps(own)
     if errors:
-        nothing: Files = {
-            "settings": {},
-            "hooks": [],
-            "folders": [],
-            "secrets": [],
-            "users": [],
-            "errors": errors,
-            "warnings": [],
-        }
-        return nothing
+        return _nothing(errors)
+    settings = {
+        "format": FORMAT,
+        "act": options["act"],
+        "approve": options["approve"],
+        "policy": options["policy"],
+        "steps": own,
+        "hooks": {
+            hook["key"]: {
+                "limit": numbers["hook_limit"] if hook["limit"] is None else hook["limit"],
+                "user": hook["user"],
+            }
+            for hook in hooks
+        },
+        "endpoint": options["endpoint"],
+        "discover": _is_true(options["discover"]),
+        "api_version": str(options["api_version"]),
+        "resource_name": str(options["resource_name"]) or None,
+        "reports": reports,
+        "folder": str(options["folder"]),
+        "hooks_folder": str(options["hooks_folder"]),
+        **numbers,
+    }
+    try:
+        parse_settings(
+            json.dumps(settings, indent=4, sort_keys=True), "the settings"
+        )  # the very check that the watcher makes
+    except SettingsError as error:
+        return _nothing([error.message.rstrip(".")])
     warnings = [*policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
     return {
-        "settings": {
-            "format": FORMAT,
-            "act": options["act"],
-            "approve": options["approve"],
-            "policy": options["policy"],
-            "steps": own,
-            "hooks": {
-                hook["key"]: {
-                    "limit": numbers["hook_limit"] if hook["limit"] is None else hook["limit"],
-                    "user": hook["user"],
-                }
-                for hook in hooks
-            },
-            "endpoint": options["endpoint"],
-            "discover": _is_true(options["discover"]),
-            "api_version": str(options["api_version"]),
-            "resource_name": str(options["resource_name"]) or None,
-            "reports": reports,
-            "folder": str(options["folder"]),
-            "hooks_folder": str(options["hooks_folder"]),
-            **numbers,
-        },
+        "settings": settings,
         "hooks": hooks,
         "folders": folders_of(hooks),
         "secrets": secrets,
         "users": sorted({hook["user"] for hook in hooks if hook["user"]}),
         "errors": [],
         "warnings": warnings,
+    }
+
+
+def _nothing(errors: list[str]) -> Files:
+    return {
+        "settings": {},
+        "hooks": [],
+        "folders": [],
+        "secrets": [],
+        "users": [],
+        "errors": errors,
+        "warnings": [],
     }
 
 

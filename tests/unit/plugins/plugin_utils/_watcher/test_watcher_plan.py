@@ -166,6 +166,12 @@ def test_what_is_said_of_a_report_has_no_secret_in_it():
     assert "token" not in only and "hush" not in only
 
 
+def test_what_only_the_watcher_itself_checks_is_refused_as_well():
+    assert "resource_name must be a text of one line" in errors(resource_name="a\nb")[0]
+    assert "api_version must be one of" in errors(api_version="2020-07-02")[0]
+    assert "folder must be a whole path" in errors(folder="state")[0]
+
+
 def test_a_secret_is_a_file_of_its_own():
     made = files(reports=[{"url": "https://x/t", "secret": "hush"}, {"url": "https://y/", "ca_file": "/ca.pem"}])
     ((name, content),) = [tuple(secret.values()) for secret in made["secrets"]]
