@@ -46,8 +46,9 @@ options:
     description: For V(place), what the machine program answered. Nothing for images.
     type: dict
   before:
-    description: For V(leaving), the settings that are on the machine.
-    type: dict
+    description: For V(leaving), the file of the settings that are on the machine.
+    type: str
+    default: ""
   mark:
     description: For V(leaving), the mark that the machine bears.
     type: dict
@@ -77,7 +78,7 @@ from ..plugin_utils._filter import call
 
 
 def watcher_plan(
-    value, part, host="", options=None, steps=None, search=(), answer=None, before=None, mark=None, force=False
+    value, part, host="", options=None, steps=None, search=(), answer=None, before="", mark=None, force=False
 ):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.

@@ -77,7 +77,7 @@ def files_of(options: Mapping[str, Any], steps: Plan, find_file: Callable[[str],
             )
     for key, check in (("policy", parse_policy), ("endpoint", check_endpoint)):
         try:
-            check(options[key])  # type: ignore[operator]
+            check(options[key])
         except ScheduledEventsError as error:
             errors.append(f"watcher_{key}: {error.message.rstrip('.')}")
     hooks, wrong = hook_files(options["hooks"], find_file)
@@ -140,16 +140,19 @@ def _nothing(errors: list[str]) -> Files:
     }
 
 
-def leaving(files: Files | None, before: Any, mark: Any, force: bool = False) -> Leaving:
+def leaving(files: Files | None, before: str, mark: Any, force: bool = False) -> Leaving:
     """Which hooks of ours go, and why they may not, while the machine is out of service by them.
 
     :arg files: what the machine gets; None where all of it goes
-    :arg before: the settings that are there; they name the hooks that are ours
+    :arg before: the file of the settings that is there, which names the hooks that are ours; "" where there is none
     :arg mark: the machine's; None where it has none
     """
-    hooks = before.get("hooks") if isinstance(before, Mapping) else None
+    try:
+        hooks = list(json.loads(before)["hooks"])
+    except (ValueError, KeyError, TypeError):
+        hooks = []
     wanted = files["settings"] if files else {"hooks": {}, "steps": []}
-    gone = sorted(key for key in hooks or () if is_key(str(key)) and key not in wanted["hooks"])
+    gone = sorted(key for key in hooks if is_key(str(key)) and key not in wanted["hooks"])
     refused = ""
     if isinstance(mark, Mapping) and (mark.get("holder") or {}).get("kind") == "watcher" and files and not force:
         keys = {*wanted["hooks"], *(step["key"] for step in wanted["steps"])}

@@ -48,7 +48,7 @@ def test_files_are_looked_for_in_order(tmp_path):
 
 def test_the_other_parts():
     assert plan(PROBED, "place", host="web1", options=PLACE, answer=answer()) == []
-    assert plan({}, "leaving", before={"hooks": {"notify.d/50-x": {}}})["hooks"] == ["notify.d/50-x"]
+    assert plan({}, "leaving", before='{"hooks": {"notify.d/50-x": {}}}')["hooks"] == ["notify.d/50-x"]
     assert plan('{"holder": {"kind": "drain"}}', "mark") == "drain"
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 
@@ -197,7 +198,7 @@ def test_a_policy_that_matches_nothing_is_warned_of():
 
 # ---- what an earlier deployment has left ----
 
-BEFORE = {"hooks": {"prepare.d/50-app": {}, "recover.d/50-old": {}, "../../etc/passwd": {}}}
+BEFORE = json.dumps({"hooks": {"prepare.d/50-app": {}, "recover.d/50-old": {}, "../../etc/passwd": {}}})
 
 
 def mark(*keys, kind="watcher"):
@@ -207,8 +208,8 @@ def mark(*keys, kind="watcher"):
 def test_only_hooks_of_ours_that_are_not_wanted_go():
     assert leaving(files(hooks=[HOOK]), BEFORE, None) == {"hooks": ["recover.d/50-old"], "refused": ""}
     assert leaving(None, BEFORE, None)["hooks"] == ["prepare.d/50-app", "recover.d/50-old"]
-    assert leaving(files(), {}, None)["hooks"] == []
-    assert leaving(files(), ["no", "settings"], None)["hooks"] == []
+    for damaged in ("", "{", "{}", "[]", '{"hooks": null}'):
+        assert leaving(files(), damaged, None)["hooks"] == []
 
 
 def test_what_brings_the_machine_back_stays_as_long_as_it_is_out():
