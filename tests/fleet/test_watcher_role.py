@@ -137,7 +137,7 @@ def test_another_version_takes_over_and_runs_no_hook(lone, deploy):
     # a hook that the old one has begun, as far as the role can see
     lone.check_output(f"systemd-run --unit=azure-test-hook sh -c 'sleep 600' {old}")
     assert deploy(__watcher_version="1.1.0") > 0
-    assert main_pid(lone) != before and status(lone)["program"] == new
+    assert main_pid(lone) != before and status(lone)["watcher"]["program"] == new
     assert lone.file(old).exists
     lone.check_output("systemctl stop azure-test-hook")
     assert deploy(__watcher_version="1.1.0") == 1

@@ -47,8 +47,6 @@ class Report(NamedTuple):
 
     url: str
     secret_file: str = ""
-    proxy: str = ""  # what is sent there, and how, :mod:`.destinations` knows
-    ca_file: str = ""
 
 
 class Configuration(NamedTuple):
@@ -168,11 +166,8 @@ class _Checked:
             url = self.text((*here, "url"), given.get("url"))
             if not url.startswith(("http://", "https://")):
                 self._refuse((*here, "url"), f"must begin with https:// or http://, not {shown(url)}")
-            more = {key: self.text((*here, key), given[key]) for key in Report._fields[1:] if given.get(key)}
-            for key in ("secret_file", "ca_file"):
-                if key in more:
-                    more[key] = self.absolute((*here, key), more[key])
-            found.append(Report(url, **more))
+            secret = given.get("secret_file")
+            found.append(Report(url, self.absolute((*here, "secret_file"), secret) if secret else ""))
         return tuple(found)
 
     def steps(self, path: Path, value: Any) -> Tuple[Step, ...]:
