@@ -38,6 +38,14 @@ options:
   steps:
     description: For V(files), the plan of filter P(cloudops.azure_maintenance.drain_steps#filter).
     type: dict
+  names:
+    description: For V(files), the names of the host's variables.
+    type: list
+    elements: str
+  known:
+    description: For V(files), the names of the role's variables.
+    type: list
+    elements: str
   search:
     description: For V(files), folders of the controller in which relative files of hooks are looked for.
     type: list
@@ -78,7 +86,18 @@ from ..plugin_utils._filter import call
 
 
 def watcher_plan(
-    value, part, host="", options=None, steps=None, search=(), answer=None, before="", mark=None, force=False
+    value,
+    part,
+    host="",
+    options=None,
+    steps=None,
+    names=(),
+    known=(),
+    search=(),
+    answer=None,
+    before="",
+    mark=None,
+    force=False,
 ):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
@@ -89,7 +108,7 @@ def watcher_plan(
         return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
     if part == "files":
-        return call(lambda given, steps: plan.files_of(given, steps, find_file), value, steps)
+        return call(lambda given, steps: plan.files_of(given, steps, find_file, names, known), value, steps)
     if part == "place":
         return call(lambda given: place.refusals(host, options, given, answer), value)
     if part == "leaving":

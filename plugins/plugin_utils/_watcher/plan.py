@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
@@ -62,13 +62,22 @@ class Leaving(TypedDict):
     refused: str
 
 
-def files_of(options: Mapping[str, Any], steps: Plan, find_file: Callable[[str], str | None]) -> Files:
+def files_of(
+    options: Mapping[str, Any],
+    steps: Plan,
+    find_file: Callable[[str], str | None],
+    names: Iterable[str] = (),
+    known: Sequence[str] = (),
+) -> Files:
     """The files of a machine.
 
     :arg options: the variables of the role, without ``watcher_``; and folder, hooks_folder, secrets_folder
     :arg steps: of this host, as filter drain_steps returns them
+    :arg names: the names of all variables of the host
+    :arg known: the names of the role's variables
     """
-    errors: list[str] = []
+    misspelt = _misspelt(names, known)
+    errors = [f"{name} is no variable of role watcher{meant}" for name, meant in misspelt if meant]
     numbers = _numbers(options, errors)
     for key, choices in _CHOICES.items():
         if options[key] not in choices:
@@ -116,7 +125,8 @@ def files_of(options: Mapping[str, Any], steps: Plan, find_file: Callable[[str],
         )  # the very check that the watcher makes
     except SettingsError as error:
         return _nothing([error.message.rstrip(".")])
-    warnings = [*policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
+    odd = [f"{name} is no variable of role watcher." for name, _meant in misspelt]
+    warnings = [*odd, *policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
     return {
         "settings": settings,
         "hooks": hooks,
@@ -126,6 +136,12 @@ def files_of(options: Mapping[str, Any], steps: Plan, find_file: Callable[[str],
         "errors": [],
         "warnings": warnings,
     }
+
+
+def _misspelt(names: Iterable[str], known: Sequence[str]) -> list[tuple[str, str]]:
+    """Variables that look like the role's and are none, each with the one that was probably meant: what is wanted is not what is done."""
+    odd = sorted({name for name in names if name.startswith("watcher_")} - set(known)) if known else []
+    return [(name, did_you_mean(name, known)) for name in odd]
 
 
 def _nothing(errors: list[str]) -> Files:

@@ -196,6 +196,18 @@ def test_a_policy_that_matches_nothing_is_warned_of():
     assert "did you mean 'Reboot'" in files(policy=rules)["warnings"][0]
 
 
+def test_a_variable_that_was_misspelt_is_refused_and_one_that_is_like_none_is_warned_of():
+    names, known = (
+        ["watcher_act", "watcher_aprove", "watcher_of_somebody_else", "aprove"],
+        ["watcher_act", "watcher_approve"],
+    )
+    made = files_of(OPTIONS, steps(), lambda path: None, names, known)
+    assert made["errors"] == ["watcher_aprove is no variable of role watcher (did you mean 'watcher_approve'?)"]
+    made = files_of(OPTIONS, steps(), lambda path: None, names[2:], known)
+    assert made["errors"] == []
+    assert made["warnings"] == ["watcher_of_somebody_else is no variable of role watcher."]
+
+
 # ---- what an earlier deployment has left ----
 
 BEFORE = json.dumps({"hooks": {"prepare.d/50-app": {}, "recover.d/50-old": {}, "../../etc/passwd": {}}})
