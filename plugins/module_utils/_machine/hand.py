@@ -20,6 +20,7 @@ PENDING = "pending"  # under way
 DONE = "done"
 FAILED = "failed"  # and may have been done in part
 ABSENT = "absent"  # nothing was ever begun under this name: the program was cut off before it could, and may begin now
+AGAIN = "again"  # it asked for another try, and that may begin now, in what is left of its time
 
 
 class Progress(NamedTuple):
@@ -47,7 +48,8 @@ class HandFailed(Exception):
 class Hand:
     """How one type of step is done here. None of these waits: what takes its time is left running and asked about.
 
-    `begin` is called with the machine's lock held and after the mark says so. What it leaves running must hold none of the
+    `begin` is called with the machine's lock held and after the mark says so, at first and whenever `check` has said ABSENT
+    (then with all of its time once more) or AGAIN. What it leaves running must hold none of the
     program's file descriptors, for the lock is one of them. A second `begin` of the same job starts nothing.
     """
 

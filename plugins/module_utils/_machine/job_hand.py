@@ -53,19 +53,26 @@ class JobHand(Hand):
 
     def lacks(self, step: Step) -> str:
         try:
-            self._as(step)
+            self.as_user(step)
         except JobFailed as error:
             return str(error)
         return super().lacks(step)
 
     def begin(self, piece: Piece) -> Progress:
         try:
-            user = self._as(piece.step)
-            quiet = bool(piece.step.get("no_log"))
-            self._jobs.begin(piece.job, self.work(piece), piece.limit + self.beyond, user, quiet)
+            self.launch(piece)
         except JobFailed as error:
-            return Progress(FAILED, str(error))
+            return error.progress()
         return self.check(piece)
+
+    def launch(self, piece: Piece) -> None:
+        """Begin its job.
+
+        :raises JobFailed: when that can't be
+        """
+        quiet = bool(piece.step.get("no_log"))
+        user = self.as_user(piece.step)
+        self._jobs.begin(piece.job, self.work(piece), piece.limit + self.beyond, user, quiet, piece)
 
     def check(self, piece: Piece) -> Progress:
         state, result = self._jobs.look(piece.job)
@@ -89,7 +96,7 @@ class JobHand(Hand):
         self._jobs.stop(piece.job)
         return self.check(piece)
 
-    def _as(self, step: Step) -> str:
+    def as_user(self, step: Step) -> str:
         """The user that a step runs as; "" for the one that this program has."""
         become = step.get("become")
         if become and os.geteuid() != 0:

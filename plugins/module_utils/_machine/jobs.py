@@ -20,6 +20,8 @@ from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
 from .._clock import Clock, Deadline
 from .._text import one_line
 from . import files
+from .hand import ABSENT as NOT_YET
+from .hand import FAILED, Piece, Progress
 from .keeper import GRACE, Keeper, Work
 
 LONGEST_BEGINNING = 2.0
@@ -36,6 +38,17 @@ CUT_OFF = "cut off"
 
 class JobFailed(Exception):
     """Why a job can't be begun, in a sentence."""
+
+    def progress(self) -> Progress:
+        """What that means to the step."""
+        return Progress(FAILED, str(self))
+
+
+class NotBegun(JobFailed):
+    """It was not begun, and may be later: the system takes nothing on while it goes down."""
+
+    def progress(self) -> Progress:
+        return Progress(NOT_YET, str(self))
 
 
 class Seen(NamedTuple):
@@ -55,11 +68,19 @@ class Jobs:
     """
 
     def __init__(self, folder: str, boot_id: str, grace: float = GRACE) -> None:
-        self._folder = folder
+        self.folder = folder
         self._grace = grace
         self._boot_id = boot_id
 
-    def begin(self, name: str, work: Work, limit: float, user: str = "", quiet: bool = False) -> bool:
+    def begin(
+        self,
+        name: str,
+        work: Work,
+        limit: float,
+        user: str = "",
+        quiet: bool = False,
+        piece: Optional[Piece] = None,
+    ) -> bool:
         """Begin a job; False when one of this name was begun before, and nothing happens.
 
         On a machine that is very slow it may be some time until :meth:`look` sees it; to begin it again is safe.
@@ -68,39 +89,61 @@ class Jobs:
             another program
         :arg limit: seconds after which the whole group is ended
         :arg user: as whom it runs; "" for the user that this process has
-        :arg quiet: whether to keep nothing of what it writes
+        :arg quiet: whether nothing is kept of what it writes
+        :arg piece: what the work was made of, for those who can't hand it over otherwise
         :raises JobFailed: when it can't be begun
         """
-        account = _account(user)
-        folder = os.path.join(self._folder, name)
-        try:
-            files.make_folder(folder)
-        except OSError as error:
-            raise JobFailed(f"the folder of the job can't be made: {one_line(error)}") from error
-
-        def keep(say: Callable[[str], None]) -> None:
-            keeper = Keeper(self._grace)
-            started = dict(self._this_process(), limit=limit)
-            if not files.write_first(os.path.join(folder, "started"), started):
-                say("before")
-                return
-            say("begun")
-            until = Clock().now() + limit
-
-            def first() -> None:
-                files.replace(os.path.join(folder, "work"), dict(self._this_process(), until=until))
-
-            files.replace(os.path.join(folder, "result"), keeper.keep(first, work, limit, account, quiet))
-            keeper.listen()
-
-        said = _detached(keep)
+        account_of(user)
+        self._make_folder(name)
+        said = _detached(lambda say: self.keep(name, work, limit, user, quiet, say))
         if said not in ("begun", "before", _LATE):
             raise JobFailed(f"the job could not be begun: {said or 'its keeper said nothing'}")
         return said != "before"
 
+    def keep(
+        self,
+        name: str,
+        work: Work,
+        limit: float,
+        user: str = "",
+        quiet: bool = False,
+        say: Callable[[str], None] = lambda word: None,
+        at_last: Any = signal.SIG_DFL,
+    ) -> bool:
+        """Be the keeper of a job, whose folder is there: in a process of its own, until nobody is left who could write.
+
+        :arg say: called with ``begun``, or with ``before`` when one of this name was begun before, and nothing happens
+        :arg at_last: what SIGTERM does when the work is over, and others are left who write
+        :return: whether it was begun
+        """
+        account = account_of(user)
+        keeper = Keeper(self._grace)
+        started = dict(self._this_process(), limit=limit)
+        if not files.write_first(self._path(name, "started"), started):
+            say("before")
+            return False
+        say("begun")
+        until = Clock().now() + limit
+
+        def first() -> None:
+            files.replace(self._path(name, "work"), dict(self._this_process(), until=until))
+
+        files.replace(self._path(name, "result"), keeper.keep(first, work, limit, account, quiet))
+        keeper.listen(at_last)
+        return True
+
+    def _make_folder(self, name: str) -> None:
+        try:
+            files.make_folder(self._path(name))
+        except OSError as error:
+            raise JobFailed(f"the folder of the job can't be made: {one_line(error)}") from error
+
+    def _path(self, name: str, *file: str) -> str:
+        return os.path.join(self.folder, name, *file)
+
     def look(self, name: str) -> Seen:
         """How far it is."""
-        folder = os.path.join(self._folder, name)
+        folder = self._path(name)
         started = files.read(os.path.join(folder, "started")) or {}
         # In this order: it may end in between.
         alive = self._lives(started)
@@ -118,7 +161,7 @@ class Jobs:
 
     def stop(self, name: str) -> None:
         """Have its keeper end it, if it still runs; its result says so. One that is late can't begin any more."""
-        path = os.path.join(self._folder, name, "started")
+        path = self._path(name, "started")
         started = files.read(path)
         if not started:
             files.make_folder(os.path.dirname(path))
@@ -134,7 +177,7 @@ class Jobs:
 
     def end_all(self, within: float) -> bool:
         """End all that run, and let none begin any more; whether they have ended within so many seconds."""
-        names = os.listdir(self._folder) if os.path.isdir(self._folder) else []
+        names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
         for name in names:
             if self.look(name).state in (ABSENT, RUNNING):
                 self.stop(name)
@@ -170,7 +213,7 @@ def _kill(work: Dict[str, Any]) -> None:
         os.killpg(work["pid"], signal.SIGKILL)
 
 
-def _account(user: str) -> Optional[pwd.struct_passwd]:
+def account_of(user: str) -> Optional[pwd.struct_passwd]:
     """The user to become; None for nobody else than this process is."""
     if not user:
         return None
@@ -185,7 +228,7 @@ def _account(user: str) -> Optional[pwd.struct_passwd]:
     return account
 
 
-def _detached(run: Callable[[Callable[[str], None]], None]) -> str:
+def _detached(run: Callable[[Callable[[str], None]], Any]) -> str:
     """Run something in a process that has no terminal, no open file and no parent of ours, and wait for the first word."""
     reader, writer = os.pipe()
     between = os.fork()
@@ -199,7 +242,7 @@ def _detached(run: Callable[[Callable[[str], None]], None]) -> str:
         os.close(reader)
 
 
-def _leave(run: Callable[[Callable[[str], None]], None], writer: int) -> NoReturn:
+def _leave(run: Callable[[Callable[[str], None]], Any], writer: int) -> NoReturn:
     try:
         os.setsid()
         if os.fork():

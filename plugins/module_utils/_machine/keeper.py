@@ -61,9 +61,10 @@ class Keeper:
         """Run it to its end, or to the limit.
 
         :arg first: called in the process of the job, the leader of its group, before the work
-        :return: ``rc`` (below 0: the signal that ended it; None: it has not ended), ``seconds``, ``stdout`` and ``stderr``
-            (the end of them), ``answer`` (what `work` returned; None where it became another program), ``problem`` (why it
-            could not even run), and whether it was ended because it ``timed_out`` or was ``stopped``
+        :return: ``rc`` (below 0: the signal that ended it; None: it has not ended), ``seconds``, ``ended`` (when, by the clock
+            of this start of the machine), ``stdout`` and ``stderr`` (the end of them), ``answer`` (what `work` returned; None
+            where it became another program), ``problem`` (why it could not even run), and whether it was ended because it
+            ``timed_out`` or was ``stopped``
         """
         began = self._clock.now()
         pipes = {name: os.pipe() for name in _STREAMS}
@@ -83,6 +84,7 @@ class Keeper:
         return {
             "rc": rc,
             "seconds": round(self._clock.now() - began, 3),
+            "ended": self._clock.now(),
             "stdout": "" if quiet else streams.end_of("stdout"),
             "stderr": "" if quiet else streams.end_of("stderr"),
             "answer": answer.get("answer"),
@@ -91,11 +93,13 @@ class Keeper:
             "stopped": why == "stopped",
         }
 
-    def listen(self) -> None:
+    def listen(self, at_last: Any = signal.SIG_DFL) -> None:
         """Take what is still written, until nobody is left who could: a service that the work has started would end with
         SIGPIPE at its next line.
+
+        :arg at_last: what SIGTERM does from now on
         """
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, at_last)
         os.chdir("/")
         while self._streams and not self._streams.closed():
             self._streams.read(None)

@@ -34,6 +34,9 @@ LONGEST_LEASE = 7 * 86400.0
 
 PHASES = ("preparing", "prepared", "recovering", "half")
 
+_KEEP = {"drain": "role drain's own recovery", "watcher": "the machine's own watcher"}
+"""Holders whose marks nobody takes over because their lease has run out: by kind, who takes them back."""
+
 _STATES = (WAITING, BEGUN, DONE, FAILED, TAKING_BACK, TAKEN_BACK, NOT_TAKEN_BACK)
 _NUMBER = (int, float)
 _FORM: Dict[str, Any] = {
@@ -147,8 +150,8 @@ def objection(mark: Mark, options: Mapping[str, Any], moment: Moment, take: str 
     if take == holder["run"] and forced:
         return ""
     whose = f"The machine is held by {described(mark, moment)}"
-    if holder["kind"] == "drain":
-        return f"{whose}: only role drain's own recovery takes that back, or one that names this run and is forced to."
+    if holder["kind"] in _KEEP:
+        return f"{whose}: only {_KEEP[holder['kind']]} takes that back, or a recovery that names this run and is forced to."
     if not is_expired(mark["lease"], moment):
         return f"{whose}, which is taken to be alive for another {left(mark['lease'], moment):.0f} s. Nothing was done."
     if take != holder["run"]:
@@ -183,7 +186,7 @@ def parsed(text: str) -> Mark:
     """
     try:
         mark = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MarkUnreadable(f"it is no JSON ({one_line(error, 100)})") from error
     if not isinstance(mark, dict):
         raise MarkUnreadable("it is no JSON object")
@@ -201,6 +204,8 @@ def parsed(text: str) -> Mark:
         raise MarkUnreadable(f"its phase is {shown(mark['phase'])}")
     if not all(isinstance(event, str) for event in mark["events"]):
         raise MarkUnreadable("its events are no texts")
+    if not isinstance(mark.get("note", {}), dict):
+        raise MarkUnreadable(f"its note is {shown(mark['note'])}")
     for step in mark["steps"]:
         _check(step, _STEP_FORM, "of a step ")
         if step["state"] not in _STATES or not isinstance(step.get("before"), (dict, type(None))):

@@ -11,6 +11,7 @@ Private to this collection.
     mark.json
     yes/NAME        a person's yes to an event
     jobs/           of the hands
+    hooks/          what hooks find, and what they leave for others
     aside/          the mark of another machine, of which this one is a copy
 """
 
@@ -27,6 +28,7 @@ from .places import Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
 from .yes import yes_event, yes_file, yes_note
 
 FOLDER = "/var/lib/azure-maintenance"
+HOOKS = "hooks"
 LOCK_WITHIN = 2.0  # seconds; it is held for moments
 _LOCK_EVERY = 0.02
 ROOM = 1024 * 1024  # bytes that a mark and what is beside it need at most
@@ -106,7 +108,7 @@ class FolderStore(Store):
             mark = self.read()
             for event in mark["events"] if mark else ():
                 self.take_yes_back(event)
-            _remove_folder(self.jobs)  # before the mark, by which alone anybody knows of them
+            self._remove_folders()  # before the mark, by which alone anybody knows of them
             self._clean()
             self._at("before unlink")
             self._unlink(self._mark)
@@ -115,7 +117,7 @@ class FolderStore(Store):
     def take_off(self) -> None:
         """Remove the mark, whatever it is, and all that is beside it."""
         with self._locked():
-            _remove_folder(self.jobs)
+            self._remove_folders()
             _remove_folder(self._yes)
             self._clean()
             self._unlink(self._mark)
@@ -126,7 +128,12 @@ class FolderStore(Store):
         with self._locked(), self._explained():
             _remove_folder(aside)
             files.make_folder(aside)
-            for path in (self.jobs, self._yes, self._mark):  # the mark last: by it alone anybody knows of the others
+            for path in (
+                self.jobs,
+                os.path.join(self.folder, HOOKS),
+                self._yes,
+                self._mark,
+            ):  # the mark last: by it alone anybody knows of the others
                 if os.path.lexists(path):
                     os.rename(path, os.path.join(aside, os.path.basename(path)))
             files.sync_folder_of(self._mark)
@@ -198,6 +205,10 @@ class FolderStore(Store):
                             f"again. `fuser {self.folder}/lock` shows who it is"
                         ) from error
                 self._clock.sleep(_LOCK_EVERY)
+
+    def _remove_folders(self) -> None:
+        for folder in (self.jobs, os.path.join(self.folder, HOOKS)):
+            _remove_folder(folder)
 
     def _clean(self) -> None:
         """Remove what a program left that was ended while it wrote."""

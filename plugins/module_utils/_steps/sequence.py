@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from .._text import listed
 from .step_type import Step
-from .types import type_of
+from .types import RECOVER_HOOK, type_of
 
 Marked = Mapping[str, Any]
 """A step in the mark: key, type, words, unwords, state, before, since, seconds, note."""
@@ -88,9 +88,31 @@ def came(step: Marked, direction: str, state: str, note: str = "", seconds: floa
     return dict(step, state=_AFTER[direction][state], note=note, seconds=round(seconds, 1))
 
 
-def tried_again(marked: Sequence[Marked]) -> List[Dict[str, Any]]:
+def tried_again(marked: Sequence[Marked], with_hooks: bool) -> List[Dict[str, Any]]:
     """The steps when a recovery that did not take back all of them begins anew."""
-    return [dict(step, state=FAILED) if step["state"] == NOT_TAKEN_BACK else dict(step) for step in marked]
+    return [
+        dict(step, state=FAILED)
+        if step["state"] == NOT_TAKEN_BACK and (with_hooks or not type_of(step["type"]).once)
+        else dict(step)
+        for step in marked
+    ]
+
+
+def done_again(marked: Sequence[Marked]) -> List[Dict[str, Any]]:
+    """The steps of a machine that was started anew by nobody's event, and is to be prepared again. Not its hooks."""
+    return [dict(step, state=WAITING) if _is_lost(step) else dict(step) for step in marked]
+
+
+def _is_lost(step: Marked) -> bool:
+    """Whether a start of the machine has taken back what was done, or cut it off where that does no harm."""
+    kind = type_of(step["type"])
+    return not kind.once and (step["state"] == DONE or step["state"] == BEGUN and kind.repeatable)
+
+
+def in_order(steps: Sequence[Step]) -> List[Step]:
+    """The steps of a call in the order of a mark: what recovering is to end with comes first, the last one first."""
+    last = [step for step in steps if step["type"] == RECOVER_HOOK.name]
+    return [*reversed(last), *(step for step in steps if step["type"] != RECOVER_HOOK.name)]
 
 
 def ours(step: Step, case: Optional[Mapping[str, Any]]) -> Optional[Step]:
@@ -109,7 +131,7 @@ def _preparing(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:
         if state == FAILED:
             return Move(STUCK, entry["key"], "do", _failure(entry, plan))
         if entry["key"] not in plan:
-            return Move(STUCK, entry["key"], "do", f"{_named(entry)} can't be done: {_GONE}")
+            return Move(STUCK, entry["key"], "do", f"{_named(entry)} can't be done: {_gone(entry)}")
         return _move(CHECK if state == BEGUN else BEGIN, entry, plan, "do")
     return Move(FINISHED, direction="do")
 
@@ -124,7 +146,7 @@ def _recovering(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:
             left.append(_failure(entry, plan))
         elif entry["key"] not in plan:
             if entry["unwords"]:
-                left.append(f"{_named(entry)} was not taken back: {_GONE}")
+                left.append(f"{_named(entry)} was not taken back: {_gone(entry)}")
         elif state == TAKING_BACK:
             return _move(CHECK, entry, plan, "undo")
         elif state == BEGUN and not plan[entry["key"]].get("elsewhere"):
@@ -134,7 +156,8 @@ def _recovering(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:
     return Move(STUCK, direction="undo", why=". ".join(left)) if left else Move(FINISHED, direction="undo")
 
 
-_GONE = "the inventory no longer has this step"
+def _gone(entry: Marked) -> str:
+    return "this hook is no longer there" if type_of(entry["type"]).once else "the inventory no longer has this step"
 
 
 def _move(what: str, entry: Marked, plan: Mapping[str, Step], direction: str) -> Move:
@@ -155,7 +178,11 @@ def _named(entry: Marked) -> str:
 def _failure(entry: Marked, plan: Mapping[str, Step]) -> str:
     """Why a step failed, with where and when."""
     undone = entry["state"] == NOT_TAKEN_BACK
-    what = type_of(entry["type"]).undoing if undone else entry["type"]
+    kind = type_of(entry["type"])
+    what = kind.undoing if undone else entry["type"]
     step = plan.get(entry["key"])
-    where = f"step {step['number']} ({step['name']}), {what}" if step else f"{entry['key']}, {what}"
+    if kind.once:
+        where = f"hook {entry['key']}"
+    else:
+        where = f"step {step['number']} ({step['name']}), {what}" if step else f"{entry['key']}, {what}"
     return f"{where}: {entry['note']} (after {round(entry['seconds'], 1)} s)"

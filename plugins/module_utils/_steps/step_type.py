@@ -145,6 +145,10 @@ class StepType(NamedTuple):
     """Whether doing it once more changes nothing: then it is gone on with where a run was cut off in the middle of it."""
     only_looks: bool = False
     """Whether it changes nothing, and only waits until something is the case."""
+    once: bool = False
+    """Whether it is begun once an outage, whatever comes of it: a hook."""
+    closing: bool = False
+    """Whether it is undone last, whatever was done before."""
     timed_out: Callable[[TaskResult], bool] = _never
     """Whether a result says that the step's own program ended it at the limit."""
 

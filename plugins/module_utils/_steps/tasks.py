@@ -53,5 +53,6 @@ VERIFICATION = StepType(
     files=_FILES,
     complete=_complete_verification,
     undoing="verify",
+    closing=True,
 )
 """What a file of ``drain_verify_tasks`` is; no step of ``drain_steps`` can be of this type."""

@@ -8,7 +8,7 @@ Private to this collection.
 
 from typing import Dict
 
-from . import command, connections, failover_cluster, haproxy, http, iis, service, tasks
+from . import command, connections, failover_cluster, haproxy, hook, http, iis, service, tasks
 from .step_type import StepType
 
 TYPES: Dict[str, StepType] = {
@@ -26,8 +26,11 @@ TYPES: Dict[str, StepType] = {
 }
 
 VERIFICATION = tasks.VERIFICATION
+PREPARE_HOOK, RECOVER_HOOK = hook.PREPARE, hook.RECOVER
+
+_PRIVATE = {kind.name: kind for kind in (VERIFICATION, PREPARE_HOOK, RECOVER_HOOK)}
 
 
 def type_of(name: str) -> StepType:
-    """The type of a step of a plan, the verifications after them included."""
-    return VERIFICATION if name == VERIFICATION.name else TYPES[name]
+    """The type of a step of a plan: a user's, or one that no user can name."""
+    return _PRIVATE[name] if name in _PRIVATE else TYPES[name]

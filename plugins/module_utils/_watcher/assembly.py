@@ -6,16 +6,16 @@
 Private to this collection.
 """
 
+import os
 import sys
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from .._clock import Clock
-from .._imds.discovery import Files, find_endpoints
 from .._machine.hand import Hand
 from .._machine.places import Store
 from .._machine.program import Parts as ProgramParts
 from .._machine.store import FolderStore
-from .._machine.system import System
+from .._machine.system import System, moment_of
 from .._steps.step_type import Step
 from .acts import Go, Say
 from .facts import Facts, Identity
@@ -97,7 +97,7 @@ def assemble(
         wake.wake,
         why_not,
         expects_events=any(program.mark()),
-        find=lambda: find_endpoints(Files(), clock.wall()),
+        find=lambda: _endpoints(clock),
     )
     parts = Parts(
         settings=settings,
@@ -132,6 +132,12 @@ def assemble(
     return Assembled(parts, start, stop)
 
 
+def _endpoints(clock: Clock) -> Any:
+    from .._imds.discovery import Files, find_endpoints  # hardly anybody needs it
+
+    return find_endpoints(Files(), clock.wall())
+
+
 def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mapping[str, Any]) -> Inside:
     """The insides as they are on a machine."""
     # Not at the top: what has nothing to do with them is tested without them.
@@ -140,22 +146,31 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     from .._machine.units import jobs_of
     from .finding import found_steps
     from .handling import Handling
+    from .report import Machine
+    from .reserve import Reserve, ReservedStore
     from .telling import Telling
 
     system = System()
-    store = FolderStore(configuration.folder, clock)
+    folder = configuration.folder
+    store, reserve = FolderStore(folder, clock), Reserve(folder)
     # -S: it starts faster, and needs nothing but Python
     jobs = jobs_of(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
     hands = make_hands(jobs)
-    telling = Telling(configuration, clock, log, system, about["version"])
+    machine = Machine(os.uname().nodename, about["version"])
+    telling = Telling(configuration, machine, lambda: moment_of(system, clock), clock, log)
+
+    def find(now: Configuration) -> Found:
+        telling.configure(now)
+        return found_steps(now)
+
     return Inside(
-        store=telling.reserved(store),
+        store=ReservedStore(store, reserve),
         hand_of=lambda step: hands.get(step["type"]),
         end_jobs=lambda: jobs.end_all(GRACE + AT_LAST + 0.5),
-        find=found_steps,
+        find=find,
         context=telling.context,
         tell=telling.tell,
-        crippled=lambda: telling.crippled() or store.unwritable(),
+        crippled=lambda: reserve.crippled() or store.unwritable(),
         make_handling=Handling,
         stop=telling.stop,
     )

@@ -69,5 +69,5 @@ def _parsed(path: str) -> Hold:
             return _UNKNOWN
         words = {key: one_line(given.get(key), 500) for key in ("reason", "by", "vm_id")}
         return Hold(until=until, **words)
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return _UNKNOWN

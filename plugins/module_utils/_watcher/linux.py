@@ -17,7 +17,7 @@ from typing import Callable
 
 from .._clock import Clock
 from .._machine.lease import Moment
-from .._machine.system import System, moment_of
+from .._machine.system import System
 from .systems import Wake, WatchedSystem
 
 SYSTEMD = "/run/systemd/system"  # is there where systemd is the system's manager
@@ -41,6 +41,7 @@ class LinuxSystem(WatchedSystem):
         self._settle = settle
         self._ask = ask
         self._system = system
+        self._boot_id = system.boot_id()
         self._began = clock.now()
         self._has_systemd = has_systemd
         self._is_settled = not has_systemd
@@ -53,7 +54,7 @@ class LinuxSystem(WatchedSystem):
         return self._is_settled or self._clock.now() - self._began >= self._settle
 
     def moment(self) -> Moment:
-        return moment_of(self._system, self._clock)
+        return Moment(self._clock.wall(), self._system.uptime(), self._boot_id)
 
     def start(self) -> None:
         if self._has_systemd:

@@ -59,7 +59,6 @@ class Looking:
         self._in_a_row = 0
         self._expects_events = expects_events or bool(latest and latest.document.incarnation is not None)
         self._transport = asking.transport()
-        self._endpoints = [asking.endpoint]
         self._client = self._conversation(asking.endpoint)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="looking", daemon=True)
@@ -122,7 +121,7 @@ class Looking:
         interval = self._asking.configuration.interval
         if error.kind == "version_refused":
             self._client.choose_version_anew()
-        elif error.kind in ("unreachable", "timeout") and self._answered_never:
+        elif error.kind in ("unreachable", "timeout") and self.latest is None:
             self._try_elsewhere()
         ordered = min(asked_pause(error), LONGEST_ORDER)
         if ordered:
@@ -134,18 +133,12 @@ class Looking:
         steps = _SLOWER.get(error.kind, (interval,))
         return max(interval, steps[min(self._in_a_row, len(steps)) - 1])
 
-    @property
-    def _answered_never(self) -> bool:
-        return self.latest is None
-
     def _try_elsewhere(self) -> None:
         """The next look goes to the next of the addresses that may be the service's."""
-        if self._client.endpoint == self._endpoints[-1]:
-            self._endpoints = [self._asking.configuration.endpoint, *self._asking.elsewhere()]
-            following = self._endpoints[0]
-        else:
-            following = self._endpoints[self._endpoints.index(self._client.endpoint) + 1]
-        if following != self._client.endpoint:
+        candidates = [self._asking.configuration.endpoint, *self._asking.elsewhere()]
+        now = self._client.endpoint
+        following = candidates[(candidates.index(now) + 1) % len(candidates)] if now in candidates else candidates[0]
+        if following != now:
             self._client = self._conversation(following)
 
     def _conversation(self, endpoint: str) -> Client:

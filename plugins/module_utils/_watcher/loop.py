@@ -8,7 +8,6 @@ Private to this collection.
 It ticks in one thread, which alone changes anything. All that may hang is done beside it.
 """
 
-import traceback
 from typing import Any, List, Optional, Tuple
 
 from .._text import one_line
@@ -116,7 +115,8 @@ class Loop:
         before = self._answer
         self._answer = answer = parts.program.go(go, steps, facts.identity, parts.metadata.endpoint, take)
         if obeying.recovery and answer.state not in _UNDER_WAY:
-            parts.log.say(obeying.recovered(answer.why or f"The machine is {answer.state}."), NOTICE)
+            words = answer.why or f"The machine is {answer.state}."
+            parts.log.say(obeying.recovered(words, answer.state == "recovered"), NOTICE)
         is_new = before is None or (before.to, before.state, before.why) != (answer.to, answer.state, answer.why)
         if is_new:
             parts.log.say(f"The machine program: {answer.state}. {answer.why}".strip(), INFO)
@@ -139,6 +139,8 @@ class Loop:
     # --- what it says of itself ---
 
     def _crashed(self, error: Exception) -> None:
+        import traceback  # takes memory, and is hardly ever needed
+
         parts, now = self._parts, self._parts.clock.now()
         self._crashes += 1
         lines = "".join(traceback.format_exception(type(error), error, error.__traceback__))

@@ -9,9 +9,12 @@ Private to this collection.
 What a word does not need is not imported: a job is begun in moments.
 """
 
-from typing import List
+import os
+import sys
+from typing import Any, Dict, List
 
 RUN = ("run", "watch")
+SYSTEMD = "/run/systemd/system"
 
 
 def main(version: str, program: str, arguments: List[str]) -> int:
@@ -22,6 +25,8 @@ def main(version: str, program: str, arguments: List[str]) -> int:
     """
     word, rest = arguments[0] if arguments else "", arguments[1:]
     if word in RUN:
+        if os.path.isdir(SYSTEMD):  # else steps are done in this process's own children, and some of them need it
+            _without_openssl()
         from .service import run
 
         return run(version, rest, program)
@@ -34,10 +39,14 @@ def main(version: str, program: str, arguments: List[str]) -> int:
 
         machine()
         return 0
-    if word == "send":
-        from .sender import main as sender
-
-        return int(sender(version, rest))
     from .command import main as command
 
-    return int(command(version, arguments))
+    return command(version, arguments)
+
+
+def _without_openssl() -> None:
+    """Python loads it for digests and with http.client. It would take a fifth of the memory, and digests have another source; the
+    metadata service is asked in plain text."""
+    modules: Dict[str, Any] = vars(sys)["modules"]
+    for name in ("_ssl", "_hashlib"):
+        modules.setdefault(name, None)

@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from .._clock import Clock, iso_utc
 from .._machine.places import NotWritten
@@ -17,6 +17,10 @@ from .orders import Order, Orders
 from .program import RUN, Program
 
 KEPT = 20  # outcomes
+
+
+class NotDone(Exception):
+    """Why an order was not carried out, in a sentence."""
 
 
 class Obeying:
@@ -31,7 +35,7 @@ class Obeying:
         self, orders: Orders, hold: HoldFile, program: Program, clock: Clock, check: Callable[[], List[str]]
     ) -> None:
         self.recovery: Optional[Order] = None
-        self.outcomes: List[Dict[str, str]] = []
+        self.outcomes: List[Dict[str, Any]] = []
         self._orders = orders
         self._hold = hold
         self._program = program
@@ -42,18 +46,23 @@ class Obeying:
         """Carry out those that wait; returns a sentence about each."""
         said = []
         for order in self._orders.take():
+            done = False
             try:
-                outcome = order.problem or self._carried_out(order, look, identity)
+                if order.problem:
+                    raise NotDone(order.problem)
+                outcome, done = self._carried_out(order, look, identity), True
+            except NotDone as error:
+                outcome = str(error)
             except (OSError, NotWritten) as error:
                 outcome = f"It could not be carried out: {one_line(error, 300)}"
             if outcome:
-                said.append(self._noted(order, outcome))
+                said.append(self._noted(order, outcome, done))
         return said
 
-    def recovered(self, outcome: str) -> str:
+    def recovered(self, outcome: str, done: bool) -> str:
         """The order to recover has been carried out, or can't be; returns a sentence about it."""
         order, self.recovery = self.recovery, None
-        return self._noted(order, outcome) if order else ""
+        return self._noted(order, outcome, done) if order else ""
 
     def take_from(self) -> str:
         """The run whose mark the order takes from it; "" for none."""
@@ -76,44 +85,43 @@ class Obeying:
         if order.order == "approve":
             return self._yes(order, look)
         if order.order == "recover":
-            return self._recover(order, look, identity)
-        return " ".join(self._check()) or "Nothing is wrong."
+            self._recover(order, look, identity)
+            self.recovery = order
+            return ""
+        problems = self._check()
+        if problems:
+            raise NotDone(" ".join(problems))
+        return "Nothing is wrong."
 
     def _yes(self, order: Order, look: Optional[Look]) -> str:
         events = look.document.events if look else ()
         found = [event for event in events if event.key == order.event.upper()]
         if not found:
             there = ", ".join(event.event_id for event in events) or "none"
-            return f"The document holds no event {order.event}; there {'is' if len(events) < 2 else 'are'} {there}."
+            raise NotDone(f"The document holds no event {order.event}. Those that it holds: {there}.")
         self._program.say_yes(found[0].event_id, order.by)
         return f"The yes to {found[0].event_id} is noted; it is approved as soon as this machine is prepared."
 
-    def _recover(self, order: Order, look: Optional[Look], identity: Optional[Identity]) -> str:
+    def _recover(self, order: Order, look: Optional[Look], identity: Optional[Identity]) -> None:
+        """:raises NotDone: when the machine can't be recovered, or must not be unless it is forced"""
         mark, unreadable = self._program.mark()
         if unreadable:
-            return f"The machine can't be recovered by a mark that can't be read: {unreadable}"
+            raise NotDone(f"The machine can't be recovered by a mark that can't be read: {unreadable}")
         if not mark:
-            return "The machine bears no mark: there is nothing to take back."
-        if mark["holder"]["run"] != RUN and not order.force:
-            return (
-                f"The machine is held by {mark['holder']['kind']} {mark['holder']['run']}; to take it over, force it."
-            )
-        if not order.force and not (look and identity):
-            return "Which events concern this machine is not known yet; to recover it all the same, force it."
-        open_ones = (
-            [event.event_id for event in look.document.events if event.affects(identity.name)]
-            if look and identity
-            else []
-        )
-        if open_ones and not order.force:
-            return (
-                f"The event {open_ones[0]} is not over; to put the machine back into service before its end, force it."
-            )
-        self.recovery = order
-        return ""
+            raise NotDone("The machine bears no mark: there is nothing to take back.")
+        if order.force:
+            return
+        holder = mark["holder"]
+        if holder["run"] != RUN:
+            raise NotDone(f"The machine is held by {holder['kind']} {holder['run']}; to take it over, force it.")
+        if not (look and identity):
+            raise NotDone("Which events concern this machine is not known yet; to recover it all the same, force it.")
+        events = [event.event_id for event in look.document.events if event.affects(identity.name)]
+        if events:
+            raise NotDone(f"The event {events[0]} is not over; to put the machine back into service now, force it.")
 
-    def _noted(self, order: Order, outcome: str) -> str:
-        entry = {"name": order.name, "order": order.order, "outcome": outcome, "at": iso_utc(self._clock.wall())}
-        self.outcomes = [*self.outcomes, entry][-KEPT:]
+    def _noted(self, order: Order, outcome: str, done: bool) -> str:
+        entry: Dict[str, Any] = {"name": order.name, "order": order.order, "outcome": outcome, "done": done}
+        self.outcomes = [*self.outcomes, dict(entry, at=iso_utc(self._clock.wall()))][-KEPT:]
         by = f" of {order.by}" if order.by else ""
         return f"Order{by} to {order.order}: {outcome}" if order.order else outcome

@@ -126,7 +126,7 @@ class Orders:
 def _parsed(name: str, content: bytes) -> Order:
     try:
         given: Dict[str, Any] = json.loads(content.decode("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"it is no JSON: {one_line(error)}") from error
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise ValueError(f"it is no order of format {FORMAT}; the command `azure-maintenance` writes such")

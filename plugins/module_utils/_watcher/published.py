@@ -60,6 +60,6 @@ def read_published(folder: str) -> Optional[Dict[str, Any]]:
     try:
         with open(os.path.join(folder, NAME), encoding="utf-8") as file:
             found = json.load(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and found.get("format") == FORMAT else None

@@ -15,7 +15,7 @@ from .plan import HOOKS
 
 
 def state_of(
-    facts: Facts, parts: Parts, problems: Sequence[str], orders: Sequence[Mapping[str, str]]
+    facts: Facts, parts: Parts, problems: Sequence[str], orders: Sequence[Mapping[str, Any]]
 ) -> Dict[str, Any]:
     """The state as it is published.
 

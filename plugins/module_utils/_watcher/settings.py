@@ -18,6 +18,7 @@ from .._imds.client import DEFAULT_VERSION, VERSIONS
 from .._imds.endpoint import DEFAULT_ENDPOINT, check_endpoint
 from .._steps.step_type import Step
 from .._text import did_you_mean, one_line, shown
+from .destinations import Destination, DestinationError, destinations_of
 from .facts import ALONE, NEVER, PREPARE, REPORT, Settings
 from .json_lines import NotJson, Path, Read, read_json
 
@@ -42,13 +43,6 @@ class HookOptions(NamedTuple):
     user: str = ""  # as whom it runs; "" for root
 
 
-class Report(NamedTuple):
-    """Where reports go."""
-
-    url: str
-    secret_file: str = ""
-
-
 class Configuration(NamedTuple):
     """The whole file. ``settings`` is the part that handling goes by."""
 
@@ -62,7 +56,7 @@ class Configuration(NamedTuple):
     api_version: str = DEFAULT_VERSION
     resource_name: str = ""  # "" where the metadata service says it
     interval: float = 1.0
-    reports: Tuple[Report, ...] = ()
+    reports: Tuple[Destination, ...] = ()
     folder: str = "/var/lib/azure-maintenance"
     settle: float = 300.0
     history_bytes: int = 1048576
@@ -131,12 +125,14 @@ class _Checked:
         return str(value)
 
     def endpoint(self, path: Path, value: Any) -> str:
+        text = self.text(path, value)
         try:
-            return check_endpoint(self.text(path, value))
-        except SettingsError:
-            raise
+            endpoint = check_endpoint(text)
         except ScheduledEventsError as error:
-            self._refuse(path, f"is no address of a metadata service: {error.message}")
+            self._refuse(path, f"is no address of a metadata service: {error.message.rstrip('.')}")
+        if not endpoint.startswith("http://"):
+            self._refuse(path, f"must begin with http://, as the metadata service does, not {shown(endpoint)}")
+        return endpoint
 
     def policy(self, path: Path, value: Any) -> Any:
         try:
@@ -158,17 +154,13 @@ class _Checked:
             )
         return found
 
-    def reports(self, path: Path, value: Any) -> Tuple[Report, ...]:
-        found: List[Report] = []
-        for number, entry in enumerate(self._list(path, value)):
-            here = (*path, number)
-            given = self._object(here, entry, Report._fields)
-            url = self.text((*here, "url"), given.get("url"))
-            if not url.startswith(("http://", "https://")):
-                self._refuse((*here, "url"), f"must begin with https:// or http://, not {shown(url)}")
-            secret = given.get("secret_file")
-            found.append(Report(url, self.absolute((*here, "secret_file"), secret) if secret else ""))
-        return tuple(found)
+    def reports(self, path: Path, value: Any) -> Tuple[Destination, ...]:
+        try:
+            return tuple(destinations_of(value))
+        except DestinationError as error:
+            entry = _ENTRY.search(str(error))
+            here = (*path, int(entry.group(1)) - 1) if entry else path
+            self._refuse(here, f"can't be followed: {str(error).rstrip('.')}")
 
     def steps(self, path: Path, value: Any) -> Tuple[Step, ...]:
         """Filter drain_steps has checked them; here it is seen that they are such, and that the machine can do them alone."""
@@ -220,6 +212,7 @@ def _named(path: Path) -> str:
     return words.lstrip(".") or "the whole file"
 
 
+_ENTRY = re.compile(r"entry (\d+)")
 _RULE = re.compile(r"Rule (\d+) of the policy")
 _STEP = {"key": str, "type": str, "name": str, "does": str, "undoes": str, "timeout": (int, float)}
 _Check = Callable[[_Checked, Path, Any], Any]

@@ -8,10 +8,13 @@ Private to this collection.
 
 from typing import Dict
 
+from ..._clock import Clock
+from ..._steps.types import PREPARE_HOOK, RECOVER_HOOK
 from ..hand import Hand
 from ..jobs import Jobs
 from .command import CommandHand
 from .connections import ConnectionsHand
+from .hook import HookHand
 from .http import HttpHand
 from .service import ServiceHand
 
@@ -22,4 +25,6 @@ def make_hands(jobs: Jobs, user: str = "") -> Dict[str, Hand]:
     :arg user: as whom Ansible connects to this machine; steps with ``become: false`` run as this user
     """
     kinds = {"service": ServiceHand, "command": CommandHand, "http": HttpHand, "connections": ConnectionsHand}
-    return {name: kind(jobs, user) for name, kind in kinds.items()}
+    hook = HookHand(jobs, Clock())
+    hands: Dict[str, Hand] = {name: kind(jobs, user) for name, kind in kinds.items()}
+    return dict(hands, **{kind.name: hook for kind in (PREPARE_HOOK, RECOVER_HOOK)})

@@ -40,6 +40,14 @@ def step(name, kind="command", elsewhere=False, **options):
     return found
 
 
+def hook(name, phase="prepare", **options):
+    """A hook as the watcher has it."""
+    words = {"does": f"run {name}", "undoes": ""}
+    if phase == "recover":
+        words = {"does": "", "undoes": f"run {name}"}
+    return step(name, f"{phase}_hook", **dict(words, key=f"{phase}.d {name}", **options))
+
+
 class World:
     """What happens on the machine, whichever program does it: the jobs, and the journal of what was begun and stopped."""
 

@@ -69,6 +69,7 @@ def test_it_is_read_as_it_was_written():
         (json.dumps(a_mark(holder={"kind": "run"})), "its holder run is None"),
         (json.dumps(a_mark(phase="gone")), "its phase is 'gone'"),
         (json.dumps(a_mark(events=[1])), "its events are no texts"),
+        (json.dumps(a_mark(note=[])), r"its note is \[\]"),
         (json.dumps(a_mark(steps=[{}])), "its of a step key is None"),
         (json.dumps(a_mark(steps=[dict(a_mark()["steps"][0], state="odd")])), "service nginx can't be understood"),
         (json.dumps(a_mark(lease={"uptime": 1, "boot_id": "b", "until": None})), "its lease until is None"),
@@ -116,6 +117,19 @@ def test_what_role_drain_took_out_its_own_recover_takes_back_and_a_run_does_not(
     assert "only role drain's own recovery" in objection(drained, options(1, "run-2"), after(999), take="d1")
     assert objection(drained, options(1, "run-2"), after(999), take="d1", forced=True) == ""
     assert "taken to be alive" not in objection(drained, options(1, "run-2"), after(5))
+
+
+def test_a_watchers_mark_is_the_watchers_however_long_it_has_been_silent():
+    held = a_mark(holder={"kind": "watcher", "run": "watcher", "job": "", "controller": "web_1"})
+    assert objection(held, options(4, "watcher", "watcher"), after(9999, "boot-9")) == ""
+    for take in ("", "watcher"):
+        why = objection(held, options(9, "run-2"), after(9999, "boot-9"), take=take)
+        assert why.startswith(
+            "The machine is held by watcher watcher of web_1, since 2026-01-01T00:00:00Z: only the machine's"
+        )
+        assert why.endswith("own watcher takes that back, or a recovery that names this run and is forced to.")
+    assert objection(held, options(9, "run-2"), after(5), take="watcher", forced=True) == ""
+    assert objection(held, options(9, "run-2"), after(5), take="run-1", forced=True) != ""
 
 
 def test_two_drains_at_once_keep_off_each_other():

@@ -9,7 +9,10 @@ import re
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _steps
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.checks import StepError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import (
+    PREPARE_HOOK,
+    RECOVER_HOOK,
     TYPES,
     VERIFICATION,
     type_of,
@@ -20,7 +23,7 @@ STEPS = PLUGINS / "module_utils" / "_steps"
 ROLE = PLUGINS.parent / "roles" / "drain"
 TASKS = ROLE / "tasks"
 UNMISTAKABLE = ("haproxy", "iis", "failover")  # the other types' names are words like any others
-SHARED = {"__init__", "checks", "outcome", "sequence", "step_type", "types"}
+SHARED = {"__init__", "checks", "hook", "outcome", "sequence", "step_type", "types"}
 
 GENERIC = sorted(
     [STEPS / "checks.py", STEPS / "step_type.py"]
@@ -90,3 +93,10 @@ def test_what_its_tasks_ask_about_an_answer_its_type_can_judge(name):
 def test_a_verification_is_no_type_of_the_users():
     assert VERIFICATION.name not in TYPES and type_of(VERIFICATION.name) is VERIFICATION
     assert type_of("service") is TYPES["service"]
+
+
+@pytest.mark.parametrize("kind", [PREPARE_HOOK, RECOVER_HOOK], ids=lambda kind: kind.name)
+def test_neither_are_hooks(kind):
+    assert kind.name not in TYPES and type_of(kind.name) is kind
+    with pytest.raises(StepError):
+        kind.complete({}, None, "linux")

@@ -247,6 +247,8 @@ def test_steps_are_a_list(steps, kind):
         ("nginx", "step 1: it is a text, not a step with a type"),
         ({"name": "nginx"}, "step 1: it has no type; types are service, command"),
         ({"type": ["service"]}, "step 1: type is a list, not a word"),
+        ({"type": "prepare_hook", "path": "/x"}, "step 1 (prepare_hook): type 'prepare_hook' is unknown"),
+        ({"type": "recover_hook", "path": "/x"}, "step 1 (recover_hook): type 'recover_hook' is unknown"),
         ({"type": "service"}, "step 1 (service): one of service and name is needed"),
         (
             dict(SERVICE, nmae="x"),

@@ -1,0 +1,142 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hooks on this machine: a file is run, and run again when it asks for that.
+
+Each try is a job of its own. What the jobs' folders say is all there is to know how often it was tried, and how each try ended:
+so that whoever goes on with the outage goes on with that, too.
+
+Private to this collection.
+"""
+
+import os
+from typing import Any, Dict, List
+
+from ..._clock import Clock
+from ..._steps.hook import PREFIX, TRY_AGAIN, variables
+from ..._steps.outcome import exit_words
+from ..._steps.step_type import Step
+from .. import trust
+from ..hand import ABSENT, AGAIN, FAILED, PENDING, Piece, Progress
+from ..hook_files import HookFiles
+from ..job_hand import JobHand, become, encoded
+from ..jobs import ABSENT as NEVER_BEGUN
+from ..jobs import CUT_OFF, OVER, JobFailed, Jobs, Seen, account_of
+from ..keeper import Work
+
+FIRST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
+"""Seconds until a hook that asks for another try gets it; each time twice as long."""
+
+_PHASES = {"do": "prepare", "undo": "recover"}
+
+
+class HookHand(JobHand):
+    """Runs a hook: one of prepare in the direction ``do``, one of recover in the direction ``undo``."""
+
+    def __init__(self, jobs: Jobs, clock: Clock) -> None:
+        super().__init__(jobs)
+        self._files = HookFiles(os.path.dirname(jobs.folder))
+        self._clock = clock
+
+    def work(self, piece: Piece) -> Work:
+        path, environment = piece.step["path"], piece.step["environment"]
+
+        def run() -> Dict[str, Any]:
+            os.chdir("/")
+            os.umask(0o022)
+            os.environb.update({encoded(name): encoded(value) for name, value in environment.items()})
+            return become([path])
+
+        return run
+
+    def lacks(self, step: Step) -> str:
+        return trust.unfit(step["path"]) or super().lacks(step)
+
+    def begin(self, piece: Piece) -> Progress:
+        """The first try, or the next one."""
+        tries = self._tries(piece)
+        if tries and self._seen(piece, tries).state not in (ABSENT, AGAIN):
+            return self._seen(piece, tries)
+        refusal = trust.unfit(piece.step["path"])
+        if refusal:
+            return Progress(FAILED, f"it was not run: {refusal}")
+        try:
+            self.launch(self._ready(piece, len(tries) + 1))
+        except OSError as error:
+            return Progress(FAILED, f"its files can't be written: {error.strerror}")
+        except JobFailed as error:
+            return error.progress()
+        return self.check(piece)
+
+    def check(self, piece: Piece) -> Progress:
+        return self._seen(piece, self._tries(piece))
+
+    def stop(self, piece: Piece) -> Progress:
+        tries = self._tries(piece)
+        waits = bool(tries) and _asks(tries[-1])
+        self._jobs.stop(_name(piece, len(tries) + 1 if waits or not tries else len(tries)))
+        return Progress(FAILED, "it was ended while it waited for another try") if waits else self.check(piece)
+
+    def as_user(self, step: Step) -> str:
+        return str(step.get("user") or "")
+
+    def _tries(self, piece: Piece) -> List[Seen]:
+        """How far each try is that was begun."""
+        tries: List[Seen] = []
+        while True:
+            seen = self._jobs.look(_name(piece, len(tries) + 1))
+            if seen.state == NEVER_BEGUN:
+                return tries
+            tries.append(seen)
+
+    def _seen(self, piece: Piece, tries: List[Seen]) -> Progress:
+        if not tries:
+            return Progress(ABSENT)
+        if tries[-1].state == CUT_OFF and piece.direction == "undo" and _cut_off(tries) == 1:
+            return Progress(ABSENT, "it was cut off, and is begun once more")
+        if _asks(tries[-1]):
+            return self._when_again(piece, tries)
+        return super().check(piece._replace(job=_name(piece, len(tries))))
+
+    def _when_again(self, piece: Piece, tries: List[Seen]) -> Progress:
+        """It has asked for another try."""
+        result = tries[-1].result
+        words = f"it asked for another try ({exit_words(result)})"
+        if piece.elapsed == float("inf"):  # its times are those of before the machine's start
+            if piece.direction == "undo":
+                return Progress(ABSENT, words)
+            return Progress(FAILED, f"{words}, and the machine was started anew before that")
+        pause = min(FIRST_PAUSE * 2 ** (len(tries) - 1), LONGEST_PAUSE)
+        wait = result["ended"] + pause - self._clock.now()
+        if max(wait, 0.0) >= piece.limit - piece.elapsed:
+            return Progress(FAILED, f"{words}, and no time is left for that")
+        return Progress(PENDING, words) if wait > 0 else Progress(AGAIN, words)
+
+    def _ready(self, piece: Piece, attempt: int) -> Piece:
+        """One try, with all that the hook is told."""
+        step = piece.step
+        account = account_of(self.as_user(step))
+        name = _name(piece, attempt)
+        limit = piece.limit if attempt == 1 else min(piece.limit, piece.limit - piece.elapsed)
+        environment = variables(_PHASES[piece.direction], step["context"])
+        environment[PREFIX + "BUDGET"] = str(round(limit))
+        environment[PREFIX + "ATTEMPT"] = str(attempt)
+        environment[PREFIX + "FILE"] = self._files.event(name, step["context"], account)
+        environment[PREFIX + "NOTES"] = self._files.notes(account)
+        return piece._replace(job=name, limit=limit, step=dict(step, environment=environment))
+
+
+def _name(piece: Piece, attempt: int) -> str:
+    """What a try's job is called."""
+    return piece.job if attempt == 1 else f"{piece.job}-{attempt}"
+
+
+def _asks(seen: Seen) -> bool:
+    """Whether a try has ended with the wish for another one."""
+    result = seen.result
+    by_itself = seen.state == OVER and not (result["stopped"] or result["timed_out"] or result["problem"])
+    return by_itself and result["rc"] == TRY_AGAIN
+
+
+def _cut_off(tries: List[Seen]) -> int:
+    return sum(seen.state == CUT_OFF for seen in tries)

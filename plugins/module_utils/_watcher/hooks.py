@@ -1,0 +1,140 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hooks there are for a phase and a type of event, as steps of the machine program; and why one is refused.
+
+Private to this collection.
+"""
+
+import os
+import re
+from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Set, Tuple
+
+from .._machine import trust
+from .._steps.step_type import Step
+from .._steps.types import PREPARE_HOOK, RECOVER_HOOK
+from .._text import listed, one_line
+
+PREPARE, RECOVER, NOTIFY = PHASES = ("prepare", "recover", "notify")
+
+LIMIT = 300.0
+"""Seconds that a hook may take, where the configuration does not say."""
+
+_LEFT_OVER = re.compile(r"(~|\.swp|\.(rpm|dpkg-|ucf-)\w+)$")  # by editors and package managers
+
+
+class Hook(NamedTuple):
+    """A file of a hook folder."""
+
+    key: str  # as the configuration and reports name it: prepare.d/10-app, prepare.d/Reboot/10-app
+    name: str
+    path: str
+
+
+class Found(NamedTuple):
+    """What a look into a hook folder has found."""
+
+    steps: Tuple[Step, ...]  # in the order in which they run
+    refused: Dict[str, str]  # by key: why it is not run, and what to do
+
+
+class Hooks:
+    """The hooks of a machine.
+
+    :arg folder: the one that holds prepare.d, recover.d and notify.d
+    :arg wishes: what the configuration says of single ones, by their keys: ``limit`` and ``user``
+    :arg limit: seconds for those of which it does not say
+    :arg unfit: why a file is not run, in a sentence, or ""
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        wishes: Mapping[str, Mapping[str, Any]],
+        limit: float = LIMIT,
+        unfit: Callable[[str], str] = trust.unfit,
+    ) -> None:
+        self._folder = folder
+        self._wishes = wishes
+        self._limit = limit
+        self._unfit = unfit
+
+    def kinds(self) -> Set[str]:
+        """The types of events, in lower case, that have folders of their own."""
+        return {kind.lower() for phase in PHASES for kind in self._folders(phase)}
+
+    def found(self, phase: str, kind: str) -> Found:
+        """The hooks of a phase for a type of event, written in any case; "" for one that has no folder of its own."""
+        steps: List[Step] = []
+        refused: Dict[str, str] = {}
+        for hook in sorted(self._hooks(phase, kind), key=lambda hook: (hook.name, hook.key)):
+            why = self._unfit(hook.path)
+            if why:
+                refused[hook.key] = why
+            else:
+                steps.append(self._step(hook, phase, len(steps) + 1))
+        return Found(tuple(steps), refused)
+
+    def unknown(self) -> Dict[str, str]:
+        """By key, what is wrong with names in the configuration that no file has."""
+        known = {
+            hook.key for phase in PHASES for kind in ("", *self._folders(phase)) for hook in self._hooks(phase, kind)
+        }
+        there = f"there are {listed(sorted(known))}" if known else "there are none"
+        return {
+            key: f"the configuration names the hook {one_line(key)}, and {self._folder} has no such file; {there}"
+            for key in self._wishes
+            if key not in known
+        }
+
+    def _step(self, hook: Hook, phase: str, number: int) -> Step:
+        wish = self._wishes.get(hook.key) or {}
+        limit = float(wish.get("limit") or self._limit)
+        words = f"run {one_line(hook.key)}"
+        return {
+            "key": hook.key,
+            "number": number,
+            "name": hook.name,
+            "type": RECOVER_HOOK.name if phase == RECOVER else PREPARE_HOOK.name,
+            "path": hook.path,
+            "timeout": limit,
+            "undo_timeout": limit,
+            "user": wish.get("user") or "",
+            "elsewhere": False,
+            "does": "" if phase == RECOVER else words,
+            "undoes": words if phase == RECOVER else "",
+            "context": {},
+        }
+
+    def _hooks(self, phase: str, kind: str) -> List[Hook]:
+        folders = [""] + [name for name in self._folders(phase) if kind and name.lower() == kind.lower()]
+        found = []
+        for folder in folders:
+            inside = os.path.join(self._folder, f"{phase}.d", folder)
+            for name in _names(inside):
+                path = os.path.join(inside, name)
+                if not os.path.isdir(path):
+                    found.append(Hook("/".join(filter(None, (f"{phase}.d", folder, name))), name, path))
+        return found
+
+    def _folders(self, phase: str) -> List[str]:
+        """The folders for single types of events."""
+        inside = os.path.join(self._folder, f"{phase}.d")
+        return [name for name in _names(inside) if os.path.isdir(os.path.join(inside, name))]
+
+
+def with_context(steps: Iterable[Step], context: Mapping[str, Any]) -> List[Step]:
+    """The steps, of which hooks are told what happened.
+
+    :arg context: a report, in the one JSON form of this collection
+    """
+    hooks = (PREPARE_HOOK.name, RECOVER_HOOK.name)
+    return [dict(step, context=dict(context)) if step["type"] in hooks else step for step in steps]
+
+
+def _names(folder: str) -> List[str]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return sorted(name for name in names if not name.startswith(".") and not _LEFT_OVER.search(name))

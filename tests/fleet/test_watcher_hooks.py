@@ -1,0 +1,241 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hooks under a real systemd, as units of their own: what begins them is killed, the machine is, the system goes down."""
+
+import json
+import pathlib
+import shutil
+import time
+import zipfile
+
+import pytest
+from machines import host
+
+HERE = pathlib.Path(__file__).resolve().parent
+MODULE_UTILS = HERE.parents[1] / "plugins/module_utils"
+PACKAGES = ("_events", "_imds", "_machine", "_operations", "_steps", "_watcher")
+LEFT_OUT = ("_module.py", "_imds/requests_transport.py")
+PYZ = "/usr/local/lib/azure-maintenance/test.pyz"
+LOG = "/var/tmp/hooks.log"
+UNITS = "azure-maintenance-*.service"
+BEGINNER = "beginner"  # the unit of what stands in for the watcher
+
+
+class Watched:
+    """lone1, with hooks, and with what stands in for its watcher."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.hooks = self._at("/etc/azure-maintenance/hooks")
+        self.log = self._at(LOG)
+        self.answer_file = self._at("/var/tmp/answer.json")
+
+    def _at(self, path):
+        return self.machine.root / path.lstrip("/")
+
+    def install(self):
+        path = self._at(PYZ)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.write(HERE / "cases/hooks.py", "__main__.py")
+            archive.writestr("azure_maintenance/__init__.py", "")
+            files = [
+                *MODULE_UTILS.glob("*.py"),
+                *(file for name in PACKAGES for file in (MODULE_UTILS / name).rglob("*.py")),
+            ]
+            for file in files:
+                inside = file.relative_to(MODULE_UTILS).as_posix()
+                if inside not in LEFT_OUT:
+                    archive.write(file, f"azure_maintenance/{inside}")
+
+    def remove(self):
+        for path in (self.hooks.parent, self._at(PYZ).parent):
+            shutil.rmtree(path, ignore_errors=True)
+        for path in (self.log, self.answer_file):
+            path.unlink(missing_ok=True)
+
+    def hook(self, key, text="true"):
+        """A hook that says that it has begun, and does what the text says."""
+        path = self.hooks / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            f"#!/bin/sh\necho {path.name} $AZURE_MAINTENANCE_ATTEMPT >> {LOG}; sync\n{text}\n", encoding="ascii"
+        )
+        path.chmod(0o755)
+
+    def lines(self):
+        return self.log.read_text(encoding="ascii").splitlines() if self.log.exists() else []
+
+    def begin(self, to, *more):
+        """The unit of the beginner is started, and left to itself."""
+        self.answer_file.unlink(missing_ok=True)
+        wait = ["--collect", f"--unit={BEGINNER}", "--property=TimeoutStopSec=20"]
+        self.machine.inside("systemd-run", "--quiet", *wait, "python3", "-I", PYZ, to, *more)
+
+    def answer(self, timeout=30):
+        host.until("the beginner's answer", self.answer_file.exists, timeout)
+        return json.loads(self.answer_file.read_text(encoding="ascii"))
+
+    def go(self, to, *more):
+        self.begin(to, *more)
+        return self.answer()
+
+    def kill_beginner(self):
+        self.machine.inside("systemctl", "kill", "--signal=KILL", BEGINNER)
+        host.until("the beginner to be gone", lambda: BEGINNER not in self.units("*"), 10)
+
+    def units(self, pattern=UNITS):
+        """What systemd has of such units: names and states."""
+        return self.machine.inside("systemctl", "list-units", "--all", "--plain", "--no-legend", pattern)
+
+    def start_again(self):
+        """The power is cut, and comes back."""
+        self.machine.pull_plug()
+        self.machine.power_on()
+        self.machine.wait_for_ssh()
+
+
+@pytest.fixture(name="lone")
+def _lone(machines):
+    lone = Watched(machines["lone1"])
+    lone.remove()
+    lone.install()
+    yield lone
+    lone.remove()
+
+
+def test_a_hook_is_a_unit_of_its_own_that_says_nothing_of_the_event(lone):
+    lone.hook(
+        "prepare.d/10-app",
+        "cat /proc/self/cgroup > /var/tmp/hooks.cgroup; until [ -e /var/tmp/hooks.go ]; do sleep 0.1; done",
+    )
+    go = lone._at("/var/tmp/hooks.go")
+    go.unlink(missing_ok=True)
+    lone.begin("prepared")
+    host.until("the hook to begin", lone.lines, 20)
+    (unit,) = [line.split()[0] for line in lone.units().splitlines()]
+    assert unit in lone._at("/var/tmp/hooks.cgroup").read_text(encoding="ascii")
+    shown = lone.machine.inside("systemctl", "show", unit) + lone.machine.inside("sh", "-c", "ps -ef")
+    assert "EVENT-ID" not in shown and "10-app" not in lone.machine.inside("systemctl", "show", unit)
+    assert "KillMode=mixed" in shown and "TimeoutStopUSec=10s" in shown
+    modes = lone.machine.inside(
+        "sh", "-c", "stat -c %a /var/lib/azure-maintenance/jobs /var/lib/azure-maintenance/jobs/*/order"
+    )
+    assert modes.split() == ["700", "600"]
+    go.touch()
+    assert lone.answer()["state"] == "prepared"
+    assert lone.lines() == ["10-app 1"]
+    host.until("the unit to be gone", lambda: not lone.units(), 10)
+    assert lone.go("recovered")["state"] == "recovered"
+
+
+def test_what_one_launch_costs(lone):
+    """systemd-run beside a call of busctl that does the same: for a look, printed with -s."""
+
+    def measured(*command):
+        began = time.monotonic()
+        lone.machine.inside("sh", "-c", "for number in 1 2 3 4 5 6 7 8 9 10; do " + " ".join(command) + "; done")
+        return (time.monotonic() - began) / 10
+
+    run = measured("systemd-run --quiet --no-block --collect --unit=cost-$number.service -- /bin/true")
+    call = measured(
+        "busctl call --quiet org.freedesktop.systemd1 /org/freedesktop/systemd1 org.freedesktop.systemd1.Manager "
+        "StartTransientUnit 'ssa(sv)a(sa(sv))' costs-$number.service fail 2 CollectMode s inactive-or-failed "
+        "ExecStart 'a(sasb)' 1 /bin/true 1 /bin/true false 0"
+    )
+    print(f"systemd-run: {1000 * run:.1f} ms, busctl: {1000 * call:.1f} ms")
+    assert run < 0.2
+
+
+def test_at_its_limit_all_of_it_is_ended(lone):
+    lone.hook("prepare.d/10-app", "trap '' TERM; sleep 1000 & while :; do sleep 1000; done")
+    answer = lone.go("prepared", 'hooks={"prepare.d/10-app": {"limit": 1.5}}')
+    assert answer["state"] == "failed" and "it did not end within its 1.5 s" in answer["why"]
+    host.until("the unit to be gone", lambda: not lone.units(), 15)
+    assert lone.machine.inside("sh", "-c", "pgrep -fx 'sleep 1000' || true") == ""
+    assert lone.go("recovered")["state"] == "recovered"
+    assert lone.lines() == ["10-app 1"]
+
+
+@pytest.mark.parametrize("phase, to", [("prepare", "prepared"), ("recover", "recovered")])
+def test_whoever_began_it_is_killed(lone, phase, to):
+    lone.hook(f"{phase}.d/10-app", "sleep 3")
+    if to == "recovered":
+        lone.go("prepared")
+    lone.begin(to)
+    host.until("the hook to begin", lone.lines, 20)
+    lone.kill_beginner()
+    assert lone.go(to)["state"] == to
+    assert lone.lines() == ["10-app 1"]
+    assert lone.go("recovered")["state"] == "recovered"
+
+
+def test_what_keeps_it_is_killed_and_systemd_ends_the_rest(lone):
+    lone.hook("prepare.d/10-app", "sleep 1000")
+    lone.begin("prepared")
+    host.until("the hook to begin", lone.lines, 20)
+    lone.machine.inside("systemctl", "kill", "--kill-who=main", "--signal=KILL", UNITS)
+    answer = lone.answer()
+    assert answer["state"] == "failed" and "it was cut off" in answer["why"]
+    assert lone.machine.inside("sh", "-c", "pgrep -fx 'sleep 1000' || true") == ""
+    assert lone.go("recovered")["state"] == "recovered"
+    assert lone.lines() == ["10-app 1"]
+
+
+def test_a_power_cut_in_a_prepare_hook_has_failed_it(lone):
+    lone.hook("prepare.d/10-app", "sleep 1000")
+    lone.hook("recover.d/10-app-back")
+    lone.begin("prepared")
+    host.until("the hook to begin", lone.lines, 20)
+    lone.start_again()
+    answer = lone.go("prepared")
+    assert answer["state"] == "failed" and "it was cut off" in answer["why"]
+    assert lone.go("recovered")["state"] == "recovered"
+    assert lone.lines() == ["10-app 1", "10-app-back 1"]
+
+
+def test_a_recover_hook_is_begun_once_more_after_a_power_cut_and_not_a_third_time(lone):
+    lone.hook("recover.d/10-app", "[ -e /var/tmp/hooks.fine ] || sleep 1000")
+    lone.hook("recover.d/20-more")
+    lone._at("/var/tmp/hooks.fine").unlink(missing_ok=True)
+    lone.go("prepared")
+    for tries in (1, 2):
+        lone.begin("recovered")
+        host.until(f"try {tries}", lambda tries=tries: len(lone.lines()) == tries, 20)
+        lone.start_again()
+    answer = lone.go("recovered")
+    assert answer["state"] == "half" and "hook recover.d/10-app: it was cut off" in answer["why"]
+    assert lone.lines() == ["10-app 1", "10-app 2", "20-more 1"]
+    lone._at("/var/tmp/hooks.fine").touch()
+    assert lone.go("recovered", "retry_hooks=true")["state"] == "recovered"
+    assert lone.lines()[3:] == ["10-app 1"]
+
+
+def test_what_a_hook_leaves_running_is_let_be_and_asked_to_end_with_its_unit(lone):
+    lone.hook(
+        "prepare.d/10-app",
+        "setsid sh -c 'trap \"echo asked >> /var/tmp/hooks.log; exit\" TERM; while :; do sleep 0.2; done' >/dev/null 2>&1 &",
+    )
+    assert lone.go("prepared")["state"] == "prepared"
+    time.sleep(3)  # in which systemd would have ended it, were the unit's main process gone
+    (unit,) = [line.split()[0] for line in lone.units().splitlines()]
+    lone.machine.inside("systemctl", "stop", unit)
+    assert lone.lines() == ["10-app 1", "asked"]
+    assert lone.go("recovered")["state"] == "recovered"
+
+
+def test_while_the_system_goes_down_nothing_is_begun_and_nothing_failed(lone):
+    lone.hook("prepare.d/10-app")
+    lone.begin("prepared", "going_down")
+    time.sleep(1)
+    boot = lone.machine.boot_id()
+    lone.machine.reboot()
+    host.until("the machine to be up again", lambda: lone.machine.boot_id() not in ("", boot), 90)
+    lone.machine.wait_for_ssh()
+    answer = lone.answer()
+    assert (answer["state"], lone.lines()) == ("preparing", [])
+    assert answer["steps"][0]["note"] == "it was not begun: the system is going down"
+    assert lone.go("prepared")["state"] == "prepared"
+    assert lone.lines() == ["10-app 1"]
+    assert lone.go("recovered")["state"] == "recovered"
