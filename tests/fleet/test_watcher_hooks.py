@@ -239,3 +239,19 @@ def test_while_the_system_goes_down_nothing_is_begun_and_nothing_failed(lone):
     assert lone.go("prepared")["state"] == "prepared"
     assert lone.lines() == ["10-app 1"]
     assert lone.go("recovered")["state"] == "recovered"
+
+
+def test_a_recover_hook_that_the_system_ends_when_it_goes_down_is_begun_once_more(lone):
+    lone.hook("recover.d/10-app", "[ -e /var/tmp/hooks.fine ] || sleep 1000")
+    fine = lone._at("/var/tmp/hooks.fine")
+    fine.unlink(missing_ok=True)
+    lone.go("prepared")
+    lone.begin("recovered")
+    host.until("the hook to begin", lone.lines, 20)
+    boot = lone.machine.boot_id()
+    fine.touch()
+    lone.machine.reboot()
+    host.until("the machine to be up again", lambda: lone.machine.boot_id() not in ("", boot), 90)
+    lone.machine.wait_for_ssh()
+    assert lone.go("recovered")["state"] == "recovered"
+    assert lone.lines() == ["10-app 1", "10-app 2"]

@@ -29,6 +29,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.hooks import hook_files
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import _reports
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -66,7 +68,7 @@ GLOSSARY = (
         "yes",
         "gone",
     )
-    + ("watcher", "runner")
+    + ("watcher", "hook", "runner", "report", "late")
 )
 # Words that stop a reader, or a second word for one thing, and what to write instead.
 WORDS = {
@@ -78,7 +80,7 @@ WORDS = {
     "hits?": "affects, affected",
     "poll|polled|polling": "look",
 }
-NAMES_TO_KEEP = ("rehearse_hit", "internal_poll_interval", "select.poll", "pipe.poll", "poll: 0")
+NAMES_TO_KEEP = ("rehearse_hit", "hit_unprepared", "internal_poll_interval", "select.poll", "pipe.poll", "poll: 0")
 PLACES_TO_KEEP = {"hits?": "roles/emulator/"}  # there a fault hits a request
 READABLE = (".rst", ".md", ".py", ".ps1", ".yml", ".yaml", ".j2", ".html")
 
@@ -226,7 +228,9 @@ def test_every_page_is_in_the_guide_and_in_the_readme():
 @pytest.mark.parametrize("path", [README] + PAGES, ids=lambda path: path.stem)
 def test_variables_that_are_named_exist(path):
     text = path.read_text(encoding="utf-8")
-    named = set(re.findall(r"(?<![\w./])(?:azure_maintenance|maintain|drain|emulator|rehearse)_\w+\b(?![/.]\w)", text))
+    named = set(
+        re.findall(r"(?<![\w./])(?:azure_maintenance|maintain|drain|emulator|rehearse|watcher)_\w+\b(?![/.]\w)", text)
+    )
     known = variables() | RESULTS | SLIPS | set(names("plugins/filter/*.py"))
     assert sorted(named - known) == []
 
@@ -245,16 +249,16 @@ def test_links_lead_somewhere(path):
 
 
 def test_the_defaults_that_the_guide_gives_are_the_defaults():
-    options = {**role_options("maintain"), **role_options("drain")}
-    given = re.findall(
-        r"``((?:maintain|drain)_\w+)`` \(([\d.]+)(?: s)?\b", page("maintain") + page("drain") + page("failures")
-    )
+    options = {**role_options("maintain"), **role_options("drain"), **role_options("watcher")}
+    pages = "".join(map(page, ("maintain", "drain", "failures", "watcher")))
+    given = re.findall(r"``((?:maintain|drain|watcher)_\w+)`` (?:seconds )?\(([\d.]+)(?: s)?\b", pages)
     assert len(given) > 5
     assert [(name, value) for name, value in given if float(value) != float(options[name]["default"])] == []
     first = yaml.safe_load(next(blocks(page("policy"), "yaml")))
     assert first["maintain_policy"] == DEFAULT_POLICY
-    defaults = yaml.safe_load((ROOT / "roles" / "maintain" / "defaults" / "main.yml").read_text(encoding="utf-8"))
-    assert defaults["maintain_policy"] == DEFAULT_POLICY
+    for role in ("maintain", "watcher"):
+        defaults = yaml.safe_load((ROOT / "roles" / role / "defaults" / "main.yml").read_text(encoding="utf-8"))
+        assert defaults[f"{role}_policy"] == DEFAULT_POLICY
 
 
 def messages_in_the_guide():
@@ -327,17 +331,29 @@ def test_no_banned_word_is_used():
 # ---- examples are accepted ----
 
 
+def a_script(path):
+    """Where an example's file of the controller is: every one of them is taken for this repository's own script."""
+    return str(ROOT / ".ci" / "run")
+
+
 @pytest.mark.parametrize("body", list(yaml_examples()))
 def test_an_example_is_accepted(body):
     for mapping in walk(yaml.safe_load(body)):
         for name in mapping:
-            if isinstance(name, str) and re.match(r"(maintain|drain|emulator|rehearse|azure_maintenance)_", name):
+            if isinstance(name, str) and re.match(
+                r"(maintain|drain|emulator|rehearse|watcher|azure_maintenance)_", name
+            ):
                 assert name in variables()
         if "drain_steps" in mapping:
             errors = [plan(mapping["drain_steps"], system)["errors"] for system in ("linux", "windows")]
             assert [] in errors, errors
-        if "maintain_policy" in mapping:
-            parse_policy(mapping["maintain_policy"])
+        for policy in ("maintain_policy", "watcher_policy"):
+            if policy in mapping:
+                parse_policy(mapping[policy])
+        if "watcher_hooks" in mapping:
+            assert hook_files(mapping["watcher_hooks"], a_script)[1] == []
+        if "watcher_reports" in mapping:
+            assert _reports(mapping["watcher_reports"], "/secrets")[2] == []
         for action in ARGUMENTS:
             if NAMESPACE + action in mapping:
                 given = mapping[NAMESPACE + action] or {}

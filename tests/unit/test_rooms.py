@@ -15,7 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit import rooms
 FLOORS = (
     ("action", "callback", "filter", "lookup", "modules", "test"),
     ("plugin_utils/_action", "plugin_utils/_filter", "plugin_utils/_preflight", "plugin_utils/_ticking"),
-    ("plugin_utils/_deciding",),
+    ("plugin_utils/_deciding", "plugin_utils/_watcher"),
     ("plugin_utils/_drain", "plugin_utils/_machine", "plugin_utils/_windows"),
     ("plugin_utils/_host",),
     ("module_utils/_module",),

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every variable that a playbook or role maintain reads is one that ansible-doc shows, with the default that it has."""
+"""Every variable that a playbook, role maintain or role watcher reads is one that ansible-doc shows, with the default that it has."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from jinja2 import nodes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAINTAIN = ROOT / "roles" / "maintain"
+WATCHER = ROOT / "roles" / "watcher"
+ROLES = (MAINTAIN, WATCHER)
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
-FILES = (
-    sorted(MAINTAIN.glob("tasks/**/*.yml"))
-    + sorted(MAINTAIN.glob("defaults/*.yml"))
-    + sorted(MAINTAIN.glob("vars/*.yml"))
-)
+
+
+def files_of(role: pathlib.Path) -> list[pathlib.Path]:
+    return sorted(path for part in ("tasks", "handlers", "defaults", "vars") for path in (role / part).rglob("*.yml"))
+
+
+FILES = files_of(MAINTAIN)
 PLAYBOOK_ENTRY = "playbook_"
 
 EXPRESSIONS = ("when", "that", "until", "changed_when", "failed_when", "var")
@@ -94,17 +98,25 @@ def undocumented(path: pathlib.Path, documented: set[str], private: set[str]) ->
     return names_read(content) - names_set(content) - ANSIBLE - private - documented
 
 
-def private_names() -> set[str]:
-    """What role maintain sets for itself, in whichever file."""
-    found = set(load(MAINTAIN / "vars" / "main.yml"))
-    for path in FILES:
+def private_names(role: pathlib.Path = MAINTAIN) -> set[str]:
+    """What a role sets for itself, in whichever file."""
+    found = set(load(role / "vars" / "main.yml"))
+    for path in files_of(role):
         found |= names_set(load(path))
+    return found
+
+
+def entry_of(playbook: pathlib.Path) -> dict[str, Any]:
+    """Where the variables of a playbook are documented: in the role that it runs."""
+    (found,) = [
+        specs(role)[PLAYBOOK_ENTRY + playbook.stem] for role in ROLES if PLAYBOOK_ENTRY + playbook.stem in specs(role)
+    ]
     return found
 
 
 @pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
 def test_a_playbook_reads_what_its_entry_documents_and_nothing_else(path):
-    documented = set(specs()[PLAYBOOK_ENTRY + path.stem])
+    documented = set(entry_of(path))
     assert undocumented(path, documented, {"maintain_result"}) == set()  # what role maintain leaves
     play_vars = {name for play in load(path) for name in play.get("vars") or ()}
     assert play_vars <= documented
@@ -112,9 +124,10 @@ def test_a_playbook_reads_what_its_entry_documents_and_nothing_else(path):
 
 
 def test_every_playbook_has_an_entry_and_every_entry_a_playbook_or_a_task_file():
-    entries = {name for name in specs() if name.startswith(PLAYBOOK_ENTRY)}
-    assert entries == {PLAYBOOK_ENTRY + path.stem for path in PLAYBOOKS}
-    assert all((MAINTAIN / "tasks" / (name + ".yml")).exists() for name in set(specs()) - entries)
+    every = [(role, name) for role in ROLES for name in specs(role)]
+    entries = [name for _role, name in every if name.startswith(PLAYBOOK_ENTRY)]
+    assert sorted(entries) == sorted(PLAYBOOK_ENTRY + path.stem for path in PLAYBOOKS)
+    assert all((role / "tasks" / (name + ".yml")).exists() for role, name in every if name not in entries)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -130,36 +143,46 @@ def test_a_file_of_role_maintain_reads_what_is_documented(path):
     assert {name for name in found if not name.startswith("__drain_")} == set()
 
 
-def test_the_documented_defaults_of_role_maintain_are_its_defaults():
-    options = specs()["main"]
+@pytest.mark.parametrize("path", files_of(WATCHER), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_file_of_role_watcher_reads_what_is_documented(path):
+    documented = {name for entry, options in specs(WATCHER).items() if entry == "main" for name in options}
+    set_by_ansible = {"playbook_dir", "inventory_dir", "ansible_playbook_python"}
+    found = undocumented(path, documented | set_by_ansible, private_names(WATCHER))
+    assert found - {"__drain_plan"} == set()  # what role drain's validate leaves
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_the_documented_defaults_of_a_role_are_its_defaults(role):
+    options = specs(role)["main"]
     documented = {name: option["default"] for name, option in options.items() if "default" in option}
-    assert documented == load(MAINTAIN / "defaults" / "main.yml")
+    assert documented == load(role / "defaults" / "main.yml")
 
 
 def test_the_documented_defaults_of_a_playbook_are_its_defaults():
     for path in PLAYBOOKS:
         for play in load(path):
             given = play.get("vars") or {}
-            options = specs()[PLAYBOOK_ENTRY + path.stem]
+            options = entry_of(path)
             assert {name: options[name]["default"] for name in given} == given
 
 
-@pytest.mark.parametrize("entry", sorted(specs()))
-def test_an_option_says_what_it_means_and_of_which_type_it_is(entry):
-    for name, option in specs()[entry].items():
+@pytest.mark.parametrize("role, entry", [(role, entry) for role in ROLES for entry in sorted(specs(role))])
+def test_an_option_says_what_it_means_and_of_which_type_it_is(role, entry):
+    for name, option in specs(role)[entry].items():
         assert option["type"] and option["description"], name
         assert option["type"] != "list" or option["elements"], name
         said = " ".join([option["description"]] if isinstance(option["description"], str) else option["description"])
         assert said.endswith("."), name
         if option["type"] in ("int", "float") and name.endswith(
-            ("timeout", "margin", "slice", "sleep", "takeover", "within")
+            ("timeout", "margin", "slice", "sleep", "takeover", "within", "before", "settle", "limit", "interval")
         ):
             assert "Seconds" in said, name
 
 
-def test_the_readme_has_every_variable_and_every_entry_point():
-    readme = (MAINTAIN / "README.md").read_text(encoding="utf-8")
-    documented = specs()
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_the_readme_has_every_variable_and_every_entry_point(role):
+    readme = (role / "README.md").read_text(encoding="utf-8")
+    documented = specs(role)
     assert [name for name in documented["main"] if f"`{name}`" not in readme] == []
     assert [name for name in documented if f"`{name}`" not in readme] == []
 

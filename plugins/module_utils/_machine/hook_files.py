@@ -18,7 +18,7 @@ import stat
 from typing import Any, Mapping, Optional
 
 from . import files
-from .store import HOOKS
+from .places import HOOKS
 
 
 class HookFiles:

@@ -11,6 +11,9 @@ from typing import Any, ContextManager, Dict, List, Optional
 Mark = Dict[str, Any]
 """A mark as JSON; :mod:`.mark` says what is in it."""
 
+HOOKS = "hooks"
+"""The folder beside it of what hooks find, and leave for others."""
+
 
 class MarkUnreadable(Exception):
     """There is a mark that can't be read, or one of a newer format: it counts as somebody's.

@@ -24,11 +24,10 @@ from typing import Callable, Iterator, List, Optional
 from .._clock import Clock, Deadline
 from . import files
 from .mark import MOST_BYTES, understood
-from .places import Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
+from .places import HOOKS, Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
 from .yes import yes_event, yes_file, yes_note
 
 FOLDER = "/var/lib/azure-maintenance"
-HOOKS = "hooks"
 LOCK_WITHIN = 2.0  # seconds; it is held for moments
 _LOCK_EVERY = 0.02
 ROOM = 1024 * 1024  # bytes that a mark and what is beside it need at most

@@ -12,11 +12,12 @@ import os
 import subprocess
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
+from .._clock import Clock
 from .._text import last_line
 from . import files
 from .hand import Piece
 from .job import ORDER, order_of, unit_of
-from .jobs import ABSENT, JobFailed, Jobs, NotBegun, account_of
+from .jobs import ABSENT, RUNNING, JobFailed, Jobs, NotBegun, Seen, account_of
 from .keeper import GRACE, Work
 
 STOPS_WITHIN = 10
@@ -25,8 +26,11 @@ STOPS_WITHIN = 10
 ANSWERS_WITHIN = 3.0
 """Seconds that systemd has to answer."""
 
+BEGINS_WITHIN = 2.0
+"""Seconds in which a unit that was started has usually said that it has begun."""
+
 MOST_LAUNCHES = 5
-"""Times that a unit is started which never says that it has begun."""
+"""Times that a unit is started which never says so."""
 
 _SYSTEMD = "/run/systemd/system"
 
@@ -76,11 +80,13 @@ class UnitJobs(Jobs):
         program: Sequence[str],
         grace: float = GRACE,
         ask: Callable[[Sequence[str]], Said] = asked,
+        clock: Optional[Clock] = None,
     ) -> None:
         super().__init__(folder, boot_id, grace)
         self._program = list(program)
         self._ask = ask
-        self._launches: Dict[str, int] = {}  # by name, of those that have not said that they have begun
+        self._clock = clock or Clock()
+        self._launches: Dict[str, List[float]] = {}  # by name: when its unit was started
 
     def begin(
         self,
@@ -93,14 +99,13 @@ class UnitJobs(Jobs):
     ) -> bool:
         """As :meth:`.jobs.Jobs.begin`. What the unit does is made anew there, out of the piece.
 
-        It is not waited for until it has begun: until :meth:`look` sees it, to begin it again changes nothing.
+        It is not waited for until it has begun. To begin one again that is on its way changes nothing.
         """
         if piece is None:
             raise JobFailed("what it is to do can't be handed to a unit")
         account_of(user)
         self._make_folder(name)
         if self.look(name).state != ABSENT:
-            self._launches.pop(name, None)
             return False
         try:
             files.replace(self._path(name, ORDER), order_of(piece, limit, user, quiet, self._boot_id, self._grace))
@@ -114,14 +119,27 @@ class UnitJobs(Jobs):
             return False
         if said.rc and self._goes_down(said.output):
             raise NotBegun("it was not begun: the system is going down")
-        self._launches[name] = self._launches.get(name, 0) + 1
-        if said.rc or self._launches[name] > MOST_LAUNCHES:
+        launches = self._launches.setdefault(name, [])
+        if said.rc or len(launches) == MOST_LAUNCHES:
             self.stop(name)  # one that is late must not begin any more
             if self.look(name).state != ABSENT:
                 return True
             words = last_line(said.output) or f"`journalctl --unit={unit_of(name)}` says more"
             raise JobFailed(f"systemd could not begin it: {words}")
+        launches.append(self._clock.now())
         return True
+
+    def look(self, name: str) -> Seen:
+        """How far it is: one that was started a moment ago counts as running."""
+        seen = super().look(name)
+        launches = self._launches.get(name)
+        if seen.state == ABSENT and launches and self._clock.now() < launches[-1] + BEGINS_WITHIN:
+            return Seen(RUNNING)
+        return seen
+
+    def stop(self, name: str) -> None:
+        super().stop(name)
+        self._launches.pop(name, None)  # it has begun, or can't any more
 
     def _command(self, name: str) -> List[str]:
         return [

@@ -13,8 +13,10 @@ from .._clock import Clock
 from .._imds.client import DEFAULT_VERSION, Client
 from .._imds.http_transport import HttpTransport
 from .._imds.transport import RateLimit, SharedRateLimit, Transport
-from .settings import Configuration
+from .settings import LEAST_INTERVAL, Configuration
 
+TIMEOUT = 10.0  # seconds for an answer
+FIRST_TIMEOUT = 125.0  # and for the first one, for which Azure may take two minutes
 REQUESTS_PER_SECOND = 2  # five are all that a machine may send, and others on it ask, too
 
 Connect = Callable[[Clock, RateLimit], Transport]
@@ -41,16 +43,21 @@ class Asking:
         self._find = find
         self._connect = connect
         # A tiny interval is for tests, which bring an endpoint of their own.
-        self._rate = SharedRateLimit(clock, max(REQUESTS_PER_SECOND, math.ceil(2.0 / configuration.interval)))
+        tiny = configuration.interval < LEAST_INTERVAL
+        self._rate = SharedRateLimit(clock, math.ceil(2.0 / configuration.interval) if tiny else REQUESTS_PER_SECOND)
 
     def transport(self) -> Transport:
         """A connection for one thread."""
         return self._connect(self.clock, self._rate)
 
-    def client(self, transport: Transport, endpoint: str = "") -> Client:
-        """A conversation over it. One that finds out which version is served, where nobody knows yet."""
-        version = self.configuration.api_version or DEFAULT_VERSION
-        return Client(transport, endpoint or self.endpoint, self.api_version or version, clock=self.clock)
+    def client(self, transport: Transport, endpoint: str = "", patient: bool = False) -> Client:
+        """A conversation over it. One that finds out which version is served, where nobody knows yet.
+
+        :arg patient: whether its first answer may take its time; an approval that hangs is better sent again
+        """
+        version = self.api_version or self.configuration.api_version or DEFAULT_VERSION
+        first = FIRST_TIMEOUT if patient else TIMEOUT
+        return Client(transport, endpoint or self.endpoint, version, TIMEOUT, first, self.clock)
 
     def elsewhere(self) -> List[str]:
         """Other endpoints to try, where the user lets them be looked for."""

@@ -47,6 +47,7 @@ class Inside(NamedTuple):
     tell: Callable[[Say, Optional[Identity]], None]
     crippled: Callable[[], str]
     make_handling: Callable[[Dict[str, Any]], Any]
+    untold: Callable[[], str] = lambda: ""
     stop: Callable[[], None] = lambda: None
 
 
@@ -118,6 +119,7 @@ def assemble(
         crippled=inside.crippled,
         make_handling=inside.make_handling,
         about=about,
+        untold=inside.untold,
     )
 
     def start() -> None:
@@ -172,5 +174,6 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
         tell=telling.tell,
         crippled=lambda: reserve.crippled() or store.unwritable(),
         make_handling=Handling,
+        untold=telling.problem,
         stop=telling.stop,
     )

@@ -59,9 +59,13 @@ class Collecting:
     def look_at_settings(self, anyway: bool = False) -> None:
         """Follow the file as it is now, where it can be followed."""
         parts, file = self._parts, self._parts.settings
-        before = file.problem
+        before, folder = file.problem, file.current.folder
+        if anyway:
+            self._found_at = None
         if file.look(anyway):
             parts.log.say(f"{file.path} has changed and is followed from now on.", NOTICE)
+            if file.current.folder != folder:
+                parts.log.say("The state stays in its folder until the watcher is started anew.", WARNING)
             parts.metadata.configure(file.current)
             self._found_at = None
         if file.problem and file.problem != before:
@@ -79,7 +83,7 @@ class Collecting:
         parts = self._parts
         unknown = "" if parts.metadata.identity else parts.metadata.unknown
         own = (parts.settings.problem, *self._found.problems, parts.metadata.blind, unknown, crippled)
-        return [problem for problem in (*own, parts.published.problem) if problem]
+        return [problem for problem in (*own, parts.published.problem, parts.untold()) if problem]
 
     def _look_at_hooks(self) -> None:
         parts, now = self._parts, self._parts.clock.now()

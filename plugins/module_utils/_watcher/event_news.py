@@ -47,9 +47,10 @@ class EventNews:
             if life.is_open and "over" in life.said:
                 life = life._replace(said=life.said - {"over", "back"})
                 life = self.tell(life, "back", f"{sentences.title(life.event)} is back: it was not over.")
-            now = wish(here, life)
-            details = {"do": now.action, "rule": now.rule}
-            life = self.tell(life, "shown", sentences.shown(life.event, now), details=details)
+            if "shown" not in life.said:
+                now = wish(here, life)
+                details = {"do": now.action, "rule": now.rule}
+                life = self.tell(life, "shown", sentences.shown(life.event, now), details=details)
             more = life.names - life.first_names
             if more:
                 life = self.tell(life, "grown", sentences.grown(life.event, more))

@@ -65,6 +65,8 @@ def _parsed(path: str) -> Hold:
         with open(path, "rb") as file:
             given: Dict[str, Any] = json.loads(file.read(65536).decode("utf-8"))
         until = given.get("until")
+        if given.get("format") != FORMAT:  # one of a newer version may mean more than that
+            return _UNKNOWN
         if until is not None and (isinstance(until, bool) or not isinstance(until, (int, float))):
             return _UNKNOWN
         words = {key: one_line(given.get(key), 500) for key in ("reason", "by", "vm_id")}

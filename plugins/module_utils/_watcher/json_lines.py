@@ -8,7 +8,7 @@ Private to this collection.
 
 import json
 import re
-from json.decoder import scanstring
+from json import decoder
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 from .._text import one_line
@@ -18,6 +18,7 @@ Path = Tuple[Any, ...]
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
+_scanned = decoder.scanstring  # type: ignore[attr-defined]
 
 
 class NotJson(ValueError):
@@ -92,7 +93,7 @@ class _Walk:
                 at = self._start(at + 1)
             name: Any = position
             if first == "{":
-                name, colon = scanstring(self._text, at + 1)
+                name, colon = _scanned(self._text, at + 1)
                 if path + (name,) in self.places:
                     self.repeated.append(path + (name,))
                 self.places[path + (name,)] = self._place(at)

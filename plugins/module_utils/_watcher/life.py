@@ -83,6 +83,7 @@ def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: f
     status = "Started" if started else "Scheduled"
     event = Event(event_id, kind, status, "VirtualMachine", (name,), (name,), "", None, "", "", None)
     notice = _of(note.get("notices"), event_id)
+    outcome = _of(note.get("over"), event_id)
     return Life(
         event,
         at,
@@ -93,6 +94,8 @@ def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: f
         at,
         started=started,
         blind=FOREVER,
+        gone=None if outcome is None else at,
+        outcome=outcome or "",
         approved=_lists(note.get("approved"), event_id),
         said=frozenset(_of(note.get("said"), event_id) or ()),
     )

@@ -142,7 +142,7 @@ class Looking:
             self._client = self._conversation(following)
 
     def _conversation(self, endpoint: str) -> Client:
-        client = self._asking.client(self._transport, endpoint)
+        client = self._asking.client(self._transport, endpoint, patient=True)
         if self._expects_events:
             client.expect_events()
         return client

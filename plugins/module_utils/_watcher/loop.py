@@ -71,7 +71,7 @@ class Loop:
             self._crashes = 0
         except Exception as error:  # one tick that fails must not be the last one
             self._crashed(error)
-        parts.system.watch_closely(is_busy or bool(facts and facts.mark))
+        parts.system.watch_closely(is_busy)
         self._publish(facts)
         self._sign_of_life()
         return BUSY if is_busy else IDLE

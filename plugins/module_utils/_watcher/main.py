@@ -37,6 +37,7 @@ def main(version: str, program: str, arguments: List[str]) -> int:
     if word == "machine":
         from .._machine.process import main as machine
 
+        sys.argv[1:] = rest  # the word that its answer begins with
         machine()
         return 0
     from .command import main as command

@@ -11,6 +11,7 @@ Private to this collection.
     boot_id     of the start of the machine in which its steps were done
     types       of its events, by id
     started     ids of those that were seen Started
+    over        how those ended that are gone, by id
     approved    ids of those whose approval was sent, or was about to be
     notices     seconds of notice when they were first seen, by id: by them the policy was asked
     said        what was reported of them, by id
@@ -42,6 +43,7 @@ def note(here: Here, outage: str, boot_id: str, more: Sequence[Life] = ()) -> Di
         "boot_id": boot_id,
         "types": {life.event.event_id: life.event.event_type for life in lives},
         "started": [life.event.event_id for life in lives if life.started],
+        "over": {life.event.event_id: life.outcome for life in lives if not life.is_open},
         "approved": [life.event.event_id for life in lives if life.approved],
         "notices": {life.event.event_id: life.notice for life in lives},
         "said": {life.event.event_id: sorted(life.said) for life in lives},

@@ -15,17 +15,17 @@ from .here import Here
 from .life import Life
 from .marked import NOBODY, OURS
 from .notes import named, note
-from .wishes import Wish
+from .wishes import LONG, Wish
 
 PREPARED, RECOVERED = "prepared", "recovered"
 
-LONG = 600.0
-"""Seconds that are given to what has its limits of its own."""
+BEGIN_AGAIN = 5.0
+"""Seconds until a preparation that could not even begin is tried again: there is a time by which it has to be done."""
 
-RETRY = 30.0
-"""Seconds until a preparation that could not even begin, or a recovery that left something, is tried again."""
+RECOVER_AGAIN = 30.0
+"""Seconds until a recovery that left something is tried again, at first: each time it is twice as long."""
 
-_LONGEST_RETRY = 600.0
+_LONGEST = 600.0
 
 
 class Tried(NamedTuple):
@@ -39,9 +39,11 @@ class Tried(NamedTuple):
         return Tried(to, at, self.times + 1 if to == self.to else 1)
 
     def rests(self, to: str, now: float) -> bool:
-        """Whether it is too early to try that again: each time it takes twice as long."""
-        pause = min(RETRY * 2 ** min(self.times - 1, 10), _LONGEST_RETRY) if self.times else 0.0
-        return self.to == to and now - self.at < pause
+        """Whether it is too early to try that again."""
+        if self.to != to:
+            return False
+        pause = BEGIN_AGAIN if to == PREPARED else min(RECOVER_AGAIN * 2 ** min(self.times - 1, 10), _LONGEST)
+        return now - self.at < pause
 
 
 def target(here: Here, wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]:
@@ -105,7 +107,7 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
     must = any(wishes[life.key].must for life in lives)
     if again and not (here.facts.settled or must):
         return None  # what the boot is still starting would only be stopped to be started by it
-    left = min(LONG if life.started else wishes[life.key].left for life in lives)
+    left = min(wishes[life.key].budget for life in lives)
     still = left <= 0 or any(life.absent is not None for life in lives) or (_is_struck(here) and not must)
     is_new = here.marked.whose == NOBODY or outage != here.marked.outage
     if still and is_new:

@@ -41,6 +41,7 @@ class Parts(NamedTuple):
     crippled: why the state can't be written, "" when it can
     make_handling: out of what the one before wanted to be remembered
     about: version, pid and the like, to be published
+    untold: why what happened could not be written down, "" when it could
     """
 
     settings: SettingsFile
@@ -61,3 +62,4 @@ class Parts(NamedTuple):
     crippled: Callable[[], str]
     make_handling: Callable[[Dict[str, Any]], Any]
     about: Dict[str, Any]
+    untold: Callable[[], str] = lambda: ""

@@ -214,7 +214,7 @@ def _named(path: Path) -> str:
 
 _ENTRY = re.compile(r"entry (\d+)")
 _RULE = re.compile(r"Rule (\d+) of the policy")
-_STEP = {"key": str, "type": str, "name": str, "does": str, "undoes": str, "timeout": (int, float)}
+_STEP: Dict[str, Any] = {"key": str, "type": str, "name": str, "does": str, "undoes": str, "timeout": (int, float)}
 _Check = Callable[[_Checked, Path, Any], Any]
 
 

@@ -6,9 +6,11 @@
 Private to this collection.
 """
 
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 from .._clock import Clock
+from .._events.event import Event
+from .._events.lifecycle import CANCELLED
 from .._machine.lease import Moment
 from .acts import Go, Say
 from .destinations import spool_names
@@ -23,8 +25,15 @@ from .spool import Spool
 
 LAST_WORDS = 2.0  # seconds in which what was said last is written down when the watcher ends
 
-_HAPPENED = {"prepared": "shown", "recovered": "over"}
-"""What has happened to the event when hooks are run on the way to there."""
+_MOST = 100  # events that are remembered
+
+
+class _Seen(NamedTuple):
+    """An event as it was last spoken of."""
+
+    event: Event
+    notice: Optional[float] = None
+    outcome: str = ""  # "" while it is not over
 
 
 class Telling:
@@ -41,6 +50,7 @@ class Telling:
         self._clock = clock
         self._log = log
         self._names: Optional[Dict[str, str]] = None
+        self._seen: Dict[str, _Seen] = {}
         self._history = History(configuration.folder, configuration.history_bytes)
         self.configure(configuration)
         self._outbox = Outbox((self._history.add, lambda report: self._spool.add(report)))
@@ -56,6 +66,8 @@ class Telling:
 
     def tell(self, say: Say, identity: Optional[Identity]) -> None:
         """Something happened."""
+        if say.event:
+            self._remember(_Seen(say.event, say.notice, say.outcome))
         report = self._report(say, identity)
         words = {
             name[len(PREFIX) :].lower(): text
@@ -66,16 +78,42 @@ class Telling:
         self._outbox.put(report)
 
     def context(self, go: Go, facts: Facts) -> Report:
-        """What hooks are told: a report about the event that the machine is prepared for, or brought back from."""
-        wanted = {event.upper() for event in (*go.events, *(facts.mark or {}).get("events", ()))}
-        events = facts.look.document.events if facts.look else ()
-        found = [event for event in events if event.key in wanted]
-        event = found[0] if found else None
+        """What hooks are told: a report about the event that the machine is prepared for, or brought back from.
+
+        One that has left the document is told as it was last seen; after a restart that is what the mark knows of it.
+        """
+        document = facts.look.document.events if facts.look else ()
+        there = {event.key: event for event in document}
+        ids = [str(event) for event in (*go.events, *(facts.mark or {}).get("events", ()))]
+        found = [event for event in ids if event.upper() in there] or ids
+        seen = self._about(found[0], there, go, facts) if found else None
         outage = str(go.note.get("outage") or "")
-        words = (
-            "The machine is to be prepared." if go.to == "prepared" else "The machine is to be put back into service."
-        )
-        return self._report(Say(_HAPPENED.get(go.to, go.to), words, event, outage=outage), facts.identity)
+        happened, words = "shown", "The machine is to be prepared."
+        if go.to == "recovered":
+            is_open = seen is not None and seen.event.key in there
+            happened = "failed" if is_open else "cancelled" if seen and seen.outcome == CANCELLED else "over"
+            words = "The machine is to be put back into service."
+        if seen is None:
+            return self._report(Say(happened, words, outage=outage), facts.identity)
+        return self._report(Say(happened, words, *seen, outage=outage), facts.identity)
+
+    def _about(self, event_id: str, there: Mapping[str, Event], go: Go, facts: Facts) -> _Seen:
+        known = self._seen.get(event_id.upper())
+        event = there.get(event_id.upper())
+        if event:
+            known = _Seen(event, known.notice if known else None)
+            self._remember(known)
+        if known:
+            return known
+        kind = str((go.note.get("types") or {}).get(event_id) or "")
+        names = (facts.identity.name,) if facts.identity else ()
+        return _Seen(Event(event_id, kind, "", "VirtualMachine", names, names, "", None, "", "", None))
+
+    def _remember(self, seen: _Seen) -> None:
+        self._seen.pop(seen.event.key, None)
+        self._seen[seen.event.key] = seen
+        while len(self._seen) > _MOST:
+            del self._seen[next(iter(self._seen))]
 
     def stop(self) -> None:
         """Have written down what was said last."""

@@ -27,6 +27,10 @@ APPROVING = ("hold", "prepare_and_approve", "approve")
 """Actions by which an event is approved: of ``hold``, once a person has said yes."""
 
 
+LONG = 600.0
+"""Seconds that are given to what has its limits of its own."""
+
+
 class Wish(NamedTuple):
     """What is to be done about an event."""
 
@@ -37,6 +41,7 @@ class Wish(NamedTuple):
     approve: bool  # now
     waits: str  # why it is not approved, as a clause; "" when it is
     left: float  # seconds until it may start by itself
+    budget: float  # seconds that there are to prepare for it
     margin: float
 
 
@@ -63,7 +68,8 @@ def wish(here: Here, life: Life) -> Wish:
     against = _against(here, life, decision)
     prepare = _prepare(here, life, decision, must, against)
     waits = against or _not_yet(here, life, decision)
-    return Wish(decision.action, decision.rule, prepare, must, not waits, waits, left, margin)
+    budget = LONG if life.started or _was_overdue(life) else left
+    return Wish(decision.action, decision.rule, prepare, must, not waits, waits, left, budget, margin)
 
 
 # ---- prepare ----
@@ -73,8 +79,15 @@ def _is_due(here: Here, life: Life, left: float, margin: float) -> bool:
     """Whether it has to be prepared for now, by choice or not. What has struck is the exception that takes the machine away."""
     if life.has_struck:
         return life.event.takes_machines_away
+    if _was_overdue(life):
+        return True
     settings = here.facts.settings
     return 0 < left <= max(settings.prepare_before, settings.limits + margin)
+
+
+def _was_overdue(life: Life) -> bool:
+    """Whether its time had come when it was first seen, and it had not started: nobody knows what time it is."""
+    return life.notice is not None and life.notice <= 0
 
 
 def _prepare(here: Here, life: Life, decision: Decision, must: bool, against: str) -> bool:
@@ -84,7 +97,7 @@ def _prepare(here: Here, life: Life, decision: Decision, must: bool, against: st
         return True  # it was begun: neither a turn that passes nor other settings end it
     if not here.acts or decision.action not in PREPARING:
         return False
-    return must or (not against and here.left(life) > 0)
+    return must or not against
 
 
 # ---- approve ----

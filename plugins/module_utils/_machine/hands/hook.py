@@ -92,7 +92,7 @@ class HookHand(JobHand):
     def _seen(self, piece: Piece, tries: List[Seen]) -> Progress:
         if not tries:
             return Progress(ABSENT)
-        if tries[-1].state == CUT_OFF and piece.direction == "undo" and _cut_off(tries) == 1:
+        if piece.direction == "undo" and _was_cut_off(tries[-1]) and sum(map(_was_cut_off, tries)) == 1:
             return Progress(ABSENT, "it was cut off, and is begun once more")
         if _asks(tries[-1]):
             return self._when_again(piece, tries)
@@ -138,5 +138,6 @@ def _asks(seen: Seen) -> bool:
     return by_itself and result["rc"] == TRY_AGAIN
 
 
-def _cut_off(tries: List[Seen]) -> int:
-    return sum(seen.state == CUT_OFF for seen in tries)
+def _was_cut_off(seen: Seen) -> bool:
+    """Whether it was ended on its way: with the machine, or by somebody, such as systemd when the system goes down."""
+    return seen.state == CUT_OFF or seen.state == OVER and bool(seen.result["stopped"])

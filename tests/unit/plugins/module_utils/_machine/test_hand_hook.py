@@ -322,6 +322,19 @@ def test_a_recover_hook_that_was_cut_off_is_begun_once_more_and_not_a_third_time
     assert content(tmp_path / "log") == "1\n2\n"
 
 
+def test_a_recover_hook_that_somebody_ended_was_cut_off_too(tmp_path):
+    """As systemd does when the system goes down."""
+    found = a_hook(tmp_path, "echo $AZURE_MAINTENANCE_ATTEMPT >> LOG; exec sleep 60", "recover")
+    for number, name in enumerate(("job", "job-2"), 1):
+        found.begin()
+        until(lambda number=number: len(content(tmp_path / "log").split()) == number)
+        os.kill(started(tmp_path / "state", name)["pid"], signal.SIGTERM)
+        ended(found.jobs, name)
+        progress = found.check()
+        assert progress.state == (ABSENT if number == 1 else FAILED)
+    assert progress == found.begin() == Progress(FAILED, "it was ended before it was over")
+
+
 # What is not run
 
 

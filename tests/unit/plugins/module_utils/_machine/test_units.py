@@ -50,6 +50,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     until,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.hooking import CONTEXT
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 
 MAIN = """
 import sys
@@ -89,8 +90,8 @@ def a_piece(text="true", **options):
     return Piece(dict(found, **options), "do", "job", 60.0, float("inf"), {"ran": True})
 
 
-def unit_jobs(tmp_path, systemd, program=("python3", "-I", "/x.pyz")):
-    return UnitJobs(str(tmp_path / "jobs"), "this boot", program, grace=0.5, ask=systemd)
+def unit_jobs(tmp_path, systemd, program=("python3", "-I", "/x.pyz"), clock=None):
+    return UnitJobs(str(tmp_path / "jobs"), "this boot", program, grace=0.5, ask=systemd, clock=clock)
 
 
 def begun(jobs, piece=None):
@@ -127,10 +128,28 @@ def test_the_unit_says_nothing_of_what_it_does(tmp_path):
 
 
 def test_what_is_on_its_way_is_not_begun_twice(tmp_path):
-    systemd = Systemd(OK, THERE)
-    jobs = unit_jobs(tmp_path, systemd)
+    systemd, clock = Systemd(OK, THERE), ScriptedClock()
+    jobs = unit_jobs(tmp_path, systemd, clock=clock)
     assert begun(jobs) and not begun(jobs)
+    assert jobs.look("job").state == RUNNING and len(systemd.asked) == 1
+    clock.sleep(2)
     assert jobs.look("job").state == ABSENT
+    assert not begun(jobs) and len(systemd.asked) == 2, "systemd says that it is there already"
+
+
+def test_who_has_not_started_it_does_not_take_it_for_running(tmp_path):
+    """As after a restart of the watcher."""
+    begun(unit_jobs(tmp_path, Systemd(OK)))
+    jobs = unit_jobs(tmp_path, Systemd(THERE))
+    assert jobs.look("job").state == ABSENT and not begun(jobs)
+
+
+def test_one_that_is_stopped_on_its_way_is_not_running(tmp_path):
+    jobs = unit_jobs(tmp_path, Systemd(OK))
+    begun(jobs)
+    jobs.stop("job")
+    assert jobs.look("job").state == ABSENT
+    assert not Jobs(str(tmp_path / "jobs"), "this boot").begin("job", dict, 60)
 
 
 def test_what_has_begun_is_not_asked_for_again(tmp_path):
@@ -162,15 +181,20 @@ def test_a_refusal_of_another_kind_fails_it_and_it_can_not_begin_later(tmp_path)
 
 
 def test_a_system_that_does_not_answer_is_asked_again(tmp_path):
-    jobs = unit_jobs(tmp_path, Systemd(Said(None, "no answer"), OK))
-    assert begun(jobs) and begun(jobs)
+    systemd, clock = Systemd(Said(None, "no answer"), OK), ScriptedClock()
+    jobs = unit_jobs(tmp_path, systemd, clock=clock)
+    assert begun(jobs)
+    clock.sleep(2)
+    assert begun(jobs) and systemd.answers == []
 
 
 def test_a_unit_that_never_begins_is_given_up(tmp_path):
     """As where its program is damaged: systemd starts it, and it is gone at once."""
-    jobs = unit_jobs(tmp_path, Systemd(*[OK] * (MOST_LAUNCHES + 1)))
+    clock = ScriptedClock()
+    jobs = unit_jobs(tmp_path, Systemd(*[OK] * (MOST_LAUNCHES + 1)), clock=clock)
     for _count in range(MOST_LAUNCHES):
         assert begun(jobs)
+        clock.sleep(2)
     with pytest.raises(JobFailed, match="`journalctl --unit=azure-maintenance-job.service` says more"):
         begun(jobs)
 
@@ -200,7 +224,8 @@ def test_no_room_for_the_order(tmp_path):
 
 def test_what_a_command_of_systemds_comes_to(monkeypatch):
     assert asked(["sh", "-c", "echo $LC_ALL; exit 3"]) == Said(3, "C\n")
-    assert asked(["/no/such"]) == Said(127, "/no/such: No such file or directory")
+    missing = asked(["/no/such"])
+    assert missing.rc == 127 and missing.output.startswith("/no/such: No such file or directory")
     monkeypatch.setattr(units, "ANSWERS_WITHIN", 0.1)
     assert asked(["sleep", "60"]) == Said(None, "sleep did not answer within 0.1 s")
 
@@ -267,9 +292,9 @@ def test_it_keeps_the_limit(jobs):
     assert jobs.look("job").result["timed_out"]
 
 
-def test_it_is_stopped_as_any_job(jobs):
+def test_it_is_stopped_as_any_job(jobs, tmp_path):
     begun(jobs, a_piece("sleep 60"))
-    until(lambda: jobs.look("job").state == RUNNING)
+    until(lambda: content(tmp_path / "jobs/job/work"))
     jobs.stop("job")
     assert ended(jobs, "job").result["stopped"]
 
@@ -295,7 +320,7 @@ def test_two_processes_of_one_job_do_it_once(jobs, tmp_path, systemd):
 
 def test_it_was_cut_off_when_all_of_it_is_gone(jobs, tmp_path):
     begun(jobs, a_piece("sleep 60"))
-    until(lambda: jobs.look("job").state == RUNNING and content(tmp_path / "jobs/job/work"))
+    until(lambda: content(tmp_path / "jobs/job/work"))
     for pid in (started(tmp_path)["pid"], json.loads(content(tmp_path / "jobs/job/work"))["pid"]):
         os.kill(pid, signal.SIGKILL)
         until(lambda pid=pid: is_gone(pid))
@@ -375,7 +400,5 @@ def test_it_stays_as_long_as_somebody_is_left_and_has_him_asked_to_end(tmp_path)
     unit.pass_on()
 
 
-def test_a_hand_says_of_what_is_on_its_way_that_it_may_begin(tmp_path):
-    jobs = unit_jobs(tmp_path, Systemd(OK))
-    assert CommandHand(jobs).begin(a_piece()) == Progress(NOT_YET)
-    assert PENDING != NOT_YET
+def test_a_hand_says_of_what_is_on_its_way_that_it_is_pending(tmp_path):
+    assert CommandHand(unit_jobs(tmp_path, Systemd(OK))).begin(a_piece()) == Progress(PENDING)

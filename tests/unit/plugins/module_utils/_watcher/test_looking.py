@@ -257,7 +257,7 @@ def posting(service, objection=""):
 
 
 def test_an_approval_that_is_taken():
-    service = Service(sent("a", "B"))
+    service = Service(sent("a", "B", timeout=10.0))
     found = posting(service)
     found.send(("a", "B"), service.clock.now())
     assert {key: (one.accepted, one.why) for key, one in found.posted().items()} == {"A": (True, ""), "B": (True, "")}
@@ -302,6 +302,12 @@ def test_what_is_on_its_way_is_not_sent_twice():
         found.send(events, at)
     found.approve(("a",))
     assert found._waiting.get()[0] == ("a",)
+
+
+def test_two_requests_a_second_are_all_that_it_sends():
+    service = Service()
+    rates = [Asking(Configuration(interval=interval), service.clock)._rate._most for interval in (60.0, 1.0, 0.5, 0.01)]
+    assert rates == [2, 2, 2, 200]
 
 
 def test_it_is_forgotten_after_a_while():

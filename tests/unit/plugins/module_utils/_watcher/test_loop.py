@@ -104,6 +104,10 @@ def test_settings_that_change(played):
     assert played.facts.settings.approve == "never" and len(played.metadata.configured) == 1
     assert sum("stay in force" in line for line in played.log.lines) == 1
     assert any("no JSON" in problem for problem in played.published()["problems"])
+    settings(played.file.parent, folder=str(played.file.parent / "other"))
+    played.tick()
+    assert played.log.has("stays in its folder") and played.published()["problems"] == []
+    assert (played.state / "watcher.json").exists() and not (played.file.parent / "other").exists()
 
 
 # --- what becomes of what it wants ---
@@ -115,8 +119,8 @@ def test_while_something_is_under_way_it_ticks_faster(played):
     played.hand.stop = played.hand.check
     sleeps = [played.tick(PREPARE) for _each in range(4)]
     assert sleeps[0] == BUSY and sleeps[-1] == IDLE
-    assert played.system.closely[0] is True
     assert played.tick(Say("x", "x")) == IDLE
+    assert played.system.closely[0] is True and played.system.closely[-1] is False
 
 
 def test_hooks_are_told_the_context(played):
@@ -237,7 +241,13 @@ def test_the_published_state(played):
     played.metadata.blind = "HTTP 503."
     played.tick()
     found = played.published()
-    assert (found["format"], found["act"], found["approve"], found["name"], found["pid"]) == (1, "prepare", "alone", "web1", 1)
+    assert (found["format"], found["act"], found["approve"], found["name"], found["pid"]) == (
+        1,
+        "prepare",
+        "alone",
+        "web1",
+        1,
+    )
     assert (found["doing"], found["events"], found["looking"]) == ("watching", ["ID-1"], False)
     assert found["problems"] == ["HTTP 503."] and found["version"] == "0.0.1"
     assert (played.state / "watcher.json").stat().st_mode & 0o777 == 0o644

@@ -34,6 +34,7 @@ def test_a_preparation_has_what_is_left_until_not_before():
         "boot_id": "boot-1",
         "types": {"E1": "Reboot"},
         "started": [],
+        "over": {},
         "approved": [],
         "notices": {"E1": 800.0},
         "said": {"E1": ["shown"]},

@@ -96,10 +96,10 @@ class Simple:
         return posted is None or facts.now - posted.at >= 1.0
 
 
-def settings(folder, **keys):
+def settings(where, **keys):
     """A file of settings in a folder; its path."""
-    path = folder / "watcher.json"
-    path.write_text(json.dumps(dict({"format": 1, "folder": str(folder / "state")}, **keys)), encoding="utf-8")
+    path = where / "watcher.json"
+    path.write_text(json.dumps(dict({"format": 1, "folder": str(where / "state")}, **keys)), encoding="utf-8")
     path.chmod(0o600)
     return path
 

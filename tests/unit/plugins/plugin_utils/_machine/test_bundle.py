@@ -45,6 +45,29 @@ def test_every_module_in_it_can_be_imported_alone(tmp_path):
     subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], check=True)
 
 
+def test_the_watcher_of_the_same_files_is_the_same_bytes():
+    first = bundle.watcher()
+    assert bundle.watcher() == first
+    assert first.name == f"{bundle.version()}.pyz" and bundle.version()[0].isdigit()
+    names = zipfile.ZipFile(io.BytesIO(first.content)).namelist()
+    assert "azure_maintenance/_watcher/loop.py" in names and names == sorted(names)
+    assert not [name for name in names if "requests_transport" in name or name.endswith("/_module.py")]
+
+
+def test_the_version_is_that_of_the_manifest_where_there_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "COLLECTION", tmp_path)
+    (tmp_path / "galaxy.yml").write_text("namespace: x\nversion: 1.2.3\n")
+    assert bundle.version() == "1.2.3"
+    (tmp_path / "MANIFEST.json").write_text('{"collection_info": {"version": "1.2.4"}}')
+    assert bundle.version() == "1.2.4"
+
+
+def test_what_the_role_builds_is_the_same(tmp_path):
+    script = bundle.COLLECTION / "roles" / "watcher" / "files" / "build_zipapp.py"
+    subprocess.run([sys.executable, "-I", str(script), str(tmp_path / "watcher.pyz")], check=True)
+    assert (tmp_path / "watcher.pyz").read_bytes() == bundle.watcher().content
+
+
 def test_it_answers(tmp_path):
     call = Call(
         sys.executable,

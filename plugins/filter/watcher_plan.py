@@ -1,0 +1,126 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What role watcher puts on a machine, and what speaks against it."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: watcher_plan
+short_description: What role watcher puts on a machine, and what speaks against it
+description:
+  - Used by role P(cloudops.azure_maintenance.watcher#role). Its options and what it returns may change between releases.
+author:
+  - cloudops.azure_maintenance contributors (@cloudops)
+version_added: 0.2.0
+options:
+  _input:
+    description: >-
+      For V(files) the options of the role, for V(place) what the machine says of itself, for V(leaving) what V(files) returned,
+      for V(mark) what is in its file.
+    type: raw
+    required: true
+  part:
+    description: What is wanted.
+    type: str
+    required: true
+    choices:
+      files: What the machine gets, and what is wrong with the options.
+      place: What speaks against the machine, a sentence each.
+      leaving: Which hooks of an earlier deployment go, and why they may not.
+      mark: Who holds a mark.
+  host:
+    description: The inventory name of the host.
+    type: str
+  options:
+    description: For V(place), what of the options it goes by.
+    type: dict
+  steps:
+    description: For V(files), the plan of filter P(cloudops.azure_maintenance.drain_steps#filter).
+    type: dict
+  names:
+    description: For V(files), the names of the host's variables.
+    type: list
+    elements: str
+  known:
+    description: For V(files), the names of the role's variables.
+    type: list
+    elements: str
+  search:
+    description: For V(files), folders of the controller in which relative files of hooks are looked for.
+    type: list
+    elements: str
+  answer:
+    description: For V(place), what the machine program answered. Nothing for images.
+    type: dict
+  before:
+    description: For V(leaving), the file of the settings that are on the machine.
+    type: str
+    default: ""
+  mark:
+    description: For V(leaving), the mark that the machine bears.
+    type: dict
+  force:
+    description: For V(leaving), whether hooks go though the machine is out of service by them.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: Put together what the machine gets
+  ansible.builtin.set_fact:
+    files: "{{ options | cloudops.azure_maintenance.watcher_plan('files', steps=plan, search=[playbook_dir]) }}"
+"""
+
+RETURN = r"""
+_value:
+  description: A list of sentences for V(place), a word for V(mark), a dictionary for the others.
+  type: raw
+"""
+
+import os
+
+from ansible.errors import AnsibleFilterError
+
+from ..plugin_utils._filter import call
+
+
+def watcher_plan(
+    value,
+    part,
+    host="",
+    options=None,
+    steps=None,
+    names=(),
+    known=(),
+    search=(),
+    answer=None,
+    before="",
+    mark=None,
+    force=False,
+):
+    """See the documentation above."""
+    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..plugin_utils._watcher import place, plan
+
+    def find_file(path):
+        candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in search if folder]
+        return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
+
+    if part == "files":
+        return call(lambda given, steps: plan.files_of(given, steps, find_file, names, known), value, steps)
+    if part == "place":
+        return call(lambda given: place.refusals(host, options, given, answer), value)
+    if part == "leaving":
+        return call(lambda given: plan.leaving(given or None, before, mark, bool(force)), value)
+    if part == "mark":
+        return plan.kind_of_mark(value)
+    raise AnsibleFilterError(f"watcher_plan: part is {part!r}; it is one of files, place, leaving, mark")
+
+
+class FilterModule:
+    """What Ansible loads."""
+
+    def filters(self):
+        """The filter by its name."""
+        return {"watcher_plan": watcher_plan}

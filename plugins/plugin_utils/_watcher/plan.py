@@ -1,0 +1,274 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What role ``watcher`` is asked to do: its variables in, the files of one machine out. Pure but for the user's own files.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypedDict
+from urllib.parse import urlsplit
+
+from ...module_utils._errors import ScheduledEventsError
+from ...module_utils._events.policy import parse_policy, policy_warnings
+from ...module_utils._imds.endpoint import check_endpoint
+from ...module_utils._text import did_you_mean, listed, sentence, shown
+from ...module_utils._watcher.settings import FORMAT, SettingsError, parse_settings
+from .._drain.plan import Plan
+from .hooks import HookFile, folders_of, hook_files, is_key, longest
+from .steps import refused_steps
+
+LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
+_CHOICES = {"act": ("prepare", "report"), "approve": ("alone", "never")}
+_LEAST = {  # the lowest value of each number; of the others, more than 0
+    "prepare_before": 0.0,
+    "settle": 0.0,
+    "history_bytes": 10000.0,
+    "spool_bytes": 10000.0,
+}
+_NUMBERS = ("prepare_before", "hook_limit", "settle", "interval", "history_bytes", "spool_bytes")
+_REPORT_KEYS = ("url", "secret", "proxy", "ca_file")
+
+
+class Secret(TypedDict):
+    """A file that only root reads."""
+
+    name: str
+    content: str
+
+
+class Files(TypedDict):
+    """All that one machine gets; nothing of it where there are errors."""
+
+    settings: dict[str, Any]
+    hooks: list[HookFile]
+    folders: list[str]
+    secrets: list[Secret]
+    users: list[str]  # whom the machine must have
+    errors: list[str]
+    warnings: list[str]
+
+
+class Leaving(TypedDict):
+    """What an earlier deployment has put on the machine and this one does not."""
+
+    hooks: list[str]
+    refused: str
+
+
+def files_of(
+    options: Mapping[str, Any],
+    steps: Plan,
+    find_file: Callable[[str], str | None],
+    names: Iterable[str] = (),
+    known: Sequence[str] = (),
+) -> Files:
+    """The files of a machine.
+
+    :arg options: the variables of the role, without ``watcher_``; and folder, hooks_folder, secrets_folder
+    :arg steps: of this host, as filter drain_steps returns them
+    :arg names: the names of all variables of the host
+    :arg known: the names of the role's variables
+    """
+    misspelt = _misspelt(names, known)
+    errors = [f"{name} is no variable of role watcher{meant}" for name, meant in misspelt if meant]
+    numbers = _numbers(options, errors)
+    for key, choices in _CHOICES.items():
+        if options[key] not in choices:
+            errors.append(
+                f"watcher_{key} is {shown(options[key])}{did_you_mean(options[key], choices)}, not one of {listed(choices)}"
+            )
+    for key, check in (("policy", parse_policy), ("endpoint", check_endpoint)):
+        try:
+            check(options[key])
+        except ScheduledEventsError as error:
+            errors.append(f"watcher_{key}: {error.message.rstrip('.')}")
+    hooks, wrong = hook_files(options["hooks"], find_file)
+    errors += wrong
+    reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]))
+    errors += wrong
+    own = steps["steps"] if options["act"] == "prepare" else []
+    errors += refused_steps(own)
+    if errors:
+        return _nothing(errors)
+    settings = {
+        "format": FORMAT,
+        "act": options["act"],
+        "approve": options["approve"],
+        "policy": options["policy"],
+        "steps": own,
+        "hooks": {
+            hook["key"]: {
+                "limit": numbers["hook_limit"] if hook["limit"] is None else hook["limit"],
+                "user": hook["user"],
+            }
+            for hook in hooks
+        },
+        "endpoint": options["endpoint"],
+        "discover": _is_true(options["discover"]),
+        "api_version": str(options["api_version"]),
+        "resource_name": str(options["resource_name"]) or None,
+        "reports": reports,
+        "folder": str(options["folder"]),
+        "hooks_folder": str(options["hooks_folder"]),
+        **numbers,
+    }
+    try:
+        parse_settings(
+            json.dumps(settings, indent=4, sort_keys=True), "the settings"
+        )  # the very check that the watcher makes
+    except SettingsError as error:
+        return _nothing([error.message.rstrip(".")])
+    odd = [f"{name} is no variable of role watcher." for name, _meant in misspelt]
+    warnings = [*odd, *policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
+    return {
+        "settings": settings,
+        "hooks": hooks,
+        "folders": folders_of(hooks),
+        "secrets": secrets,
+        "users": sorted({hook["user"] for hook in hooks if hook["user"]}),
+        "errors": [],
+        "warnings": warnings,
+    }
+
+
+def _misspelt(names: Iterable[str], known: Sequence[str]) -> list[tuple[str, str]]:
+    """Variables that look like the role's and are none, each with the one that was probably meant: what is wanted is not what is done."""
+    odd = sorted({name for name in names if name.startswith("watcher_")} - set(known)) if known else []
+    return [(name, did_you_mean(name, known)) for name in odd]
+
+
+def _nothing(errors: list[str]) -> Files:
+    return {
+        "settings": {},
+        "hooks": [],
+        "folders": [],
+        "secrets": [],
+        "users": [],
+        "errors": errors,
+        "warnings": [],
+    }
+
+
+def leaving(files: Files | None, before: str, mark: Any, force: bool = False) -> Leaving:
+    """Which hooks of ours go, and why they may not, while the machine is out of service by them.
+
+    :arg files: what the machine gets; None where all of it goes
+    :arg before: the file of the settings that is there, which names the hooks that are ours; "" where there is none
+    :arg mark: the machine's; None where it has none
+    """
+    try:
+        hooks = list(json.loads(before)["hooks"])
+    except (ValueError, KeyError, TypeError):
+        hooks = []
+    wanted = files["settings"] if files else {"hooks": {}, "steps": []}
+    gone = sorted(key for key in hooks if is_key(str(key)) and key not in wanted["hooks"])
+    refused = ""
+    if isinstance(mark, Mapping) and (mark.get("holder") or {}).get("kind") == "watcher" and files and not force:
+        keys = {*wanted["hooks"], *(step["key"] for step in wanted["steps"])}
+        lacking = [step["key"] for step in mark.get("steps") or () if step["key"] not in keys]
+        if lacking:
+            refused = (
+                f"is out of service by the watcher, and what would bring it back is not among its new hooks and steps: {listed(lacking)}. "
+                "Wait until it is back, or set watcher_force to true. Nothing was changed"
+            )
+    return {"hooks": gone, "refused": refused}
+
+
+def kind_of_mark(content: str) -> str:
+    """Who holds a mark: ``watcher``, ``run``, ``drain``; "" where nobody can tell.
+
+    :arg content: of its file
+    """
+    try:
+        return str(json.loads(content)["holder"]["kind"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _numbers(options: Mapping[str, Any], errors: list[str]) -> dict[str, float]:
+    found = {}
+    for key in _NUMBERS:
+        least = _LEAST.get(key)
+        try:
+            number = float("nan") if isinstance(options[key], bool) else float(options[key])
+        except (TypeError, ValueError):
+            number = float("nan")
+        if not math.isfinite(number) or (number <= 0 if least is None else number < least):
+            wanted = "more than 0" if least is None else f"{least:g} or more"
+            errors.append(f"watcher_{key} is {shown(options[key])}, not a number, {wanted}")
+        found[key] = int(number) if key.endswith("bytes") and math.isfinite(number) else number
+    return found
+
+
+def _reports(reports: Any, folder: str) -> tuple[list[dict[str, Any]], list[Secret], list[str]]:
+    """Where reports go, the files of their secrets, and what is wrong. Nothing of a URL but its host is said: it may be a secret."""
+    if not isinstance(reports, (list, tuple)):
+        return [], [], [f"watcher_reports is not a list of dictionaries with {listed(_REPORT_KEYS)}"]
+    found: list[dict[str, Any]] = []
+    secrets: list[Secret] = []
+    errors = []
+    for number, raw in enumerate(reports, 1):
+        why = _wrong_report(raw)
+        if not why and any(report["url"] == raw["url"] for report in found):
+            why = "an earlier one has the same url"
+        if why:
+            errors.append(f"watcher_reports, entry {number}: {why}")
+            continue
+        name = "report-" + hashlib.sha256(raw["url"].encode("utf-8")).hexdigest()[:16]
+        if raw.get("secret"):
+            secrets.append({"name": name, "content": str(raw["secret"])})
+        report = {"url": raw["url"], "secret_file": f"{folder}/{name}" if raw.get("secret") else None}
+        found.append({**report, **{key: raw[key] for key in ("proxy", "ca_file") if raw.get(key)}})
+    return found, secrets, errors
+
+
+def _wrong_report(raw: Any) -> str:
+    if not isinstance(raw, Mapping):
+        return f"it is not a dictionary with url, and maybe {listed(_REPORT_KEYS[1:])}"
+    unknown = [key for key in raw if key not in _REPORT_KEYS]
+    if unknown:
+        return f"key {shown(unknown[0])} is unknown{did_you_mean(unknown[0], _REPORT_KEYS)}; it takes {listed(_REPORT_KEYS)}"
+    if not _is_url(raw.get("url"), ("http", "https")):
+        return "its url is none that begins with https:// or http:// and a host"
+    if raw.get("proxy") and not _is_url(raw["proxy"], ("http",)):
+        return "its proxy is none that begins with http:// and a host"
+    if raw.get("ca_file") and not str(raw["ca_file"]).startswith("/"):
+        return "its ca_file is not the whole path of a file of the machine"
+    return ""
+
+
+def _is_url(value: Any, schemes: Sequence[str]) -> bool:
+    if not isinstance(value, str) or any(char.isspace() or not char.isprintable() for char in value):
+        return False
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _long(hooks: Sequence[HookFile], steps: Sequence[Mapping[str, Any]], default: float) -> list[str]:
+    """What is said of limits that add up to more than Azure's notice is."""
+    found = []
+    for phase, timeout, words in (("prepare", "timeout", "does"), ("recover", "undo_timeout", "undoes")):
+        seconds = longest(hooks, phase, default) + sum(step[timeout] for step in steps if step[words])
+        if seconds > LONG:
+            found.append(
+                sentence(
+                    f"to {phase} this machine may take {seconds:g} s, as the limits of its hooks and steps add up. "
+                    "Azure announces a redeploy ten minutes ahead, an eviction 30 seconds: lower watcher_hook_limit, the limit of a hook, "
+                    "or the timeout of a step."
+                )
+            )
+    return found
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() in ("true", "yes", "1", "on")

@@ -1,0 +1,186 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the watcher costs, how soon it begins a hook, and that it does not grow.
+
+    python tests/bench/watcher.py [--only idle|hooks|life] [--minutes 10] [--events 200] [--looks 86400] [--python PYTHON]
+
+It is the program as the role builds it, as a process, against an emulator over loopback. Where systemd does not run, hooks are children of
+the watcher, and it has OpenSSL loaded for them: it takes some 5 MB more then.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from local_fleet import HERE, Fleet
+
+BUILDER = HERE.parents[1] / "roles" / "watcher" / "files" / "build_zipapp.py"
+TICK = os.sysconf("SC_CLK_TCK")
+NOTICE = 250  # seconds: less than prepare_before, so that it is prepared for at once
+
+
+class Watcher:
+    """The watcher of one VM of a fleet."""
+
+    def __init__(self, python, folder, fleet, **settings):
+        self.folder, self.fleet = Path(folder), fleet
+        self.hooks, self.state = self.folder / "hooks", self.folder / "state"
+        (self.hooks / "prepare.d").mkdir(parents=True)
+        self.begun = self.folder / "begun"
+        hook = self.hooks / "prepare.d" / "10-note"
+        hook.write_text(f"#!/bin/sh\n: > {self.begun}\n")
+        hook.chmod(0o755)
+        program, file = self.folder / "watcher.pyz", self.folder / "watcher.json"
+        subprocess.run([sys.executable, str(BUILDER), str(program)], check=True)
+        endpoint = f"{fleet.urls['metadata'][0]}/vm/vm0"
+        whole = dict(format=1, endpoint=endpoint, folder=str(self.state), hooks_folder=str(self.hooks), **settings)
+        file.write_text(json.dumps(whole))
+        file.chmod(0o600)
+        command = [python, "-I", "-B", str(program), "watch", "--settings", str(file), "--run-folder", f"{folder}/run"]
+        self.process = subprocess.Popen(command, stderr=(self.folder / "log").open("w"))
+
+    def __enter__(self):
+        self.until(lambda: self.published().get("looking") and self.published().get("name"), 30)
+        return self
+
+    def __exit__(self, *exc_info):
+        self.process.terminate()
+        self.process.wait(10)
+
+    def published(self):
+        try:
+            return json.loads((self.state / "watcher.json").read_text())
+        except (OSError, ValueError):
+            return {}
+
+    def until(self, condition, seconds):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise SystemExit(f"the watcher did not get there: {(self.folder / 'log').read_text()}")
+            time.sleep(0.002)
+
+    def announce(self):
+        """An event of its machine, until its hook has begun: its id, and how long that took."""
+        self.begun.unlink(missing_ok=True)
+        shown = time.time()
+        event = self.fleet.ask("/events", {"type": "Reboot", "resources": ["vm0"], "notice": NOTICE})["id"]
+        self.until(self.begun.exists, 30)
+        return event, self.begun.stat().st_mtime - shown
+
+    def take_back(self, event):
+        self.fleet.ask(f"/events/{event}/cancel", {})
+        self.until(lambda: not (self.state / "mark.json").exists(), 60)
+
+
+def cpu(process, children=False):
+    """Seconds that a process has used; with those of its children that have ended."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11 : 15 if children else 13])) / TICK
+
+
+def memory(process):
+    """kB that it has in memory."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0])
+
+
+def handles(process):
+    return len(os.listdir(f"/proc/{process.pid}/fd"))
+
+
+def size(folder):
+    """Files of a folder, and their bytes."""
+    found = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return len(found), sum(path.stat().st_size for path in found)
+
+
+def idle(options, folder):
+    """One look a second, nothing to do; beside it what a shell would do."""
+    with Fleet(folder, 1, 1) as fleet, Watcher(options.python, f"{folder}/w", fleet) as watcher:
+        url = f"{fleet.urls['metadata'][0]}/vm/vm0/metadata/scheduledevents?api-version=2020-07-01"
+        shell = f"while :; do curl -s -H Metadata:true '{url}' >/dev/null; sleep 1; done"
+        loop = subprocess.Popen(["sh", "-c", shell])
+        time.sleep(10)
+        seconds = options.minutes * 60
+        before, most = (cpu(watcher.process), cpu(loop, True)), 0
+        began = time.monotonic()
+        while time.monotonic() - began < seconds:
+            time.sleep(min(5.0, seconds))
+            most = max(most, memory(watcher.process))
+        spent = time.monotonic() - began
+        used = (cpu(watcher.process) - before[0], cpu(loop, True) - before[1])
+        loop.terminate()
+        loop.wait()
+    for who, how_much in zip(("watcher", "curl and sleep in a shell"), used, strict=True):
+        print(f"idle, {spent / 60:.0f} min, {who}: {how_much / spent:.3%} of a core")
+    print(f"idle, memory of the watcher: {most / 1024:.1f} MB at most, {handles_words(watcher)}")
+
+
+def handles_words(watcher):
+    return f"Python {subprocess.check_output([watcher.process.args[0], '-V'], text=True).split()[1]}"
+
+
+def hooks(options, folder):
+    """From an event's announcement to its first hook."""
+    took = []
+    with Fleet(folder, 1, 1) as fleet, Watcher(options.python, f"{folder}/w", fleet) as watcher:
+        for number in range(options.events):
+            event, seconds = watcher.announce()
+            took.append(seconds)
+            watcher.take_back(event)
+            time.sleep(number % 10 / 10)  # at any moment between two looks
+    took.sort()
+    at = {percent: took[min(len(took) - 1, len(took) * percent // 100)] for percent in (50, 99)}
+    print(
+        f"event shown -> first hook begun, {len(took)} events: p50 {at[50]:.2f} s, p99 {at[99]:.2f} s, "
+        f"at most {took[-1]:.2f} s, mean {statistics.mean(took):.2f} s"
+    )
+
+
+def life(options, folder):
+    """As many looks as a day has, with events between them, at an interval for tests."""
+    with Fleet(folder, 1, 1) as fleet, Watcher(options.python, f"{folder}/w", fleet, interval=0.005) as watcher:
+        process, seen = watcher.process, []
+        for number in range(options.events):
+            event, _seconds = watcher.announce()
+            watcher.take_back(event)
+            wanted = options.looks * (number + 1) // options.events
+            watcher.until(lambda wanted=wanted: watcher.published().get("looks", 0) >= wanted, 3600)
+            seen.append((memory(process), handles(process), *size(watcher.state)))
+            if number % max(1, options.events // 10) == 0:
+                print(f"  {number + 1} events, {wanted} looks: {seen[-1][0]} kB, {seen[-1][1]} handles, {seen[-1][2:]}")
+    tenth = max(1, len(seen) // 10)
+    growth = [seen[-1][part] - seen[tenth - 1][part] for part in range(4)]
+    print(
+        f"{options.looks} looks and {options.events} events, after the first tenth of them: memory {growth[0]:+} kB, "
+        f"handles {growth[1]:+}, files of its state {growth[2]:+}, their bytes {growth[3]:+} (history grows to its limit)"
+    )
+
+
+CASES = {"idle": idle, "hooks": hooks, "life": life}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--only", choices=list(CASES))
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--events", type=int, default=200)
+    parser.add_argument("--looks", type=int, default=86400)
+    parser.add_argument("--python", default=sys.executable, help="that the watcher runs on (%(default)s)")
+    options = parser.parse_args()
+    for name, case in CASES.items():
+        if options.only in (None, name):
+            with tempfile.TemporaryDirectory() as folder:
+                case(options, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filter: files of the controller, and plain data through templates."""
+
+from __future__ import annotations
+
+import pytest
+from ansible.errors import AnsibleFilterError
+
+from ansible_collections.cloudops.azure_maintenance.plugins.filter import watcher_plan
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_watcher_place import (
+    OPTIONS as PLACE,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_watcher_place import (
+    PROBED,
+    answer,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_watcher_plan import (
+    OPTIONS,
+    steps,
+)
+
+plan = watcher_plan.watcher_plan
+
+
+def test_the_file_has_the_filter_of_its_name():
+    assert watcher_plan.FilterModule().filters() == {"watcher_plan": plan}
+
+
+def test_files_are_looked_for_in_order(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "app").write_text("#!/bin/sh\n", encoding="utf-8")
+    search = ["", str(tmp_path / "one"), str(tmp_path / "two")]
+    options = dict(OPTIONS, hooks=[{"name": "app", "phase": "prepare", "file": "app"}])
+
+    def found():
+        made = plan(options, "files", steps=steps(), search=search)
+        return made["errors"] or [hook["file"] for hook in made["hooks"]]
+
+    assert found() == [str(tmp_path / "one" / "app")]
+    (tmp_path / "one" / "app").unlink()
+    assert found() == [str(tmp_path / "two" / "app")]
+    (tmp_path / "two" / "app").unlink()
+    assert "its file is not there: app" in found()[0]
+
+
+def test_the_other_parts():
+    assert plan(PROBED, "place", host="web1", options=PLACE, answer=answer()) == []
+    assert plan({}, "leaving", before='{"hooks": {"notify.d/50-x": {}}}')["hooks"] == ["notify.d/50-x"]
+    assert plan('{"holder": {"kind": "drain"}}', "mark") == "drain"
+
+
+def test_a_part_that_there_is_not():
+    with pytest.raises(AnsibleFilterError, match="part is 'all'; it is one of files, place, leaving, mark"):
+        plan({}, "all")

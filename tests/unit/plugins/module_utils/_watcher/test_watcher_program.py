@@ -1,0 +1,206 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The watcher as it is installed: one file, run as a process, with hooks and the real handling, against the emulator."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
+
+from emulator_harness import address, exchange  # isort: skip
+from emulator_program import Running  # isort: skip
+
+BUILDER = pathlib.Path(__file__).resolve().parents[5] / "roles" / "watcher" / "files" / "build_zipapp.py"
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """The program, built as the role builds it."""
+    path = tmp_path_factory.mktemp("program") / "watcher.pyz"
+    # By another Python, where the tests run on one that is too old for the controller
+    subprocess.run([sys.executable if sys.version_info >= (3, 10) else "python3", str(BUILDER), str(path)], check=True)
+    return str(path)
+
+
+class Machine:
+    """A folder that stands for a machine: settings, hooks, state; and the emulator that is its service."""
+
+    def __init__(self, folder, program):
+        self.folder, self.program = folder, program
+        self.journal, self.processes = folder / "journal", []
+        emulator = folder / "emulator"
+        for each in (emulator, folder / "hooks" / "prepare.d", folder / "hooks" / "recover.d"):
+            each.mkdir(parents=True)
+        self.running = Running(emulator, "--vm", "web1,scope=web")
+        self.settings = folder / "watcher.json"
+        self.write(endpoint=self.running.metadata + "/vm/web1", settle=0)
+
+    def write(self, **keys):
+        whole = dict(keys, format=1, folder=str(self.folder / "state"), hooks_folder=str(self.folder / "hooks"))
+        self.settings.write_text(json.dumps(whole))
+        self.settings.chmod(0o600)
+
+    def hook(self, phase, name, script="true"):
+        path = self.folder / "hooks" / f"{phase}.d" / name
+        path.write_text(f"#!/bin/sh\necho {phase} {name} $AZURE_MAINTENANCE_ID >> {self.journal}\n{script}\n")
+        path.chmod(0o755)
+
+    def start(self, *words):
+        command = [sys.executable, "-I", "-B", self.program, "watch", "--settings", str(self.settings)]
+        command += ["--run-folder", str(self.folder / "run"), *words]
+        with (self.folder / "log").open("ab") as log:
+            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log))
+        return self.processes[-1]
+
+    def event(self, **keys):
+        body = json.dumps(dict({"type": "Preempt", "resources": ["web1"], "notice": 30, "tail": 1}, **keys))
+        return exchange(address(self.running.control), "POST", "/events", {}, body).json["id"]
+
+    def cancel(self, event):
+        exchange(address(self.running.control), "POST", f"/events/{event}/cancel", {}, "{}")
+
+    def lines(self):
+        return self.journal.read_text().splitlines() if self.journal.exists() else []
+
+    def log(self):
+        return (self.folder / "log").read_text()
+
+    def published(self):
+        try:
+            return json.loads((self.folder / "state" / "watcher.json").read_text())
+        except OSError:
+            return {}
+
+    def end(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        self.running.stop()
+
+
+@pytest.fixture
+def machine(tmp_path, program):
+    tmp_path.chmod(0o755)
+    found = Machine(tmp_path, program)
+    yield found
+    found.end()
+
+
+def test_an_outage_from_its_announcement_to_its_end(machine):
+    for phase in ("prepare", "recover"):
+        for name in ("20-b", "10-a"):
+            machine.hook(phase, name)
+    process = machine.start()
+    until(lambda: machine.published().get("looking") and machine.published().get("name") == "web1")
+    event = machine.event(type="Reboot", notice=250)
+    until(lambda: machine.published().get("doing") == "prepared")
+    assert machine.lines() == [f"prepare 10-a {event}", f"prepare 20-b {event}"]
+    machine.cancel(event)
+    until(lambda: machine.published().get("doing") == "watching" and len(machine.lines()) == 4, 30)
+    assert [line.rsplit(" ", 1)[0] for line in machine.lines()[2:]] == ["recover 10-a", "recover 20-b"]
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 0 and time.monotonic() - began < 5
+    happened = [
+        json.loads(line)["happened"] for line in (machine.folder / "state" / "history.jsonl").read_text().splitlines()
+    ]
+    for word in ("shown", "prepared", "over", "recovered"):
+        assert happened.count(word) == 1, happened
+    assert "Traceback" not in machine.log()
+
+
+def test_one_that_is_killed_is_gone_on_with(machine):
+    machine.hook("prepare", "10-a", "sleep 2")
+    machine.hook("recover", "10-a", "sleep 2")
+    for phase, wanted in (("prepare", "prepared"), ("recover", "watching")):
+        process = machine.start()
+        if phase == "prepare":
+            until(lambda: machine.published().get("name") == "web1")
+            event = machine.event(type="Reboot", notice=250)
+        else:
+            machine.cancel(event)
+        until(lambda phase=phase: [line for line in machine.lines() if line.startswith(phase)], 30)
+        process.kill()
+        process.wait()
+        process = machine.start()
+        until(lambda wanted=wanted: machine.published().get("doing") == wanted, 30)
+        process.kill()
+        process.wait()
+    assert [line.split()[0] for line in machine.lines()] == ["prepare", "recover"], "each was run once"
+
+
+def test_while_a_look_hangs_it_still_ends_in_time(machine):
+    exchange(address(machine.running.control), "POST", "/faults", {}, json.dumps({"kind": "hang", "path": "any"}))
+    process = machine.start()
+    until(lambda: machine.published().get("problems"))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 0
+
+
+def test_settings_that_are_wrong_at_the_start(machine):
+    machine.settings.write_text('{"format": 1,\n "act": "nothing"}')
+    assert machine.start().wait(20) == 78
+    assert "watcher.json, line 2, column 2: act must be one of" in machine.log() and "Traceback" not in machine.log()
+
+
+def test_a_second_one_does_not_start(machine):
+    first = machine.start()
+    until(machine.published)
+    assert machine.start().wait(20) == 75
+    assert f"Another watcher (process {first.pid}) runs" in machine.log()
+
+
+def test_settings_are_read_again_on_demand(machine):
+    process = machine.start()
+    until(lambda: machine.published().get("name") == "web1")
+    process.send_signal(signal.SIGHUP)
+    machine.write(endpoint=machine.running.metadata + "/vm/web1", approve="never")
+    until(lambda: machine.published().get("approve") == "never")
+    assert process.poll() is None
+
+
+def test_it_tells_the_service_manager(machine, monkeypatch):
+    import socket
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(machine.folder / "notify"))
+        listener.settimeout(20)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(machine.folder / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "3000000")
+        process = machine.start()
+        said = [listener.recv(1000).decode() for _each in range(4)]
+        assert said[0] == "READY=1" and "WATCHDOG=1" in said
+        process.send_signal(signal.SIGTERM)
+        while said[-1] != "STOPPING=1":
+            said.append(listener.recv(1000).decode())
+        assert process.wait(10) == 0
+
+
+def test_its_other_words(program, tmp_path):
+    def run(*words, **more):
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", program, *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        out, err = process.communicate(more.get("stdin", b""), timeout=30)
+        return process.returncode, out.decode(), err.decode()
+
+    call = json.dumps({"options": {"folder": str(tmp_path), "number": 3}, "requests": [], "steps": []}).encode()
+    code, out, _err = run("machine", stdin=call)
+    assert code == 0 and json.loads(out.splitlines()[-1])["number"] == 3
+    code, _out, err = run("job", str(tmp_path / "nothing"))
+    assert code == 2 and "no order of a job" in err
+    assert run("--help")[0] == 0
+    assert run("nonsense")[0] == 2
+    assert os.listdir(str(tmp_path)) == []

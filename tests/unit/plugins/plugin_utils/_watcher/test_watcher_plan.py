@@ -1,0 +1,241 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What role watcher is asked for becomes settings, hooks and secrets of one machine."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import (
+    files_of,
+    kind_of_mark,
+    leaving,
+)
+
+HOOK = {"name": "app", "phase": "prepare", "content": "#!/bin/sh\n"}
+OPTIONS = {
+    "act": "prepare",
+    "approve": "alone",
+    "policy": DEFAULT_POLICY,
+    "prepare_before": "300",
+    "settle": 300,
+    "hooks": [],
+    "hook_limit": 300,
+    "reports": [],
+    "endpoint": "http://169.254.169.254",
+    "resource_name": "",
+    "discover": "False",
+    "api_version": "2020-07-01",
+    "interval": 1.0,
+    "history_bytes": "1048576",
+    "spool_bytes": 10485760,
+    "folder": "/var/lib/azure-maintenance",
+    "hooks_folder": "/etc/azure-maintenance/hooks",
+    "secrets_folder": "/etc/azure-maintenance/secrets",
+}
+
+
+def steps(*given, verify=()):
+    groups = {"all": ["web1", "lb1"]}
+    host = Host("web1", "linux", groups, lambda name: "linux", lambda path: "/there/" + path)
+    plan = make_plan(list(given), host, list(verify))
+    assert plan["errors"] == []
+    return plan
+
+
+def files(*given, verify=(), **options):
+    return files_of(dict(copy.deepcopy(OPTIONS), **options), steps(*given, verify=verify), lambda path: None)
+
+
+def errors(*given, **options):
+    made = files(*given, **options)
+    assert made["settings"] == {} and made["hooks"] == [] and made["secrets"] == []
+    return made["errors"]
+
+
+def test_the_settings_have_each_key_as_the_program_takes_it():
+    settings = files()["settings"]
+    assert settings["format"] == 1
+    assert settings["discover"] is False and settings["resource_name"] is None
+    assert settings["prepare_before"] == 300.0 and settings["history_bytes"] == 1048576
+    assert settings["policy"] == DEFAULT_POLICY
+    assert set(settings) == {
+        *(
+            "format",
+            "act",
+            "approve",
+            "policy",
+            "prepare_before",
+            "hook_limit",
+            "hooks",
+            "steps",
+            "endpoint",
+            "discover",
+        ),
+        *("api_version", "resource_name", "interval", "reports", "folder", "hooks_folder", "settle", "history_bytes"),
+        "spool_bytes",
+    }
+
+
+def test_hooks_stand_in_the_settings_with_limit_and_user():
+    made = files(hooks=[HOOK, dict(HOOK, name="b", limit=5, user="app")])
+    assert made["settings"]["hooks"] == {
+        "prepare.d/50-app": {"limit": 300.0, "user": ""},
+        "prepare.d/50-b": {"limit": 5.0, "user": "app"},
+    }
+    assert made["users"] == ["app"]
+
+
+def test_the_steps_are_those_of_the_machine():
+    made = files({"type": "service", "name": "nginx"}, {"type": "connections", "port": 443})
+    assert [step["key"] for step in made["settings"]["steps"]] == ["service nginx", "connections of port 443"]
+
+
+def test_a_watcher_that_only_reports_has_no_steps_and_refuses_none():
+    made = files({"type": "haproxy", "load_balancers": ["lb1"]}, act="report")
+    assert made["errors"] == [] and made["settings"]["steps"] == []
+
+
+@pytest.mark.parametrize(
+    "step, said",
+    [
+        ({"type": "haproxy", "load_balancers": ["lb1"]}, "with a step of type http or command, or with a hook"),
+        ({"type": "tasks", "do": "mine.yml"}, "write it as a step of type command, or as a hook"),
+        ({"type": "command", "do": "x", "delegate_to": "lb1"}, "lb1 is to do it (delegate_to)"),
+        ({"type": "http", "do": {"url": "http://x/"}, "delegate_to": "localhost"}, "localhost is to do it"),
+        ({"type": "command", "do": "x", "become": False}, "it has become: false"),
+    ],
+)
+def test_a_step_that_a_machine_can_not_do_alone_is_refused_with_the_way_out(step, said):
+    (only,) = errors({"type": "service", "name": "nginx"}, step)
+    assert only.startswith("drain_steps, step 2 (") and said in only
+
+
+def test_a_verification_is_refused():
+    (only,) = errors(verify=["check.yml"])
+    assert only.startswith("drain_verify_tasks, file 1") and "a hook of phase recover" in only
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"act": "prepar"}, "watcher_act is 'prepar' (did you mean 'prepare'?), not one of prepare, report"),
+        ({"approve": "always"}, "watcher_approve is 'always', not one of alone, never"),
+        (
+            {"policy": [{"do": "approve", "when": {"types": ["Freeze"]}}]},
+            "watcher_policy: The policy has no final rule",
+        ),
+        ({"endpoint": "169.254.169.254"}, "watcher_endpoint: The endpoint '169.254.169.254' can't be used"),
+        ({"prepare_before": -1}, "watcher_prepare_before is -1, not a number, 0 or more"),
+        ({"hook_limit": 0}, "watcher_hook_limit is 0, not a number, more than 0"),
+        ({"interval": "fast"}, "watcher_interval is 'fast', not a number"),
+        ({"settle": True}, "watcher_settle is True, not a number"),
+        ({"spool_bytes": 10}, "watcher_spool_bytes is 10, not a number, 10000 or more"),
+        ({"hooks": [dict(HOOK, phase="x")]}, "watcher_hooks, hook 1 ('app'): phase is 'x'"),
+        ({"reports": [{"url": "ftp://x"}]}, "watcher_reports, entry 1: its url is none that begins with https://"),
+        ({"reports": [{"url": "https://x y"}]}, "entry 1: its url is none"),
+        ({"reports": [{"url": "https://x:0/"}]}, "entry 1: its url is none"),
+        ({"reports": [{"uri": "https://x"}]}, "entry 1: key 'uri' is unknown (did you mean 'url'?)"),
+        ({"reports": [{"url": "https://x/t"}] * 2}, "entry 2: an earlier one has the same url"),
+        (
+            {"reports": [{"url": "https://x", "proxy": "https://p"}]},
+            "entry 1: its proxy is none that begins with http://",
+        ),
+        ({"reports": [{"url": "https://x", "ca_file": "ca.pem"}]}, "entry 1: its ca_file is not the whole path"),
+        ({"reports": ["https://x"]}, "entry 1: it is not a dictionary"),
+        ({"reports": "https://x"}, "watcher_reports is not a list"),
+    ],
+)
+def test_what_is_wrong_with_an_option_is_said(options, said):
+    (only,) = errors(**options)
+    assert said in only
+
+
+def test_all_that_is_wrong_is_said_at_once():
+    assert len(errors(act="x", hook_limit=-1, hooks=[{}], reports=[{}], policy=[])) == 5
+
+
+def test_what_is_said_of_a_report_has_no_secret_in_it():
+    (only,) = errors(reports=[{"url": "https://x/token-of-a-webhook", "sekret": "hush"}])
+    assert "token" not in only and "hush" not in only
+
+
+def test_what_only_the_watcher_itself_checks_is_refused_as_well():
+    assert "resource_name must be a text of one line" in errors(resource_name="a\nb")[0]
+    assert "api_version must be one of" in errors(api_version="2020-07-02")[0]
+    assert "folder must be a whole path" in errors(folder="state")[0]
+
+
+def test_a_secret_is_a_file_of_its_own():
+    made = files(reports=[{"url": "https://x/t", "secret": "hush"}, {"url": "https://y/", "ca_file": "/ca.pem"}])
+    ((name, content),) = [tuple(secret.values()) for secret in made["secrets"]]
+    signed, unsigned = made["settings"]["reports"]
+    assert signed == {"url": "https://x/t", "secret_file": f"/etc/azure-maintenance/secrets/{name}"}
+    assert unsigned == {"url": "https://y/", "secret_file": None, "ca_file": "/ca.pem"}
+    assert content == "hush" and "hush" not in str(made["settings"]) and "x/t" not in name
+
+
+def test_limits_that_add_up_to_more_than_ten_minutes_are_warned_of():
+    service = {"type": "service", "name": "nginx", "timeout": 60}
+    assert files(service, hooks=[HOOK], hook_limit=540)["warnings"] == []
+    (only,) = files(service, hooks=[HOOK], hook_limit=541)["warnings"]
+    assert only.startswith("To prepare this machine may take 601 s")
+    # undoing counts apart; a step that undoes nothing costs nothing
+    assert files({"type": "command", "do": "x", "timeout": 600, "undo_timeout": 9000})["warnings"] == []
+
+
+def test_a_policy_that_matches_nothing_is_warned_of():
+    rules = [{"when": {"types": ["Rebot"]}, "do": "ignore"}, {"do": "notify"}]
+    assert "did you mean 'Reboot'" in files(policy=rules)["warnings"][0]
+
+
+def test_a_variable_that_was_misspelt_is_refused_and_one_that_is_like_none_is_warned_of():
+    names, known = (
+        ["watcher_act", "watcher_aprove", "watcher_of_somebody_else", "aprove"],
+        ["watcher_act", "watcher_approve"],
+    )
+    made = files_of(OPTIONS, steps(), lambda path: None, names, known)
+    assert made["errors"] == ["watcher_aprove is no variable of role watcher (did you mean 'watcher_approve'?)"]
+    made = files_of(OPTIONS, steps(), lambda path: None, names[2:], known)
+    assert made["errors"] == []
+    assert made["warnings"] == ["watcher_of_somebody_else is no variable of role watcher."]
+
+
+# ---- what an earlier deployment has left ----
+
+BEFORE = json.dumps({"hooks": {"prepare.d/50-app": {}, "recover.d/50-old": {}, "../../etc/passwd": {}}})
+
+
+def mark(*keys, kind="watcher"):
+    return {"holder": {"kind": kind}, "steps": [{"key": key} for key in keys]}
+
+
+def test_only_hooks_of_ours_that_are_not_wanted_go():
+    assert leaving(files(hooks=[HOOK]), BEFORE, None) == {"hooks": ["recover.d/50-old"], "refused": ""}
+    assert leaving(None, BEFORE, None)["hooks"] == ["prepare.d/50-app", "recover.d/50-old"]
+    for damaged in ("", "{", "{}", "[]", '{"hooks": null}'):
+        assert leaving(files(), damaged, None)["hooks"] == []
+
+
+def test_what_brings_the_machine_back_stays_as_long_as_it_is_out():
+    made = files({"type": "service", "name": "nginx"}, hooks=[HOOK])
+    assert leaving(made, BEFORE, mark("prepare.d/50-app", "service nginx"))["refused"] == ""
+    refused = leaving(made, BEFORE, mark("recover.d/50-old", "service nginx", "service app"))["refused"]
+    assert "not among its new hooks and steps: recover.d/50-old, service app. Wait" in refused
+    assert leaving(made, BEFORE, mark("recover.d/50-old"), force=True)["refused"] == ""
+    assert leaving(made, BEFORE, mark("recover.d/50-old", kind="run"))["refused"] == ""
+
+
+@pytest.mark.parametrize(
+    "content, kind",
+    [('{"holder": {"kind": "run"}}', "run"), ('{"holder": null}', ""), ("[]", ""), ("", ""), ('{"holder"', "")],
+)
+def test_who_holds_a_mark(content, kind):
+    assert kind_of_mark(content) == kind

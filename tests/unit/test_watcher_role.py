@@ -1,0 +1,237 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What role watcher puts on a machine without asking anybody: its units, its command, and the two programs that it has run there."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import jinja2
+import pytest
+import yaml
+from ansible.plugins.filter.core import FilterModule
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher import hooks, place, plan
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_watcher_plan import (
+    OPTIONS,
+)
+
+ROLE = pathlib.Path(__file__).resolve().parents[2] / "roles" / "watcher"
+UNITS = ("azure-maintenance.service", "azure-maintenance-reports.service")
+OLDEST, NEWEST = place.OLDEST_SYSTEMD, 260
+
+# The version of systemd that brought a setting, as its manual pages say; those that are older than the oldest are 0.
+SINCE = {
+    "ProtectHostname": 242,
+    "RestrictSUIDSGID": 242,
+    "ProtectKernelLogs": 244,
+    "ProtectClock": 245,
+    "ProtectProc": 247,
+    "LoadCredential": 247,
+    **dict.fromkeys(
+        (
+            "After",
+            "CapabilityBoundingSet",
+            "Description",
+            "Environment",
+            "ExecReload",
+            "ExecStart",
+            "ExecStartPre",
+            "KillMode",
+        )
+        + ("LockPersonality", "MemoryDenyWriteExecute", "NoNewPrivileges", "NotifyAccess", "OOMScoreAdjust")
+        + ("PrivateDevices", "PrivateTmp", "ProtectControlGroups", "ProtectHome", "ProtectKernelModules")
+        + ("ProtectKernelTunables", "ProtectSystem", "ReadWritePaths", "Restart", "RestartSec", "UMask", "WantedBy")
+        + ("RestrictAddressFamilies", "RestrictNamespaces", "RestrictRealtime", "RuntimeDirectory")
+        + ("RuntimeDirectoryMode", "RuntimeDirectoryPreserve", "StartLimitIntervalSec", "StateDirectory")
+        + ("StateDirectoryMode", "SystemCallArchitectures", "SystemCallErrorNumber", "SystemCallFilter")
+        + ("TimeoutStartSec", "TimeoutStopSec", "Type", "WatchdogSec"),
+        0,
+    ),
+}
+
+
+def load(path):
+    return yaml.safe_load((ROLE / path).read_text(encoding="utf-8"))
+
+
+def rendered(template, **variables):
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(str(ROLE / "templates")), trim_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters.update(FilterModule().filters())
+    program = "/usr/local/lib/azure-maintenance/1.0.0.pyz"
+    given = {
+        "ansible_managed": "Ansible managed",
+        "__watcher_systemd_version": 252,
+        "__watcher_state_folder": "/var/lib/azure-maintenance",
+        "__watcher_own_state_folder": True,
+        "__watcher_settings": "/etc/azure-maintenance/watcher.json",
+        "__watcher_run": [sys.executable, "-I", program],
+        "__watcher_watch": [sys.executable, "-I", program, "watch"],
+        "__watcher_send": [sys.executable, "-I", program, "send"],
+    }
+    return environment.get_template(template + ".j2").render({**given, **variables})
+
+
+def settings_in(unit):
+    return [line.split("=", 1) for line in unit.splitlines() if re.match(r"[A-Za-z]+=", line)]
+
+
+# ---- units ----
+
+
+@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("version", [OLDEST, 241, 242, 243, 244, 245, NEWEST])
+def test_a_unit_has_no_setting_that_its_systemd_does_not_know(name, version):
+    keys = {key for key, _value in settings_in(rendered(name, __watcher_systemd_version=version))}
+    assert {key for key in keys if SINCE[key] > version} == set()
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_new_systemd_gets_all_that_the_template_has(name):
+    in_template = {
+        key for key, _value in settings_in((ROLE / "templates" / (name + ".j2")).read_text(encoding="utf-8"))
+    }
+    for own in (True, False):
+        in_template -= {key for key, _value in settings_in(rendered(name, __watcher_own_state_folder=own))}
+    assert in_template == set()
+
+
+def test_the_service_never_gives_up_and_is_watched():
+    unit = dict(settings_in(rendered(UNITS[0])))
+    wanted = {"Type": "notify", "NotifyAccess": "main", "WatchdogSec": "180", "Restart": "always", "KillMode": "mixed"}
+    wanted.update(StartLimitIntervalSec="0", TimeoutStopSec="10", StateDirectory="azure-maintenance")
+    assert {key: unit[key] for key in wanted} == wanted
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_words_of_a_command_are_words_for_systemd(name):
+    odd = [sys.executable, "/a b/%n", "$HOME", 'say "x"', "back\\slash"]
+    line = dict(settings_in(rendered(name, __watcher_watch=odd, __watcher_send=odd)))["ExecStart"]
+    assert line == f'"{sys.executable}" "/a b/%%n" "$$HOME" "say \\"x\\"" "back\\\\slash"'
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_another_state_folder_is_made_and_may_be_written(name):
+    unit = dict(settings_in(rendered(name, __watcher_own_state_folder=False, __watcher_state_folder="/srv/az")))
+    assert "StateDirectory" not in unit
+    assert unit["ReadWritePaths"] == '"/srv/az"' and unit["ExecStartPre"].endswith(' -m 0700 "/srv/az"')
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze")
+@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("own", [True, False])
+def test_systemd_finds_nothing_wrong_with_a_unit(name, own, tmp_path):
+    path = tmp_path / name
+    path.write_text(rendered(name, __watcher_own_state_folder=own), encoding="utf-8")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", "--generators=no", str(path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert [line for line in done.stdout.splitlines() if name in line] == []
+
+
+def test_the_command_is_a_script_that_hands_everything_on(tmp_path):
+    script = tmp_path / "azure-maintenance"
+    odd = [sys.executable, "-c", "import sys; print(sys.argv[1:])"]
+    script.write_text(rendered("azure-maintenance", __watcher_run=odd), encoding="utf-8")
+    said = subprocess.check_output(["/bin/sh", str(script), "hold", "a  reason", "$HOME"], text=True)
+    assert said.strip() == "['hold', 'a  reason', '$HOME']"
+
+
+# ---- variables ----
+
+
+def test_the_documented_keys_of_hooks_and_reports_are_those_that_are_taken():
+    options = load("meta/argument_specs.yml")["argument_specs"]["main"]["options"]
+    assert tuple(options["watcher_hooks"]["options"]) == hooks.KEYS
+    assert tuple(options["watcher_hooks"]["options"]["phase"]["choices"]) == hooks.PHASES
+    assert options["watcher_hooks"]["options"]["order"]["default"] == hooks.ORDER
+    assert tuple(options["watcher_reports"]["options"]) == plan._REPORT_KEYS
+    assert {key: tuple(options[f"watcher_{key}"]["choices"]) for key in plan._CHOICES} == plan._CHOICES
+
+
+def test_every_option_is_handed_on():
+    given = load("vars/main.yml")["__watcher_options"]
+    assert set(given) == set(OPTIONS)
+    of_the_role = {"state", "hook_paths", "image", "python", "systemd", "look_timeout", "force", "keep_state"}
+    assert {f"watcher_{key}" for key in {*given, *of_the_role}} - set(load("defaults/main.yml")) == {
+        "watcher_folder",
+        "watcher_hooks_folder",
+        "watcher_secrets_folder",
+    }
+    assert set(load("defaults/main.yml")) <= {f"watcher_{key}" for key in {*given, *of_the_role}}
+
+
+def tasks():
+    for path in sorted((ROLE / "tasks").glob("*.yml")):
+        pending = list(load(path.relative_to(ROLE)))
+        while pending:
+            task = pending.pop()
+            pending += [inner for part in ("block", "rescue", "always") for inner in task.get(part) or ()]
+            yield path.stem, task
+
+
+def test_no_task_shows_a_secret():
+    """Settings hold passwords of steps; secrets are secrets."""
+    for _file, task in tasks():
+        text = json.dumps(task)
+        if ".secrets }}" in text or "__watcher_files.settings |" in text or "content: __watcher_before" in text:
+            assert task.get("no_log") is True, task["name"]
+
+
+def test_what_is_written_is_of_root_and_says_its_mode():
+    for _file, task in tasks():
+        for module in ("copy", "template"):
+            given = task.get(f"ansible.builtin.{module}")
+            if given:
+                assert re.search(r"0[0-7]{3}", given["mode"]), task["name"]
+
+
+def test_nothing_is_changed_before_all_checks_are_over():
+    order = [task["ansible.builtin.include_tasks"] for file, task in tasks() if file == "present"][::-1]
+    assert order[:3] == ["validate.yml", "place.yml", "program.yml"]
+    changing = ("copy", "template", "file", "systemd_service")
+    for file, task in tasks():
+        if file in ("validate", "place"):
+            assert [module for module in changing if f"ansible.builtin.{module}" in task] == []
+
+
+# ---- what it has run on machines ----
+
+
+def run(program, *arguments):
+    command = [sys.executable, "-I", "-c", (ROLE / "files" / program).read_text(encoding="utf-8"), *arguments]
+    return json.loads(subprocess.check_output(command, text=True, timeout=60))
+
+
+def test_the_probe_says_what_the_filter_wants():
+    probed = run("probe.py", "root", "nobody-of-this-name")
+    assert probed["python"] == list(sys.version_info[:3])
+    assert probed["no_users"] == ["nobody-of-this-name"]
+    place.refusals("web1", {"systemd": True, "image": False, "python": "/usr/bin/python3"}, probed, None)
+
+
+def test_a_version_that_a_process_runs_stays(tmp_path):
+    for version in ("1.0.0", "1.1.0", "1.2.0"):
+        (tmp_path / f"{version}.pyz").write_text("", encoding="utf-8")
+    (tmp_path / "README").write_text("", encoding="utf-8")
+    old, used, kept = (str(tmp_path / f"{version}.pyz") for version in ("1.0.0", "1.1.0", "1.2.0"))
+    waiting = [sys.executable, "-c", "import sys; print(1, flush=True); sys.stdin.read()", used]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline()
+        assert run("unused_programs.py", str(tmp_path), kept) == [old]
+        process.communicate(timeout=60)
+    assert run("unused_programs.py", str(tmp_path), kept) == [old, used]
+    assert run("unused_programs.py", str(tmp_path / "none"), kept) == []
