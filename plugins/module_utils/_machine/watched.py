@@ -38,12 +38,12 @@ def watched(folder: str, moment: Moment, steps: Sequence[Mapping[str, Any]]) -> 
     found = published(folder)
     if found is None:
         return None
-    uptime = found.get("uptime")
-    heard = found.get("boot_id") == moment.boot_id and isinstance(uptime, (int, float))
+    said = found.get("uptime")
+    age = moment.uptime - said if isinstance(said, (int, float)) else float("inf")
     known = {step.get("key") for step in found.get("steps") or () if isinstance(step, dict)}
     return {
         "act": str(found.get("act")),
         "version": str(found.get("version")),
-        "alive": heard and moment.uptime - uptime <= SILENT,
+        "alive": found.get("boot_id") == moment.boot_id and age <= SILENT,
         "lacks": [str(step["does"] or step["key"]) for step in steps if step["key"] not in known],
     }

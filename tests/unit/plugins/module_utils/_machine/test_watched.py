@@ -6,6 +6,7 @@
 import json
 
 import pytest
+
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.watched import watched
 
@@ -13,7 +14,14 @@ STEPS = [
     {"key": "service nginx", "does": "stop the service nginx"},
     {"key": "command sync", "does": "run sync"},
 ]
-SAYS = {"format": 1, "act": "prepare", "version": "0.2.0", "boot_id": "b", "uptime": 900.0, "steps": [{"key": "service nginx"}]}
+SAYS = {
+    "format": 1,
+    "act": "prepare",
+    "version": "0.2.0",
+    "boot_id": "b",
+    "uptime": 900.0,
+    "steps": [{"key": "service nginx"}],
+}
 
 
 def asked(folder, says=SAYS, uptime=1000.0, boot_id="b"):
