@@ -1,0 +1,99 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Machines with watchers of their own: beside a run of maintain, and killed again and again in one event's life."""
+
+import random
+import time
+
+import judge
+import pytest
+
+DEPLOY = "cloudops.azure_maintenance.deploy_watcher"
+REMOVE = "cloudops.azure_maintenance.remove_watcher"
+SERVICE = "azure-maintenance"
+NOTES = "/var/tmp/hooks"
+STEPS = [
+    {
+        "type": "command",
+        "name": "Note the time",
+        "do": ["sh", "-c", "date +%s.%N >> /var/tmp/prepared"],
+        "undo": ["sh", "-c", "date +%s.%N >> /var/tmp/recovered"],
+    }
+]
+
+
+def hook(phase, seconds=0.0):
+    """One that writes down that it has begun and that it has ended."""
+    text = f"#!/bin/sh\necho {phase} begins >> {NOTES}\nsleep {seconds}\necho {phase} ends >> {NOTES}\n"
+    return {"name": "note", "phase": phase, "content": text, "limit": 60}
+
+
+@pytest.fixture(name="deploy")
+def _deploy(ansible, machines):
+    """deploy("web2,web3", some_variable=1): watchers, which are gone again after the test."""
+    deployed = []
+
+    def deploy(hosts, **variables):
+        deployed.append(hosts)
+        ansible.run(DEPLOY, azure_maintenance_hosts=hosts, drain_steps=STEPS, **variables).check()
+
+    yield deploy
+    for hosts in deployed:
+        ansible.run(REMOVE, azure_maintenance_hosts=hosts, watcher_force=True).check()
+        for name in hosts.split(","):
+            machines[name].inside("rm", "-f", NOTES)
+
+
+def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy):
+    """web2's and web3's watchers prepare them and bring them back; an event that lists both is the run's to approve."""
+    affected = ("web2", "web3")
+    deploy("web2,web3", watcher_prepare_before=90000)
+    boots = machines.boot_ids()
+    run = maintain(drain_steps=STEPS)
+    event = azure.inject("Reboot", affected, notice=3600, tail=60)
+    done = run.wait().check()
+    approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")
+    judge.prepared_before(machines, affected, approved)
+    judge.rebooted(machines, boots, affected)
+    judge.recovered_after(machines, affected, gone)
+    judge.untouched(machines, boots, ["web1", "web10"])
+    assert done.result["problems"] == []
+    assert sorted(done.result["events"][0]["prepared"]) == sorted(done.result["events"][0]["recovered"]) == [*affected]
+
+
+def test_a_run_refuses_a_machine_whose_watcher_lacks_a_step(azure, machines, maintain, deploy):
+    deploy("web2", watcher_prepare_before=90000)
+    more = [*STEPS, {"type": "service", "service": "nginx"}]
+    run = maintain(drain_steps=more, maintain_event_timeout=20)
+    azure.inject("Reboot", ["web2"], notice=36000, tail=60)
+    done = run.wait()
+    judge.not_approved(azure)
+    assert done.status != 0
+    assert any("it lacks: stop the service nginx" in problem for problem in done.result["problems"]), done.result
+
+
+def test_a_watcher_that_is_killed_again_and_again(azure, machines, deploy, on):
+    """At random instants of one event's life, 50 at least: each hook runs once, and the event is approved once."""
+    lone = machines["lone1"]
+    deploy("lone1", watcher_hooks=[hook("prepare", 10), hook("recover", 10)])
+    lone.inside("sh", "-c", f"mkdir -p /run/systemd/system/{SERVICE}.service.d")
+    quick = f"printf '[Service]\\nRestartSec=0.1\\n' > /run/systemd/system/{SERVICE}.service.d/quick.conf && systemctl daemon-reload"
+    lone.inside("sh", "-c", quick)
+    boot, chance, kills, is_over = lone.boot_id(), random.Random(1), 0, False
+    # It does not reboot here: each boot would take from the kills.
+    event = azure.inject("Freeze", ["lone1"], duration=30, notice=3600, tail=200)
+    while not is_over and kills < 400:
+        lone.inside("sh", "-c", f"systemctl kill --kill-who=main --signal=KILL {SERVICE} || true")
+        kills += 1
+        is_over = azure.event(event)["status"] == "Gone" and len(lone.times("recovered")) == 1 and lone.mark() is None
+        time.sleep(chance.uniform(0.1, 1.5))  # the moment of the next one
+    assert is_over and kills >= 50, (kills, azure.event(event), lone.mark())
+    assert lone.boot_id() == boot
+    lines = lone.inside("cat", NOTES).splitlines()
+    assert lines == ["prepare begins", "prepare ends", "recover begins", "recover ends"]
+    assert azure.journal("started", event)[0]["cause"] == "approved"
+    assert len(azure.journal("approved", event)) == 1
+    assert len(lone.times("prepared")) == 1
+    assert lone.times("prepared")[0] < azure.times(event, "approved")[0]
+    assert lone.times("recovered")[0] > azure.times(event, "gone")[0]
