@@ -48,7 +48,7 @@ def _deploy(ansible, machines):
 def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy):
     """web2's and web3's watchers prepare them and bring them back; an event that lists both is the run's to approve."""
     affected = ("web2", "web3")
-    deploy("web2,web3", watcher_prepare_before=90000)
+    deploy("web2,web3", watcher_prepare_before=86400)
     boots = machines.boot_ids()
     run = maintain(drain_steps=STEPS)
     event = azure.inject("Reboot", affected, notice=3600, tail=60)
@@ -63,7 +63,7 @@ def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy
 
 
 def test_a_run_refuses_a_machine_whose_watcher_lacks_a_step(azure, machines, maintain, deploy):
-    deploy("web2", watcher_prepare_before=90000)
+    deploy("web2", watcher_prepare_before=86400)
     more = [*STEPS, {"type": "service", "service": "nginx"}]
     run = maintain(drain_steps=more, maintain_event_timeout=20)
     azure.inject("Reboot", ["web2"], notice=36000, tail=60)

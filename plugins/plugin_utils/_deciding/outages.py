@@ -244,7 +244,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
         _note_prepared(record, machine, at)
     if before.owner in (OURS, LEFT, WATCHER) and owner == NOBODY:
         if before.recovering or asked or before.owner in (LEFT, WATCHER):
-            _note_recovered(record, machine, before.keys, True, "", at)
+            _note_recovered(record, machine, before.keys, True, "", at, by_watcher=before.owner == WATCHER)
         else:
             _note_removed(record, machine, before.keys, at)
         machine["recovering"] = machine["tried"] = None
@@ -260,12 +260,21 @@ def _note_prepared(record: Record, machine: MachineState, at: float) -> None:
             happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
 
 
-def _note_recovered(record: Record, machine: MachineState, keys: list[str], ok: bool, why: str, at: float) -> None:
+def _note_recovered(
+    record: Record,
+    machine: MachineState,
+    keys: list[str],
+    ok: bool,
+    why: str,
+    at: float,
+    by_watcher: bool = False,
+) -> None:
     host = machine["host"]
     known = [key for key in keys if key in record["events"]]
     for key in known:
         entry = record["events"][key]
-        reverted = entry["gone"] is None
+        # A watcher may have seen that its event is gone before this run.
+        reverted = entry["gone"] is None and not (by_watcher and entry["started"] is not None)
         result = _result(machine, _UNDO, ok, why, machine["recovering"], at)
         result["reverted"], result["rebooted"] = reverted, _rebooted(machine)
         entry["prepared"].pop(host, None) if reverted and ok and not entry["failed"] else None

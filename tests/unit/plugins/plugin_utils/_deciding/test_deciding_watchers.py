@@ -56,6 +56,21 @@ def test_the_run_waits_until_the_watcher_has_brought_it_back():
     assert run.problems == [] and "recovered  web1" in run.timeline
 
 
+def test_a_watcher_that_sees_the_end_before_the_run_has_not_undone_its_preparation():
+    run = watched("web1")
+    run["web1"].mark = by_watcher()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    run.show(started(event("A", ["vm1"])))
+    run.tick(3)
+    run["web1"].mark = None
+    run.tick(3)
+    run.show()
+    run.to_end()
+    assert run.problems == [] and "reverted" not in run.timeline
+    assert list(run.result["events"][0]["prepared"]) == list(run.result["events"][0]["recovered"]) == ["web1"]
+
+
 def test_one_that_its_watcher_does_not_bring_back_is_a_problem():
     run = watched("web1")
     run["web1"].mark = by_watcher()
