@@ -223,6 +223,7 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]])
         "run": record["run"]["run"],
         "number": machine["number"],
         "seconds": wait + limit,
+        "resource_name": machine["resource_name"],
     }
 
 

@@ -236,6 +236,7 @@ class Call(TypedDict):
     run: str
     number: int
     seconds: float
+    resource_name: str  # "" where its metadata service is to be asked
 
 
 class Todo(TypedDict):
