@@ -80,9 +80,16 @@ def _answer(
     if host not in present:
         return {"lost": LEFT}
     variables = hostvars[host]
-    answer = variables.get("__maintain_answer") or {}
-    if answer.get("lost") or str(answer.get("number")) != str(call["number"]):
-        return {"lost": answer.get("lost") or answer.get("msg") or SILENT}
+    answer = checked(call, variables.get("__maintain_answer") or {})
+    if answer.get("lost"):
+        return answer
     done = variables.get("__drain_elsewhere") or {}
     fresh = done if str(done.get("number")) == str(call["number"]) else {}
     return {**answer, "outcomes": fresh.get("outcomes") or {}, "before": fresh.get("before") or {}}
+
+
+def checked(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """What a task returned that called a machine, if that is an answer to this call; else as ``lost`` why there is none."""
+    if answer.get("lost") or str(answer.get("number")) != str(call["number"]):
+        return {"lost": answer.get("lost") or answer.get("msg") or SILENT}
+    return dict(answer)

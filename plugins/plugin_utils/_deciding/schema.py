@@ -248,6 +248,7 @@ class Todo(TypedDict):
     participants: list[str]
     tasks_allowed: list[str]
     idle: bool
+    alone: str  # the host that is called while nothing is under way, if that is one; or ""
     seconds: float  # pause before the tick
 
 
