@@ -139,6 +139,21 @@ def test_a_linux_machine_does_by_itself_what_needs_no_module_and_nobody_else(ste
     assert made["elsewhere"] is elsewhere
 
 
+@pytest.mark.parametrize(
+    "delegate, delegates",
+    [
+        ("lb1", [{"host": "lb1", "ping": "ansible.builtin.ping"}]),
+        ("win1", [{"host": "win1", "ping": "ansible.windows.win_ping"}]),
+        ("web1", []),
+        ("localhost", []),
+        (None, []),
+    ],
+)
+def test_a_machine_that_a_step_runs_on_can_be_asked_whether_it_is_there(delegate, delegates):
+    (made,) = plan(dict(HTTP, delegate_to=delegate), on=host(systems={"win1": "windows"}))["steps"]
+    assert made["delegates"] == delegates
+
+
 @pytest.mark.parametrize("step", [*EVERY[:4], IIS, CLUSTER, TASKS])
 def test_a_windows_machine_does_nothing_by_itself(step):
     (made,) = plan(step, on=host("win1", "windows"))["steps"]
