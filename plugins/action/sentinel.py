@@ -4,7 +4,7 @@
 """A tick in which one machine alone is called, as one task: it waits for a change, and what comes is decided about at once.
 
 To be used with ``run_once`` and ``register``: what it returns is the record of the run, for all hosts. In any other tick it returns
-the record as it is, as a task that is left out by ``when`` would register that in its place.
+the record as it is, and counts as skipped: what a task registers that is left out by ``when`` would stand in the record's place.
 
 Where several machines are called, nobody has all of their answers before the task is over: then the decision is a task of its own.
 
@@ -16,16 +16,21 @@ from __future__ import annotations
 from typing import Any
 
 from ..plugin_utils import _ticking
+from ..plugin_utils._deciding.schema import Record
 from ..plugin_utils._filter import plain
 from .machine import ActionModule as MachineAction
+
+KEYS = frozenset(Record.__annotations__)
 
 
 class ActionModule(MachineAction):
     def run(self, tmp=None, task_vars=None):
-        record: Any = plain((task_vars or {})["__maintain_record"])
+        # Without what was added to an earlier result of this task
+        record: Any = {key: plain(value) for key, value in task_vars["__maintain_record"].items() if key in KEYS}
         host = task_vars["inventory_hostname"]
-        if record["todo"]["alone"] == host and not record["finished"]:
-            # Facts about it, which an action may return, would be taken for facts about all hosts.
-            answer = super().run(tmp, task_vars)
-            record = _ticking.ticked(record, {host: _ticking.checked(record["todo"]["calls"][host], answer)})
-        return dict(record, changed=False)
+        if record["finished"] or record["todo"]["alone"] != host:
+            return dict(record, changed=False, skipped=True)
+        # Facts about it, which the action returns as well, would be taken for facts about all hosts.
+        answer = super().run(tmp, task_vars)
+        after = _ticking.ticked(record, {host: _ticking.checked(record["todo"]["calls"][host], answer)})
+        return dict(after, changed=False)

@@ -90,4 +90,10 @@ def test_in_any_other_tick_the_record_stays_as_it_is(monkeypatch, waiting):
     busy = ticked(waiting, {"web1": came})
     for record, host in ((busy, "web1"), (waiting, "web2"), (dict(waiting, finished=True), "web1")):
         result, calls = played(monkeypatch, record, host, came)
-        assert calls == [] and result == json.loads(json.dumps(dict(record, changed=False)))
+        assert calls == [] and result == json.loads(json.dumps(dict(record, changed=False, skipped=True)))
+
+
+def test_what_ansible_has_added_to_a_result_is_no_part_of_the_record(monkeypatch, waiting):
+    came = ticking.answers(waiting, ticking.reboot("vm2"))["web1"]
+    result, _calls = played(monkeypatch, dict(waiting, skipped=True, failed=False, warnings=[]), "web1", came)
+    assert set(result) == sentinel.KEYS | {"changed"}
