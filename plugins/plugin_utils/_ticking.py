@@ -20,6 +20,8 @@ from ..module_utils._text import listed
 from ._deciding import happened
 from ._deciding.news import news
 from ._deciding.schema import Record
+from ._drain import orders
+from ._filter import plain
 
 LEFT = "It has left the play after an error of its own, which is shown above."
 SILENT = "Its task returned nothing that could be read."
@@ -83,6 +85,9 @@ def _answer(
     answer = checked(call, variables.get("__maintain_answer") or {})
     if answer.get("lost"):
         return answer
+    did = variables.get("__drain_did")
+    if did:  # all was one task
+        return {**answer, **orders.done(answer, plain(variables["__drain_plan"]["steps"]), plain(did))}
     done = variables.get("__drain_elsewhere") or {}
     fresh = done if str(done.get("number")) == str(call["number"]) else {}
     return {**answer, "outcomes": fresh.get("outcomes") or {}, "before": fresh.get("before") or {}}

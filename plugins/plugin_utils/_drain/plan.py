@@ -136,6 +136,7 @@ def _completed(step: Step, definition: StepType, number: int, host: Host) -> Ste
     step["name"] = step["name"] or shortened(f"{definition.name} {words.subject}", 80)
     step["key"] = shortened(f"{definition.name} {words.subject}", 200)
     step["elsewhere"] = not definition.by_itself(step, host)
+    step["ordered"] = definition.orders is not None
     step["does"] = words.does
     step["undoes"] = words.undoes
     do_file, undo_file = (f"steps/{file.format(system=system)}" for file in definition.files)

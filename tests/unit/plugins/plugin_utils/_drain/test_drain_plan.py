@@ -13,6 +13,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan, system_of
 
 ROOT = pathlib.Path(__file__).parents[5]
+STEPS = ROOT / "plugins" / "module_utils" / "_steps"
 GROUPS = {"all": ["web1", "web2", "lb1", "lb2", "win1"], "web": ["web1", "web2"], "lb": ["lb1", "lb2"], "empty": []}
 
 SERVICE = {"type": "service", "name": "nginx"}
@@ -367,8 +368,9 @@ def test_a_step_names_the_collections_that_it_needs(step, system, collections):
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "tasks"])
 def test_a_type_names_every_collection_that_its_task_files_use(name):
-    files = (ROOT / "roles" / "drain" / "tasks" / "steps" / name).glob("*.yml")
-    used = {found for file in files for found in re.findall(r"use: (\w+\.\w+)\.\w+", file.read_text(encoding="utf-8"))}
+    files = [*(ROOT / "roles" / "drain" / "tasks" / "steps" / name).glob("*.yml"), STEPS / f"{name}.py"]
+    uses = re.compile(r"""\buse"?: "?(\w+\.\w+)\.\w+""")
+    used = {found for file in files for found in uses.findall(file.read_text(encoding="utf-8"))}
     ours = {"ansible.builtin", "ansible.windows", "cloudops.azure_maintenance"}
     assert used - ours == set(TYPES[name].collections)
 
