@@ -85,7 +85,7 @@ def _answer(
     answer = checked(call, variables.get("__maintain_answer") or {})
     if answer.get("lost"):
         return answer
-    did = variables.get("__drain_did")
+    did = variables.get("__maintain_did")
     if did:  # all was one task
         return {**answer, **orders.done(answer, plain(variables["__drain_plan"]["steps"]), plain(did))}
     done = variables.get("__drain_elsewhere") or {}

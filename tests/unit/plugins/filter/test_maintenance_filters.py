@@ -118,7 +118,7 @@ def test_what_load_balancers_did_in_one_task_comes_with_the_answer_to_the_same_c
     step = {"key": "haproxy h", "type": "haproxy"}
     target = {"load_balancer": "lb1", "key": "haproxy h", "part": "before", "number": answer["number"] - apart}
     came = {"servers": [{"backend": "www", "status": "UP"}], "__drain_target": target}
-    found = {"__maintain_answer": answer, "__drain_did": {"results": [came]}, "__drain_plan": {"steps": [step]}}
+    found = {"__maintain_answer": answer, "__maintain_did": {"results": [came]}, "__drain_plan": {"steps": [step]}}
     after = maintenance_record(record, "ticked", hostvars={"web1": found}, present=["web1"])
     assert after["hosts"]["web1"]["before"] == before
 
