@@ -42,12 +42,12 @@ def orders(answer: Mapping[str, Any], steps: Sequence[Step]) -> list[dict[str, A
     return [dict(order, number=answer["number"]) for order in found]
 
 
-def done(answer: Mapping[str, Any], steps: Sequence[Step], result: TaskResult) -> dict[str, Any]:
+def done(answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[TaskResult]) -> dict[str, Any]:
     """What came of the orders, as it is handed on to the machine.
 
-    :arg result: of the task whose rounds were the orders; of another call it says nothing
+    :arg results: of the task whose rounds were the orders; of another call they say nothing
     """
-    came = [one for one in result.get("results") or () if str(one[ROUND]["number"]) == str(answer["number"])]
+    came = [one for one in results if str(one[ROUND]["number"]) == str(answer["number"])]
     before: dict[str, Any] = {}
     outcomes: dict[str, Any] = {}
     for step in steps:

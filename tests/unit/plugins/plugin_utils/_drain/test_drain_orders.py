@@ -31,8 +31,8 @@ def answer(direction="", ask=(), before=None, left=60.0, number=7):
 
 
 def came(ordered, *results):
-    """What the task of these orders returned."""
-    return {"results": [dict(one, __drain_target=order) for order, one in zip(ordered, results, strict=True)]}
+    """What the rounds of these orders returned."""
+    return [dict(one, __drain_target=order) for order, one in zip(ordered, results, strict=True)]
 
 
 def shown(status, sessions=0):
@@ -41,7 +41,7 @@ def shown(status, sessions=0):
 
 def test_nobody_is_asked_for_anything():
     assert orders.orders(answer(), plan()) == []
-    assert orders.done(answer(), plan(), {"results": [], "skipped": True}) == {"before": {}, "outcomes": {}}
+    assert orders.done(answer(), plan(), []) == {"before": {}, "outcomes": {}}
 
 
 def test_each_load_balancer_is_asked_for_the_case_before():
