@@ -28,20 +28,28 @@ from ..plugin_utils._machine.bundle import program
 from ..plugin_utils._machine.call import Call, harmless, limit, result, with_refusals
 from ..plugin_utils._windows import calls as windows
 
-ARGUMENTS: dict[str, dict[str, Any]] = dict(
+CALL: dict[str, dict[str, Any]] = dict(
     requests=dict(type="list", elements="dict", required=True),
     run=dict(type="str", default=""),
     number=dict(type="int", default=0),
-    holder=dict(type="dict"),
     seconds=dict(type="float"),
+    resource_name=dict(type="str"),
+)
+OPTIONS: dict[str, dict[str, Any]] = dict(
     endpoint=dict(type="str"),
     discover=dict(type="bool"),
     api_version=dict(type="str"),
     timeout=dict(type="float"),
     first_timeout=dict(type="float"),
     wait_sleep=dict(type="float"),
-    resource_name=dict(type="str"),
     folder=dict(type="str"),
+)
+ARGUMENTS: dict[str, dict[str, Any]] = dict(
+    # What is asked in this call, as the record of a run has it
+    call=dict(type="dict", required=True, options=CALL),
+    holder=dict(type="dict"),
+    # What holds for all calls of the machine: one variable of a role. An empty text is none: `omit` does not get into a variable.
+    options=dict(type="dict", options=OPTIONS),
     # The variable whose `steps` are those of the machine: so they stand in no task's arguments, which some callbacks keep.
     plan=dict(type="str"),
 )
@@ -61,8 +69,9 @@ class ActionModule(BoundedAction):
         del tmp  # has had no effect for long
         task_vars = task_vars or {}
         self._facts: dict[str, Any] = {}
-        options = self.validate_argument_spec(ARGUMENTS)[1]
-        requests, plan = options.pop("requests"), options.pop("plan")
+        arguments = self.validate_argument_spec(ARGUMENTS)[1]
+        options = {**(arguments["options"] or {}), **arguments["call"], "holder": arguments["holder"]}
+        requests, plan = options.pop("requests"), arguments["plan"]
         steps = (task_vars.get(plan) or {}).get("steps") if plan else None
         seconds = options["seconds"] = options["seconds"] or (windows.limit if self._is_windows else limit)(requests)
         options["user"] = self._user()
@@ -71,7 +80,7 @@ class ActionModule(BoundedAction):
             options["run"] = ""  # or a look would renew the mark
             sent = harmless(requests)
 
-        given = {name: value for name, value in options.items() if value is not None}
+        given = {name: value for name, value in options.items() if value not in (None, "")}
         call = {"options": given, "requests": sent, "steps": steps or []}
 
         came, ended = self.bounded(seconds, lambda: self._tried(task_vars, call))

@@ -24,6 +24,7 @@ from ..plugin_utils._preflight.table import table
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     part=dict(type="str", choices=["play", "machines"], required=True),
     balancers=dict(type="list", elements="dict", default=[]),
+    delegates=dict(type="list", elements="dict", default=[]),
 )
 
 
@@ -38,25 +39,34 @@ class ActionModule(ActionBase):
         if options["part"] == "play":
             problem = controller.strategy_problem(controller.strategy_of(self._task))
             return dict(found, failed=True, msg=problem) if problem else found
-        return dict(found, **self._machines(task_vars or {}, options["balancers"]))
+        return dict(found, **self._machines(task_vars or {}, options))
 
-    def _machines(self, task_vars: Mapping[str, Any], balancers: list[dict[str, Any]]) -> dict[str, Any]:
+    def _machines(self, task_vars: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         record, at = plain(task_vars["__maintain_record"]), time.monotonic()
         # Not templated: what is needed of them was set by tasks, and needs it no more.
         variables = {host: task_vars["hostvars"].raw_get(host) for host in record["hosts"]}
         asked = {host: _asked(plain(found)) for host, found in variables.items()}
         names = {name for found in (task_vars, *variables.values()) for name in found}
         known = controller.known_variables(self._loader.load_from_file(str(path)) for path in controller.SPECS)
-        shown = [dict(one.get("went_wrong") or one, place=one["__maintain_place"]) for one in balancers]
+        balancers = [dict(_came(one), place=one["__maintain_place"]) for one in options["balancers"]]
+        delegates = [dict(_came(one), host=one["__maintain_delegate"]["host"]) for one in options["delegates"]]
         about = Controller(
             int(task_vars["ansible_forks"]), controller.unknown_variables(names, known), controller.is_there
         )
         lines = table(record, asked, at)
-        result = {"warnings": warnings(record, asked, about, shown, at)}
+        said = warnings(record, asked, about, balancers, delegates, at)
+        # Of the former nothing is left when the task is over: Ansible has shown them.
+        result = {"warnings": said, "findings": list(said)}
         failures = errors(record, asked, about)
         if failures:
             return dict(result, failed=True, msg=" ".join(failures), machines=lines)
         return dict(result, msg=lines, _ansible_verbose_always=True)
+
+
+def _came(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a round of action ``elsewhere`` brought."""
+    found: Mapping[str, Any] = one.get("went_wrong") or one
+    return found
 
 
 def _asked(variables: Mapping[str, Any]) -> Asked:

@@ -27,6 +27,7 @@ requirements:
 """
 
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
@@ -38,6 +39,16 @@ FOLDERS = tuple(
     for folder in ("roles/maintain", "roles/drain", "playbooks")
 )
 CHECKS_ARGUMENTS = "ansible.builtin.validate_argument_spec"
+
+
+def _of_others(shows: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """A method that shows what the given one does, but nothing of our tasks."""
+
+    def shows_of_others(self: Any, of: Any) -> None:
+        if not self._is_ours(_task(of)):
+            shows(self, of)
+
+    return shows_of_others
 
 
 class CallbackModule(DefaultCallback):
@@ -73,32 +84,16 @@ class CallbackModule(DefaultCallback):
             for line in said if isinstance(said, list) else [said]:
                 self._display.display(str(line))
 
-    def v2_runner_on_skipped(self, result: Any) -> None:
-        if not self._is_ours(_task(result)):
-            super().v2_runner_on_skipped(result)
-
-    def v2_runner_item_on_ok(self, result: Any) -> None:
-        if not self._is_ours(_task(result)):
-            super().v2_runner_item_on_ok(result)
-
-    def v2_runner_item_on_skipped(self, result: Any) -> None:
-        if not self._is_ours(_task(result)):
-            super().v2_runner_item_on_skipped(result)
-
-    def v2_runner_retry(self, result: Any) -> None:
-        if not self._is_ours(_task(result)):
-            super().v2_runner_retry(result)
-
-    def v2_on_file_diff(self, result: Any) -> None:
-        if not self._is_ours(_task(result)):
-            super().v2_on_file_diff(result)
-
-    def v2_playbook_on_include(self, included_file: Any) -> None:
-        if not self._is_ours(included_file._task):
-            super().v2_playbook_on_include(included_file)
+    v2_runner_on_skipped = _of_others(DefaultCallback.v2_runner_on_skipped)
+    v2_runner_item_on_ok = _of_others(DefaultCallback.v2_runner_item_on_ok)
+    v2_runner_item_on_skipped = _of_others(DefaultCallback.v2_runner_item_on_skipped)
+    v2_runner_retry = _of_others(DefaultCallback.v2_runner_retry)
+    v2_on_file_diff = _of_others(DefaultCallback.v2_on_file_diff)
+    v2_playbook_on_include = _of_others(DefaultCallback.v2_playbook_on_include)
 
 
 def _task(result: Any) -> Any:
+    """The task of a result, or the one that includes a file."""
     return result.task if hasattr(result, "task") else result._task  # before ansible-core 2.19
 
 

@@ -20,7 +20,8 @@ options:
   _input:
     description:
       - For O(happened=begun) the options of the run, for O(happened=ticked) the record so far.
-      - For O(happened=asked) the answer of the machine, for O(happened=before) a step of O(plan), for the others the step at hand.
+      - For O(happened=asked) and O(happened=orders) the answer of the machine; for O(happened=before), O(happened=order) and
+        O(happened=looks) a step of O(plan); for the others the step at hand.
     type: dict
     required: true
   happened:
@@ -34,6 +35,9 @@ options:
       before: A task has asked what is the case before the step, and came back with O(result).
       saw: A task of the step came back with O(result).
       failed: A task of the step failed with O(result).
+      orders: Nothing yet. The filter returns all that others have to do for the machine, where that is one task.
+      order: Nothing yet. The same of one step, in the direction O(about), or V(before) it.
+      looks: Nothing yet. What has to be asked about what comes of that, to be handed on as O(about).
       waits: The step has not ended, for the reason O(about).
   plan:
     description: The plan of the host.

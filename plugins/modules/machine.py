@@ -11,11 +11,10 @@ description:
   - Private to this collection. The roles use it; its options and results change from one version to the next without notice.
   - Use M(cloudops.azure_maintenance.scheduled_events_info) and M(cloudops.azure_maintenance.scheduled_events_approve) instead.
 options:
-  requests:
+  call:
     description:
-      - What is asked, in this order. All other options are private as well.
-    type: list
-    elements: dict
+      - What is asked. All other options are private as well.
+    type: dict
     required: true
 author:
   - cloudops.azure_maintenance contributors (@cloudops)
@@ -24,5 +23,6 @@ author:
 EXAMPLES = r"""
 - name: Not for playbooks
   cloudops.azure_maintenance.machine:
-    requests: [{do: hello}]
+    call:
+      requests: [{do: hello}]
 """

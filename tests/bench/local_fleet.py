@@ -82,8 +82,12 @@ class Fleet:
     def looks(self):
         return self.ask("/state")["requests"]["get"]
 
-    def play(self, playbook, **variables):
-        """One ansible-playbook: (CPU seconds, wall seconds, looks)."""
+    def play(self, playbook, root=None, settings=(), forks=20, **variables):
+        """One ansible-playbook: (CPU seconds, wall seconds, looks).
+
+        :arg root: where the collection is; None for this one
+        :arg settings: of its environment
+        """
         looks, start = self.looks(), time.monotonic()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [
@@ -92,10 +96,14 @@ class Fleet:
             str(self.folder / "inventory.json"),
             playbook,
             "--forks",
-            "20",
+            str(forks),
             "--extra-vars",
             json.dumps(variables),
         ]
+        environment = dict(os.environ, ANSIBLE_LOCALHOST_WARNING="false", ANSIBLE_DISPLAY_SKIPPED_HOSTS="false")
+        environment.update(settings)
+        if root:
+            environment["ANSIBLE_COLLECTIONS_PATH"] = f"{root}:{environment.get('ANSIBLE_COLLECTIONS_PATH', '')}"
         done = subprocess.run(
             command,
             stdout=subprocess.PIPE,
@@ -103,7 +111,7 @@ class Fleet:
             text=True,
             timeout=1800,
             check=False,
-            env=dict(os.environ, ANSIBLE_LOCALHOST_WARNING="false", ANSIBLE_DISPLAY_SKIPPED_HOSTS="false"),
+            env=environment,
         )
         if done.returncode:
             raise SystemExit(f"{playbook} failed:\n{done.stdout[-3000:]}")

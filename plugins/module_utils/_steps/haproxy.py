@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._text import listed, one_line
 from .checks import StepError
@@ -76,6 +76,29 @@ def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
             for server in item["servers"]
         }
     }
+
+
+def _orders(step: Step, direction: str) -> List[Dict[str, Any]]:
+    """Setting what is set already changes nothing, and the answer is a look. The module waits only for one backend after the other,
+    and a wait in it that is cut off goes on over there: so it never waits.
+    """
+    become = {"become": step["become"]} if "become" in step else {}
+    return [dict(become, **target, **_module(step, direction, target["backend"])) for target in step["targets"]]
+
+
+def _module(step: Step, direction: str, backend: str) -> Dict[str, Any]:
+    place = {"socket": step["socket"], **({"backend": backend} if backend else {})}
+    if direction == "before":
+        return {"use": "cloudops.azure_maintenance.haproxy_status", "options": {"server": step["server"], **place}}
+    state = step["state"] if direction == "do" else "enabled"
+    options = {"host": step["server"], "state": state, "fail_on_not_found": bool(backend), **place}
+    return {"use": "community.general.haproxy", "options": options}
+
+
+def _asks(step: Step, direction: str) -> Sequence[str]:
+    if direction == "do":
+        return ("out", "sessions")
+    return ("known", "up") if step["wait_up"] else ("known",)
 
 
 # What the module found of the server in each backend is in `state_after`: a list, or nothing where it knows no such server.
@@ -158,4 +181,6 @@ TYPE = StepType(
     before=_ours,
     repeatable=True,
     case=_case,
+    orders=_orders,
+    asks=_asks,
 )

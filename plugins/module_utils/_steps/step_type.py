@@ -98,6 +98,10 @@ def _all_of_it(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
     return step
 
 
+def _nothing(step: Step, direction: str) -> Sequence[str]:
+    return ()
+
+
 def _never_by_itself(step: Step, host: Host) -> bool:
     return False
 
@@ -137,6 +141,13 @@ class StepType(NamedTuple):
 
     :raises StepError: when the machine has not got what the step is about
     """
+    orders: Optional[Callable[[Step, str], List[Dict[str, Any]]]] = None
+    """What others do of it in one tick, where that is one task: of each round on which ``load_balancer``, the module to ``use``, its
+    ``options``, and ``become`` where that is said. Takes a direction, or ``before`` for what asks for the case before.
+    None where only its task files tell.
+    """
+    asks: Callable[[Step, str], Sequence[str]] = _nothing
+    """What is asked about the answers of these rounds, in words of its judges, by direction."""
     by_itself: Callable[[Step, Host], bool] = _never_by_itself
     """Whether the machine's own program carries it out; elsewhere it is done by Ansible's modules."""
     collections: Tuple[str, ...] = ()

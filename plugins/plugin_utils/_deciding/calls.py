@@ -89,6 +89,7 @@ def todo_of(record: Record, at: float) -> Todo:
         "participants": _participants(record, calls, at),
         "tasks_allowed": [host for host in targets if targets[host] and _tasks_allowed(record, host, at)],
         "idle": idle,
+        "alone": next(iter(calls)) if idle and len(calls) == 1 else "",
         "seconds": _rest(record, targets, approve, calls, idle, at),
     }
 
@@ -107,6 +108,7 @@ def _last_todo(record: Record, at: float) -> Todo:
         "participants": list(calls),
         "tasks_allowed": [],
         "idle": False,
+        "alone": "",
         "seconds": 0.0,
     }
 
@@ -223,6 +225,7 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]])
         "run": record["run"]["run"],
         "number": machine["number"],
         "seconds": wait + limit,
+        "resource_name": machine["resource_name"],
     }
 
 

@@ -246,6 +246,7 @@ class Call(TypedDict):
     run: str
     number: int
     seconds: float
+    resource_name: str  # "" where its metadata service is to be asked
 
 
 class Todo(TypedDict):
@@ -257,6 +258,7 @@ class Todo(TypedDict):
     participants: list[str]
     tasks_allowed: list[str]
     idle: bool
+    alone: str  # the host that is called while nothing is under way, if that is one; or ""
     seconds: float  # pause before the tick
 
 

@@ -17,7 +17,8 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._errors import ScheduledEventsError
-from . import alone, elsewhere
+from ...module_utils._steps.types import type_of
+from . import alone, elsewhere, orders
 
 
 def _begin(options: Mapping[str, Any], known: Mapping[str, Any]) -> alone.Record:
@@ -67,6 +68,9 @@ _HAPPENED: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "before": lambda step, known: elsewhere.case(step, elsewhere.as_it_came(known["result"])),
     "saw": _saw,
     "failed": lambda hand, known: elsewhere.failed(hand, known["result"]),
+    "orders": lambda answer, known: orders.orders(answer, known["plan"]["steps"]),
+    "order": lambda step, known: orders.orders_of(step, "".join(known["about"])),
+    "looks": lambda step, known: list(type_of(step["type"]).asks(step, "".join(known["about"]))),
     "waits": lambda hand, known: elsewhere.waits(hand, "".join(known["about"])),
 }
 

@@ -26,6 +26,8 @@ from .._host import is_windows
 WINDOWS = "ansible.windows"
 """The collection that every Windows machine needs."""
 
+PINGS = {"linux": "ansible.builtin.ping", "windows": "ansible.windows.win_ping"}
+
 
 class Plan(TypedDict):
     """One host's steps."""
@@ -134,10 +136,12 @@ def _completed(step: Step, definition: StepType, number: int, host: Host) -> Ste
     step["name"] = step["name"] or shortened(f"{definition.name} {words.subject}", 80)
     step["key"] = shortened(f"{definition.name} {words.subject}", 200)
     step["elsewhere"] = not definition.by_itself(step, host)
+    step["ordered"] = definition.orders is not None
     step["does"] = words.does
     step["undoes"] = words.undoes
     do_file, undo_file = (f"steps/{file.format(system=system)}" for file in definition.files)
     step["collections"] = [*definition.collections, *([WINDOWS] if system == "windows" and step["elsewhere"] else [])]
+    step["delegates"] = _delegates(step, host, system)
     step["files"] = {"do": do_file, "undo": undo_file}
     step["intervals"] = {direction: definition.interval(step, direction) for direction in ("do", "undo")}
     return step
@@ -181,6 +185,14 @@ def _delegate_system(step: Mapping[str, Any], host: Host) -> str:
     if delegate != "localhost" and host.members(delegate) != [delegate]:
         raise StepError(f"delegate_to names {delegate!r}, which is no host of the inventory")
     return host.system_of(delegate)
+
+
+def _delegates(step: Step, host: Host, system: str) -> list[dict[str, str]]:
+    """The other machine that the step runs on, and the module by which it can be seen to be there; the controller is."""
+    delegate = step.get("delegate_to")
+    if delegate in (None, "", host.name, "localhost"):
+        return []
+    return [{"host": str(delegate), "ping": PINGS[system]}]
 
 
 def _where(raw: Any, number: int) -> str:

@@ -25,6 +25,9 @@ CLOCKS = 30.0
 FORKS = 5
 """Machines that may have something to do beside those of the largest event."""
 
+SHOWN = 5
+"""Steps that are named in a sentence about the one machine that does them."""
+
 
 class Asked(NamedTuple):
     """What is known of a host beside the record.
@@ -68,17 +71,20 @@ def warnings(
     asked: Mapping[str, Asked],
     controller: Controller,
     balancers: Sequence[Mapping[str, Any]],
+    delegates: Sequence[Mapping[str, Any]],
     at: float,
 ) -> list[str]:
     """Sentences about what will not go as it should, and what to do about it.
 
     :arg balancers: what each load balancer showed that was asked: a result with ``place``
+    :arg delegates: what came of asking each machine that does steps for others: a result with ``host``
     """
     found: list[str] = []
     for find in (_unwatched, _contradictions, _wrong_scopes, _marks):
         found += find(record, at)
     found += _of_answers(asked)
     found += _of_balancers(asked, balancers)
+    found += _of_delegates(asked, delegates)
     without = [host for host in _without_steps(record, asked) if not asked[host].require_steps]
     if without:
         found.append(
@@ -150,6 +156,21 @@ def _of_balancers(asked: Mapping[str, Asked], balancers: Sequence[Mapping[str, A
                         f"{host}: step {step['number']} ({step['name']}) would fail: {place['load_balancer']} has no server "
                         f"{step['server']}{lacking}."
                     )
+
+
+def _of_delegates(asked: Mapping[str, Asked], delegates: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for one in delegates:
+        if "ping" in one:
+            continue
+        why = one_line(one.get("msg"), 500).rstrip(".") or "it gave no answer"
+        named = [
+            f"step {step['number']} ({step['name']}) of {host}"
+            for host, known in asked.items()
+            for step in known.steps
+            if any(delegate["host"] == one["host"] for delegate in step.get("delegates") or ())
+        ]
+        more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+        yield f"{one['host']} could not be reached, which has to do {listed(named[:SHOWN])}{more}: {why}."
 
 
 def _place(place: Mapping[str, Any]) -> tuple[str, str]:

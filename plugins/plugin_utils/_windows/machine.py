@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Windows machine as the controller asks it, by way of ansible.windows: to run look.ps1, what its registry holds, which
-services it has.
+services it has, and what modules of other collections list.
 
 Each start of PowerShell takes seconds. So what is to be asked is collected, and goes in one call as soon as one of the
 answers is needed.
@@ -131,6 +131,13 @@ class WindowsMachine:
             self._refuse(SERVICE, _texts(result))
         return bool(result["exists"])
 
+    def all_of(self, module: str) -> Mapping[str, Any]:
+        """What a module finds that lists everything of a kind."""
+        result = self._run(module, {})
+        if result.get("failed"):
+            self._refuse(module, _texts(result))
+        return result
+
     def broken(self, problem: str) -> NoReturn:
         """The script's answer can't be used."""
         raise WindowsProblem(
@@ -157,16 +164,17 @@ class WindowsMachine:
         everything = " ".join(texts).lower()
         advice = next((advice for signs, advice in _ADVICE if any(sign in everything for sign in signs)), None)
         advice = advice or known_problem(everything) or _NO_ADVICE
+        collection = module.rpartition(".")[0]
         said = next((one_line(text).rstrip(". ") for text in texts if text.strip()), "")
         why = f': "{said}"' if said else " and did not say why"
-        raise WindowsProblem(f"{self.name}: {module} did not do its work{why}. {advice}")
+        raise WindowsProblem(f"{self.name}: {module} did not do its work{why}. {advice.format(collection=collection)}")
 
 
 # What a text of a module that did not run means: signs of it in lower case, and what to do.
 _ADVICE = (
     (
         ("not found in configured module paths", "could not be found on the controller"),
-        "The controller lacks the collection ansible.windows: ansible-galaxy collection install ansible.windows.",
+        "The controller lacks the collection {collection}: ansible-galaxy collection install {collection}.",
     ),
     (
         ("constrainedlanguage", "language mode", "restrictedlanguage", "nolanguage"),

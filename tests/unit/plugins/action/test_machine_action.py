@@ -44,7 +44,7 @@ class Played:
         self.commands, self.resets, self.removed = [], 0, []
         task = types.SimpleNamespace(
             action="cloudops.azure_maintenance.machine",
-            args={"requests": [{"do": "hello"}], "seconds": 0.5, **arguments},
+            args={"call": {"requests": [{"do": "hello"}], "seconds": 0.5, "resource_name": ""}, **arguments},
             check_mode=False,
             async_val=0,
             delegate_to=None,
@@ -74,9 +74,9 @@ class Played:
         self.seconds = time.monotonic() - started
 
 
-def sent_by(monkeypatch, **variables):
+def sent_by(monkeypatch, options=None, **variables):
     """What a call sent to the program."""
-    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), variables=variables, plan="found")
+    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), variables=variables, plan="found", options=options)
     return json.loads(played.commands[0][1].rpartition(b")\n")[2])
 
 
@@ -84,6 +84,18 @@ def test_the_program_ends_before_its_call_does(monkeypatch):
     """Else a metadata service that hangs would be taken for a machine that does."""
     assert sent_by(monkeypatch)["options"]["seconds"] == 0.25
     assert machine.ON_THE_WAY == 2.0
+
+
+def test_an_option_that_says_nothing_is_left_to_the_program(monkeypatch):
+    """A role's variable holds all of them, and there is no `omit` in a variable."""
+    assert set(sent_by(monkeypatch)["options"]) == {"number", "seconds"}
+    found = sent_by(monkeypatch, options={"endpoint": "http://here", "discover": "False", "timeout": "3", "folder": ""})
+    assert {name: found["options"].get(name) for name in ("endpoint", "discover", "timeout", "folder")} == {
+        "endpoint": "http://here",
+        "discover": False,
+        "timeout": 3.0,
+        "folder": None,
+    }
 
 
 def test_steps_are_a_variables(monkeypatch):

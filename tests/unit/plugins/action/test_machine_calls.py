@@ -20,11 +20,13 @@ PLAY = """
   gather_facts: false
   tasks:
     - call_machine:
-        requests: "{{ requests }}"
-        run: r1
-        number: 7
-        seconds: "{{ seconds | default(omit) }}"
-        folder: "{{ folder | default(omit) }}"
+        call:
+          requests: "{{ requests }}"
+          run: r1
+          number: 7
+          seconds: "{{ seconds | default(omit) }}"
+        options:
+          folder: "{{ folder | default('') }}"
 """
 
 

@@ -29,9 +29,11 @@ PLAY = """
           steps: [{key: command x, type: command, do: [sh, -c, "echo very secret"], password: "{{ 'deep' ~ 'secret' }}"}]
       no_log: true
     - cloudops.azure_maintenance.machine:
-        requests: [{do: hello}, {do: look, wait: 0, since: null}]
-        endpoint: "{{ emulator }}"
-        folder: "{{ folder }}"
+        call:
+          requests: [{do: hello}, {do: look, wait: 0, since: null}]
+        options:
+          endpoint: "{{ emulator }}"
+          folder: "{{ folder }}"
         plan: plan
       register: answer
     - debug:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a run of role maintain begins, by ansible-playbook, with no other collection than ours."""
 
+import json
 import os
 import pathlib
 import sys
@@ -22,12 +23,25 @@ linux1 {LOCAL}
 nosuch {LOCAL}
 [lb]
 lb1 {LOCAL}
+away ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1
 """
 PLAY = """
 - hosts: web
   gather_facts: false
   strategy: %s
-  roles: [cloudops.azure_maintenance.maintain]
+  tasks:
+    - name: Go through it, and hand over what is kept of it
+      block:
+        - name: Go through it
+          ansible.builtin.include_role:
+            name: cloudops.azure_maintenance.maintain
+      always:
+        - name: Hand over what is kept of it
+          ansible.builtin.copy:
+            content: "{{ maintain_result | default({}) | to_json }}"
+            dest: "{{ playbook_dir }}/kept.json"
+            mode: "0600"
+          run_once: true
 """
 WIDE = {"COLUMNS": "100000"}  # before ansible-core 2.19 warnings are wrapped
 
@@ -61,13 +75,18 @@ class Began:
             environment = dict(WIDE, ANSIBLE_COLLECTIONS_PATH=only_ours(), PYTHONPATH=only_ours())
             printed, self.status = playbook(folder, folder / "play.yml", HOSTS, given, **environment)
         self.printed = " ".join(printed.split())
+        self.kept = json.loads((folder / "kept.json").read_text()).get("preflight")
         self.asked = [entry["path"] for entry in journal_of(folder) if entry["kind"] == "request"]
         self.left = folder / "marks"
 
 
 @pytest.fixture(scope="module")
 def began(tmp_path_factory):
-    steps = [{"type": "command", "do": "nosuchprogram"}, {"type": "connections", "port": 80}]
+    steps = [
+        {"type": "command", "do": "nosuchprogram"},
+        {"type": "connections", "port": 80},
+        {"type": "command", "do": "true", "delegate_to": "away"},
+    ]
     return Began(tmp_path_factory.mktemp("began"), drain_steps=steps, maintain_polcy=[])
 
 
@@ -75,9 +94,11 @@ class TestItBegins:
     @pytest.mark.parametrize(
         "said",
         [
-            "linux1 linux1 watches itself no event 2 steps no mark",
-            "nosuch (name not known) BLIND, watched by nobody events not known 2 steps no mark",
-            "linux1, nosuch: run nosuchprogram; then wait until port 80 has no established connection",
+            "linux1 linux1 watches itself no event 3 steps no mark",
+            "nosuch (name not known) BLIND, watched by nobody events not known 3 steps no mark",
+            "linux1, nosuch: run nosuchprogram; then wait until port 80 has no established connection; then run true",
+            "[WARNING]: away could not be reached, which has to do step 3 (command true) of linux1, step 3 (command true) "
+            "of nosuch: ",
             "[WARNING]: linux1, nosuch: step 1 (command nosuchprogram) would fail: this machine has no program nosuchprogram.",
             "[WARNING]: nosuch can't see its scheduled events, nobody looks for it: ",
             "[WARNING]: This collection has no variable maintain_polcy (did you mean 'maintain_policy'?): unless it is",
@@ -89,6 +110,9 @@ class TestItBegins:
     def test_it_is_said_before_the_run_goes_on(self, began):
         before, said, after = began.printed.partition("Say how the run begins")
         assert said and "Go on" in after and "Go on" not in before
+
+    def test_it_is_kept_with_the_result(self, began):
+        assert len(began.kept) == began.printed.count("[WARNING]: ") and all(one in began.printed for one in began.kept)
 
     def test_it_takes_no_call_of_its_own(self, began):
         assert (

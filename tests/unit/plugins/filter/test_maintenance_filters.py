@@ -111,6 +111,18 @@ def test_what_others_did_comes_with_the_answer_to_the_same_call():
         assert after["hosts"]["web1"]["outcomes"] == outcomes
 
 
+@pytest.mark.parametrize("apart, before", [(0, {"haproxy h": {"servers": {"lb1/www": "UP"}}}), (1, {})])
+def test_what_load_balancers_did_in_one_task_comes_with_the_answer_to_the_same_call(apart, before):
+    record = begun("web1")
+    answer = ticking.answers(record)["web1"]
+    step = {"key": "haproxy h", "type": "haproxy"}
+    target = {"load_balancer": "lb1", "key": "haproxy h", "part": "before", "number": answer["number"] - apart}
+    came = {"servers": [{"backend": "www", "status": "UP"}], "__drain_target": target}
+    found = {"__maintain_answer": answer, "__maintain_did": {"results": [came]}, "__drain_plan": {"steps": [step]}}
+    after = maintenance_record(record, "ticked", hostvars={"web1": found}, present=["web1"])
+    assert after["hosts"]["web1"]["before"] == before
+
+
 def test_the_first_mark_is_named_while_something_can_be_said(capsys):
     record = begun("web1", "web2")
     record = ticked(record, ticking.answers(record, ticking.reboot("vm1")))

@@ -46,6 +46,14 @@ def test_everybody_says_hello_and_looks_once():
     assert list(run.record["todo"]["calls"]) == ["web1"]
 
 
+def test_a_call_names_the_machine_as_soon_as_it_is_known():
+    """So that its metadata service is not asked for its name in each look."""
+    run = Run("web1")
+    assert run.record["todo"]["calls"]["web1"]["resource_name"] == ""
+    run.tick()
+    assert run.record["todo"]["calls"]["web1"]["resource_name"] == "vm1"
+
+
 def test_a_scope_alone_is_waited_for_long_and_several_in_slices():
     run = Run().tick()
     assert waits(run) == {"web1": LONGEST_LOOK}

@@ -13,6 +13,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan, system_of
 
 ROOT = pathlib.Path(__file__).parents[5]
+STEPS = ROOT / "plugins" / "module_utils" / "_steps"
 GROUPS = {"all": ["web1", "web2", "lb1", "lb2", "win1"], "web": ["web1", "web2"], "lb": ["lb1", "lb2"], "empty": []}
 
 SERVICE = {"type": "service", "name": "nginx"}
@@ -137,6 +138,21 @@ def test_every_step_is_there_in_order_those_too_that_only_undo_and_verifications
 def test_a_linux_machine_does_by_itself_what_needs_no_module_and_nobody_else(step, elsewhere):
     (made,) = plan(step)["steps"]
     assert made["elsewhere"] is elsewhere
+
+
+@pytest.mark.parametrize(
+    "delegate, delegates",
+    [
+        ("lb1", [{"host": "lb1", "ping": "ansible.builtin.ping"}]),
+        ("win1", [{"host": "win1", "ping": "ansible.windows.win_ping"}]),
+        ("web1", []),
+        ("localhost", []),
+        (None, []),
+    ],
+)
+def test_a_machine_that_a_step_runs_on_can_be_asked_whether_it_is_there(delegate, delegates):
+    (made,) = plan(dict(HTTP, delegate_to=delegate), on=host(systems={"win1": "windows"}))["steps"]
+    assert made["delegates"] == delegates
 
 
 @pytest.mark.parametrize("step", [*EVERY[:4], IIS, CLUSTER, TASKS])
@@ -354,8 +370,9 @@ def test_a_step_names_the_collections_that_it_needs(step, system, collections):
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "tasks"])
 def test_a_type_names_every_collection_that_its_task_files_use(name):
-    files = (ROOT / "roles" / "drain" / "tasks" / "steps" / name).glob("*.yml")
-    used = {found for file in files for found in re.findall(r"use: (\w+\.\w+)\.\w+", file.read_text(encoding="utf-8"))}
+    files = [*(ROOT / "roles" / "drain" / "tasks" / "steps" / name).glob("*.yml"), STEPS / f"{name}.py"]
+    uses = re.compile(r"""\buse"?: "?(\w+\.\w+)\.\w+""")
+    used = {found for file in files for found in uses.findall(file.read_text(encoding="utf-8"))}
     ours = {"ansible.builtin", "ansible.windows", "cloudops.azure_maintenance"}
     assert used - ours == set(TYPES[name].collections)
 

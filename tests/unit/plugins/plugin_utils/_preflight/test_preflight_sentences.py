@@ -37,10 +37,10 @@ def asked_of(run, **ready):
     return {host: Asked([step()], dict(READY, **ready.get(host, {}))) for host in run.record["hosts"]}
 
 
-def warned(run, asked=None, controller=CONTROLLER, balancers=()):
+def warned(run, asked=None, controller=CONTROLLER, balancers=(), delegates=()):
     if not run.record["ticks"]:
         run.tick()
-    return sentences.warnings(run.record, asked or asked_of(run), controller, balancers, run.at)
+    return sentences.warnings(run.record, asked or asked_of(run), controller, balancers, delegates, run.at)
 
 
 def only(found):
@@ -211,6 +211,17 @@ def test_a_load_balancer_that_gives_no_answer_is_said_once():
     asked = {host: Asked([haproxy(host)], READY) for host in ("web1", "web2")}
     assert only(warned(run, asked, balancers=shown)) == "lb1: HAProxy could not be asked: no such file."
     assert warned(run, asked) == [], "it was not asked, as an event is there"
+
+
+def test_a_machine_that_does_steps_for_others_and_can_not_be_reached():
+    run = Run(*(f"web{number}" for number in range(1, 8)))
+    away = step("command x", 2, delegates=[{"host": "db1", "ping": "ansible.builtin.ping"}])
+    asked = {host: Asked([step(), away] if host != "web3" else [step()], READY) for host in run.machines}
+    came = [{"host": "db1", "unreachable": True, "msg": "No route to host."}, {"host": "lb1", "ping": "pong"}]
+    assert only(warned(run, asked, delegates=came)) == (
+        "db1 could not be reached, which has to do step 2 (command x) of web1, step 2 (command x) of web2, step 2 (command x) of web4, "
+        "step 2 (command x) of web5, step 2 (command x) of web6 and 1 more: No route to host."
+    )
 
 
 # ---- steps, collections, forks, variables ----

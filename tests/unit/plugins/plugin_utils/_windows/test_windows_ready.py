@@ -1,10 +1,10 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a Windows machine could be taken out of service: the services of its steps, and its clock."""
+"""Whether a Windows machine could be taken out of service: the services of its steps, its IIS, and its clock."""
 
 import pytest
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import document
@@ -60,6 +60,65 @@ def test_one_that_can_not_be_looked_at(machine):
     lacks = machine.ready()["lacks"]
     assert 'win_service_info did not do its work: "Access is denied"' in lacks["service Broken"]
     assert lacks["service Gone"] == "it could not be looked at: Connection reset"
+
+
+def iis(sites=(), app_pools=()):
+    return acting.step("shop", "iis", elsewhere=True, sites=list(sites), app_pools=list(app_pools))
+
+
+class WithSites(WithServices):
+    found = {
+        "microsoft.iis.website_info": {"site": [{"name": "Shop", "state": "Started"}], "exists": True},
+        "microsoft.iis.web_app_pool_info": {"app_pools": [{"name": "ShopPool", "attributes": {"state": "Started"}}]},
+    }
+
+    def execute(self, module, arguments):
+        if module not in self.found:
+            return super().execute(module, arguments)
+        assert arguments == {}
+        self.asked.append(module)
+        self.clock.elapsed += self.takes
+        if isinstance(self.found[module], Exception):
+            raise self.found[module]
+        return self.found[module]
+
+
+@pytest.fixture
+def web_server(tmp_path):
+    return WithSites(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "step, why",
+    [
+        (iis(["Shop"], ["ShopPool"]), None),
+        (iis(["Shpo"]), "IIS has no site named Shpo; it has Shop"),
+        (iis([], ["Pool"]), "IIS has no application pool named Pool; it has ShopPool"),
+    ],
+)
+def test_sites_and_application_pools_that_are_not_there(web_server, step, why):
+    web_server.steps = [step]
+    assert web_server.ready()["lacks"].get(step["key"]) == why
+
+
+def test_what_iis_has_is_asked_for_once(web_server):
+    web_server.steps = [dict(iis(["Shop"]), key=f"iis {number}") for number in range(5)]
+    assert web_server.ready()["lacks"] == {} and web_server.asked == list(web_server.found)
+
+
+def test_a_machine_without_iis(web_server):
+    web_server.found = {"microsoft.iis.website_info": {"failed": True, "msg": "WebAdministration is not there"}}
+    web_server.steps = [iis(["Shop"])]
+    (why,) = web_server.ready()["lacks"].values()
+    assert 'website_info did not do its work: "WebAdministration is not there"' in why
+
+
+def test_a_controller_without_the_collection(web_server):
+    """The preflight says it too, and ends the run; this is what a machine says of it."""
+    web_server.found = {"microsoft.iis.website_info": AnsibleError("was not found in configured module paths")}
+    web_server.steps = [iis(["Shop"])]
+    (why,) = web_server.ready()["lacks"].values()
+    assert "lacks the collection microsoft.iis: ansible-galaxy collection install microsoft.iis." in why
 
 
 def test_they_have_their_time(machine):

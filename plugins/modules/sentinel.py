@@ -1,0 +1,27 @@
+#!/usr/bin/python
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: sentinel
+short_description: A wait of role maintain, with the decision that follows (private)
+version_added: 0.2.0
+description:
+  - Private to this collection. The role uses it; its options and results change from one version to the next without notice.
+options:
+  call:
+    description:
+      - What is asked. All other options are private as well.
+    type: dict
+    required: true
+author:
+  - cloudops.azure_maintenance contributors (@cloudops)
+"""
+
+EXAMPLES = r"""
+- name: Not for playbooks
+  cloudops.azure_maintenance.sentinel:
+    call:
+      requests: [{do: look}]
+"""

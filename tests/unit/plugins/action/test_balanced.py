@@ -1,0 +1,139 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A whole run of role maintain whose machines stand behind a load balancer: what it does there, and what its ticks print."""
+
+import json
+import pathlib
+import re
+import socket
+import sys
+import threading
+import urllib.request
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import MAINTAIN
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import (
+    collections_path,
+    emulator,
+    start,
+)
+
+NAMES = ("linux1", "linux2", "lb1")
+HOSTS = "".join(f"{name} ansible_connection=local ansible_python_interpreter={sys.executable}\n" for name in NAMES)
+SCENARIO = {
+    "settings": {"rate_limit": 0},
+    "vms": [{"name": "linux1", "scope": "web"}, {"name": "linux2", "scope": "web"}],
+    "events": [],
+}
+EVENT = {"type": "Reboot", "resources": ["linux2"], "notice": 900, "tail": 10}
+TICKS = ["Tick | Ask the machines", "Tick | Have the load balancers do their part", "Tick | Decide"]
+WAIT = "Wait | Look for new events, and decide"
+LOOPS = {"Go on", "Go on with them, or end", "Name who takes part"}
+
+
+class HAProxy:
+    """What answers on its socket: two servers, and which commands changed them."""
+
+    def __init__(self, path):
+        self.servers = {"linux1": "UP", "linux2": "UP"}
+        self.set = []
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.bind(str(path))
+        self._socket.listen()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        while True:
+            try:
+                connection = self._socket.accept()[0]
+            except OSError:
+                return
+            with connection:
+                connection.sendall(self._answer(connection.recv(1000).decode()).encode())
+
+    def _answer(self, command):
+        if command.startswith("show info"):
+            return "Name: HAProxy\nVersion: 2.8.0\n"
+        if command.startswith("show stat"):
+            rows = [f"www,{name},0,{status},1," for name, status in self.servers.items()]
+            return "\n".join(["# pxname,svname,scur,status,weight,", *rows, "www,BACKEND,0,UP,2,", ""])
+        for words, status in (("state drain", "DRAIN"), ("enable server", "UP")):
+            found = re.search(r"www/(\w+)", command)
+            if words in command and found:
+                if self.servers[found.group(1)] != status:
+                    self.set.append((found.group(1), status))
+                self.servers[found.group(1)] = status
+        return "\n"
+
+    def close(self):
+        self._socket.close()
+
+
+def announce(control):
+    """Have the event announced."""
+    request = urllib.request.Request(
+        f"{control}/events", json.dumps(EVENT).encode(), {"Content-Type": "application/json"}
+    )
+    urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30).close()
+    return True
+
+
+@pytest.fixture(scope="module")
+def balanced(tmp_path_factory):
+    """What came of the run: what was printed, and what the load balancer was told."""
+    if not any(
+        pathlib.Path(one, "ansible_collections/community/general").is_dir() for one in collections_path().split(":")
+    ):
+        pytest.skip("no collection community.general")
+    folder = tmp_path_factory.mktemp("balanced")
+    balancer = HAProxy(folder / "admin")
+    variables = {
+        **MAINTAIN,
+        "azure_maintenance_hosts": "linux1,linux2",
+        "azure_maintenance_folder": f"{folder}/marks/{{{{ inventory_hostname }}}}",
+        "drain_steps": [{"type": "haproxy", "load_balancers": ["lb1"], "socket": str(folder / "admin")}],
+    }
+    with emulator(folder, SCENARIO, "--speed", "10") as (address, control):
+        settings = {"ANSIBLE_DISPLAY_SKIPPED_HOSTS": "false", "PYTHONUNBUFFERED": "1"}
+        given = dict(variables, emulator=address)
+        with start(folder, "cloudops.azure_maintenance.maintain", HOSTS, given, **settings) as process:
+            ending = threading.Timer(240, process.kill)
+            ending.start()
+            printed, announced = "", False
+            for line in process.stdout:
+                printed += line.decode()
+                if b"  waits  " in line and not announced:
+                    announced = announce(control)
+            ending.cancel()
+    balancer.close()
+    assert process.returncode == 0, printed
+    return printed, balancer
+
+
+def test_the_server_is_taken_out_and_put_back(balanced):
+    assert balanced[1].set == [("linux2", "DRAIN"), ("linux2", "UP")]
+    assert re.findall(r"(?m)^\S+Z  (prepared|approved|recovered) ", balanced[0]) == [
+        "prepared",
+        "approved",
+        "recovered",
+    ]
+
+
+def test_a_tick_prints_three_tasks(balanced):
+    run = balanced[0].partition("Preflight | Say how the run begins")[2].partition("Main | Show what happened")[0]
+    printed = [name for name in re.findall(r"TASK \[.* : (.*?)\] ", run) if name.rpartition(" | ")[2] not in LOOPS]
+    assert set(printed) - {WAIT} == set(TICKS)
+    ticks = "\n".join(name for name in printed if name != WAIT).split(TICKS[2])
+    assert all(tick.strip().split("\n") in ([TICKS[0]], TICKS[:2]) for tick in ticks[:-1]), printed
+
+
+def test_a_wait_prints_one(balanced):
+    run = balanced[0].partition("Preflight | Say how the run begins")[2].partition(TICKS[0])[0]
+    printed = [name for name in re.findall(r"TASK \[.* : (.*?)\] ", run) if name.rpartition(" | ")[2] not in LOOPS]
+    assert printed == [WAIT]
+
+
+def test_nothing_is_warned_of(balanced):
+    assert "[DEPRECATION" not in balanced[0] and "[WARNING]" not in balanced[0], balanced[0]

@@ -1,0 +1,131 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What others do for a machine as the rounds of one task: what is ordered, and what came of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import orders
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+
+HOST = Host("web1", "linux", {"all": ["web1", "lb1", "lb2"]}, lambda name: "linux", lambda path: path)
+RAW = {"type": "haproxy", "load_balancers": ["lb1", "lb2"], "backends": ["www"], "become": True}
+KEY = "haproxy server web1 on lb1, lb2"
+UP = {"servers": {"lb1/www": "UP", "lb2/www": "UP"}}
+
+
+def plan(**more):
+    made = make_plan([dict(RAW, **more)], HOST)
+    assert not made["errors"]
+    return made["steps"]
+
+
+def answer(direction="", ask=(), before=None, left=60.0, number=7):
+    asked = {"key": KEY, "direction": direction, "begun": True, "left": left} if direction else None
+    entry = {"key": KEY, "before": before, "by": "r1", "tries": 1}
+    mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
+    return {"number": number, "ask": list(ask), "elsewhere": asked, "mark": mark}
+
+
+def came(ordered, *results):
+    """What the rounds of these orders returned."""
+    return [dict(one, __drain_target=order) for order, one in zip(ordered, results, strict=True)]
+
+
+def shown(status, sessions=0):
+    return {"state_after": [{"status": status, "scur": str(sessions)}], "changed": True}
+
+
+def test_nobody_is_asked_for_anything():
+    assert orders.orders(answer(), plan()) == []
+    assert orders.done(answer(), plan(), []) == {"before": {}, "outcomes": {}}
+
+
+def test_each_load_balancer_is_asked_for_the_case_before():
+    first, second = orders.orders(answer(ask=[KEY]), plan())
+    assert first == {
+        "load_balancer": "lb1",
+        "backend": "www",
+        "become": True,
+        "use": "cloudops.azure_maintenance.haproxy_status",
+        "options": {"server": "web1", "socket": "/run/haproxy/admin.sock", "backend": "www"},
+        "key": KEY,
+        "part": "before",
+        "number": 7,
+    }
+    assert second["load_balancer"] == "lb2"
+
+
+def test_the_case_before_is_handed_on_or_why_there_is_none():
+    asked = answer(ask=[KEY])
+    ordered = orders.orders(asked, plan())
+    status = {"servers": [{"backend": "www", "status": "UP"}]}
+    assert orders.done(asked, plan(), came(ordered, status, status)) == {"before": {KEY: UP}, "outcomes": {}}
+    refused = {"failed": False, "went_wrong": {"failed": True, "msg": "no such socket"}}
+    found = orders.done(asked, plan(), came(ordered, status, refused))
+    assert found["before"] == {} and found["outcomes"][KEY]["state"] == "failed"
+    assert "lb2" in found["outcomes"][KEY]["note"] and "no such socket" in found["outcomes"][KEY]["note"]
+
+
+@pytest.mark.parametrize(
+    "direction, more, state",
+    [("do", {}, "drain"), ("do", {"mode": "maint"}, "disabled"), ("undo", {}, "enabled")],
+)
+def test_the_server_is_set_on_each(direction, more, state):
+    first, _second = orders.orders(answer(direction, before=UP), plan(**more))
+    assert (first["use"], first["part"]) == ("community.general.haproxy", "step")
+    assert first["options"] == {
+        "host": "web1",
+        "state": state,
+        "fail_on_not_found": True,
+        "socket": "/run/haproxy/admin.sock",
+        "backend": "www",
+    }
+
+
+def test_without_a_backend_all_of_them_are_meant():
+    (first, _second) = orders.orders(answer("do"), plan(backends=[]))
+    assert "backend" not in first["options"] and first["options"]["fail_on_not_found"] is False
+
+
+def test_what_an_administrator_had_taken_out_is_let_be():
+    before = {"servers": {"lb1/www": "MAINT", "lb2/www": "UP"}}
+    assert [order["load_balancer"] for order in orders.orders(answer("do", before=before), plan())] == ["lb2"]
+
+
+@pytest.mark.parametrize(
+    "results, state, note",
+    [
+        ((shown("DRAIN"), shown("DRAIN")), "done", ""),
+        ((shown("DRAIN"), shown("DRAIN", 2)), "pending", "server web1 still has 2 sessions"),
+        ((shown("DRAIN"), shown("UP")), "failed", "lb2: HAProxy shows web1 as UP"),
+        (
+            (shown("DRAIN"), {"went_wrong": {"unreachable": True, "msg": "no route"}}),
+            "failed",
+            "lb2 unreachable: no route",
+        ),
+        ((shown("DRAIN"), {"failed": True, "msg": "a template is broken"}), "failed", "a template is broken"),
+        ((shown("DRAIN"), {"unreachable": True, "msg": "no such host"}), "failed", "lb2 unreachable: no such host"),
+    ],
+)
+def test_what_came_of_it(results, state, note):
+    asked = answer("do", before=UP)
+    found = orders.done(asked, plan(), came(orders.orders(asked, plan()), *results))
+    outcome = found["outcomes"][KEY]
+    assert (outcome["state"], outcome["direction"], found["before"]) == (state, "do", {})
+    assert note in outcome["note"]
+
+
+def test_what_came_of_an_earlier_call_says_nothing():
+    ordered = orders.orders(answer("do", before=UP, number=6), plan())
+    later = answer("do", before=UP)
+    assert orders.done(later, plan(), came(ordered, shown("DRAIN"), shown("DRAIN")))["outcomes"] == {}
+
+
+def test_a_type_that_has_no_orders_is_left_to_its_task_files():
+    step = {"type": "command", "do": "suspend", "delegate_to": "lb1"}
+    assert orders.orders_of(step, "do") == [] and not make_plan([step], HOST)["steps"][0]["ordered"]
+    assert all(one["ordered"] for one in plan())
