@@ -53,6 +53,7 @@ class Witness:
         at, before, now = line["at"], self.look, line["events"]
         mine = {key for key, (_status, _time, names) in now.items() if self.name in names}
         self.is_named, self.is_out = line["named"], line["is_out"]
+        self.just_shown, self.just_started = [], []
         if self.is_named:
             self.just_shown = [key for key in mine if key not in self.ever_seen]
             self.just_started = [
