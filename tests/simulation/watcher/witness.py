@@ -216,7 +216,7 @@ class Witness:
     def is_back_in_service(self, key: str, at: float) -> bool:
         """Whether the machine counts as prepared for what comes, and has been started anew since by nobody's event."""
         settled = at - self.machine_booted > self.machine.settles + 1.0
-        can_act = not (self.is_full(at) or self.going_down or not self.is_named)
+        can_act = not (self.is_full(at) or self.going_down or not self.is_named or self.struck())
         return self.look[key][0] == "Scheduled" and self.is_prepared(key) and not self.is_out and settled and can_act
 
     def is_neglected(self, key: str, at: float) -> bool:
