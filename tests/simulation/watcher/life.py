@@ -152,7 +152,7 @@ class Life:
         if chance.random() < 0.2:
             fate["cancelled_after"] = chance.uniform(0.1, notice)
         if chance.random() < 0.12:
-            fate["approved_by_other"] = chance.uniform(0.1, notice)
+            fate["approved_by_other"] = chance.uniform(0.1, chance.choice((notice, min(notice, 15.0))))
         if chance.random() < 0.08:
             fate["born_started"] = True
         if chance.random() < 0.08:

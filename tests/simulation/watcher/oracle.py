@@ -124,7 +124,7 @@ class Judge:
         self.owed[seer.name] = [owed for owed in self.owed[seer.name] if owed[1:] != met]
         if happened == "recovered":
             seer.recoveries_told += 1
-            if seer.recoveries_told > seer.recoveries:
+            if seer.recoveries_told > seer.recoveries + self.forgot[seer.name]:
                 self._say_wrong("claim", at, seer, "it was said to be recovered and bore its mark")
             return
         if event is None or happened in ("not_recovered", "not_approved", "taken_off", "back"):

@@ -53,6 +53,7 @@ class Witness:
         at, before, now = line["at"], self.look, line["events"]
         mine = {key for key, (_status, _time, names) in now.items() if self.name in names}
         self.is_named, self.is_out = line["named"], line["is_out"]
+        self.just_shown, self.just_started = [], []
         if self.is_named:
             self.just_shown = [key for key in mine if key not in self.ever_seen]
             self.just_started = [
@@ -215,7 +216,7 @@ class Witness:
     def is_back_in_service(self, key: str, at: float) -> bool:
         """Whether the machine counts as prepared for what comes, and has been started anew since by nobody's event."""
         settled = at - self.machine_booted > self.machine.settles + 1.0
-        can_act = not (self.is_full(at) or self.going_down or not self.is_named)
+        can_act = not (self.is_full(at) or self.going_down or not self.is_named or self.struck())
         return self.look[key][0] == "Scheduled" and self.is_prepared(key) and not self.is_out and settled and can_act
 
     def is_neglected(self, key: str, at: float) -> bool:
