@@ -106,13 +106,14 @@ def test_only_news_wake_the_loop():
     ],
 )
 def test_what_may_not_be_asked_every_second_is_left_alone_for_longer(outcome, pauses):
-    service = Service(look(200, ONE, DATED), *[look(*outcome) for _each in pauses], look(304))
+    service = Service(look(200, ONE, DATED), *[look(*outcome) for _each in pauses], look(304), look(*outcome))
     looking = service.looking()
     look_on(service, looking)
     assert [look_on(service, looking) for _each in pauses] == pauses
     assert looking.blind and looking.latest.document.events, "an event that was seen is not taken back"
     assert look_on(service, looking) == 1.0
     assert not looking.blind
+    assert look_on(service, looking) == pauses[0], "counted anew"
 
 
 def test_the_service_says_for_how_long_it_wants_to_be_left_alone():
@@ -123,7 +124,8 @@ def test_the_service_says_for_how_long_it_wants_to_be_left_alone():
     at = service.clock.now() + 7
     assert look_on(service, looking) == 7
     assert looking.left_alone_until == at
-    assert look_on(service, looking) == LONGEST_ORDER
+    at = service.clock.now() + LONGEST_ORDER
+    assert look_on(service, looking) == LONGEST_ORDER and looking.left_alone_until == at
     look_on(service, looking)
     assert looking.left_alone_until == 0.0
 

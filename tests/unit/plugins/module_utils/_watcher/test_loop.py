@@ -114,11 +114,11 @@ def test_settings_that_change(played):
 
 
 def test_while_something_is_under_way_it_ticks_faster(played):
-    progress = [Progress(PENDING)] * 2 + [Progress(FAILED, "no")]
-    played.hand.begin = played.hand.check = lambda piece: progress[0] if len(progress) == 1 else progress.pop(0)
-    played.hand.stop = played.hand.check
-    sleeps = [played.tick(PREPARE) for _each in range(4)]
-    assert sleeps[0] == BUSY and sleeps[-1] == IDLE
+    progress = [Progress(PENDING)]
+    played.hand.begin = played.hand.check = played.hand.stop = lambda piece: progress[-1]
+    assert [played.tick(PREPARE) for _each in range(3)] == [BUSY] * 3
+    progress.append(Progress(FAILED, "no"))
+    assert [played.tick(PREPARE) for _each in range(2)] == [BUSY, IDLE]
     assert played.tick(Say("x", "x")) == IDLE
     assert played.system.closely[0] is True and played.system.closely[-1] is False
 

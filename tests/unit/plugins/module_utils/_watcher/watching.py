@@ -168,7 +168,7 @@ class Watched:
             return {}
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=60):
     """What the condition answers once that is something."""
     deadline = time.monotonic() + seconds
     while True:
