@@ -59,9 +59,7 @@ class Watched:
         """A hook that says that it has begun, and does what the text says."""
         path = self.hooks / key
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            f"#!/bin/sh\necho {path.name} $AZURE_MAINTENANCE_ATTEMPT >> {LOG}; sync\n{text}\n", encoding="ascii"
-        )
+        path.write_text(f"#!/bin/sh\necho {path.name} $AZURE_MAINTENANCE_ATTEMPT >> {LOG}\n{text}\n", encoding="ascii")
         path.chmod(0o755)
 
     def lines(self):
@@ -75,6 +73,7 @@ class Watched:
 
     def answer(self, timeout=30):
         host.until("the beginner's answer", self.answer_file.exists, timeout)
+        host.until("the beginner to be gone", lambda: not self.units(f"{BEGINNER}.service"), 10)
         return json.loads(self.answer_file.read_text(encoding="ascii"))
 
     def go(self, to, *more):
@@ -83,11 +82,19 @@ class Watched:
 
     def kill_beginner(self):
         self.machine.inside("systemctl", "kill", "--signal=KILL", BEGINNER)
-        host.until("the beginner to be gone", lambda: BEGINNER not in self.units("*"), 10)
+        host.until("the beginner to be gone", lambda: not self.units(f"{BEGINNER}.service"), 10)
 
     def units(self, pattern=UNITS):
         """What systemd has of such units: names and states."""
         return self.machine.inside("systemctl", "list-units", "--all", "--plain", "--no-legend", pattern)
+
+    def reboot(self):
+        """It is shut down in order, and comes back."""
+        boot = self.machine.boot_id()
+        self.machine.reboot()
+        time.sleep(5)  # whoever enters a machine that is going down may be kept in it
+        host.until("the machine to be up again", lambda: self.machine.boot_id() not in ("", boot), 90)
+        self.machine.wait_for_ssh()
 
     def start_again(self):
         """The power is cut, and comes back."""
@@ -115,7 +122,8 @@ def test_a_hook_is_a_unit_of_its_own_that_says_nothing_of_the_event(lone):
     lone.begin("prepared")
     host.until("the hook to begin", lone.lines, 20)
     (unit,) = [line.split()[0] for line in lone.units().splitlines()]
-    assert unit in lone._at("/var/tmp/hooks.cgroup").read_text(encoding="ascii")
+    own = lone._at("/var/tmp/hooks.cgroup")
+    host.until("the hook to say where it is", lambda: own.exists() and unit in own.read_text(encoding="ascii"), 20)
     shown = lone.machine.inside("systemctl", "show", unit) + lone.machine.inside("sh", "-c", "ps -ef")
     assert "EVENT-ID" not in shown and "10-app" not in lone.machine.inside("systemctl", "show", unit)
     assert "KillMode=mixed" in shown and "TimeoutStopUSec=10s" in shown
@@ -127,6 +135,14 @@ def test_a_hook_is_a_unit_of_its_own_that_says_nothing_of_the_event(lone):
     assert lone.answer()["state"] == "prepared"
     assert lone.lines() == ["10-app 1"]
     host.until("the unit to be gone", lambda: not lone.units(), 10)
+    assert lone.go("recovered")["state"] == "recovered"
+
+
+def test_at_once_all_of_them_run_side_by_side(lone):
+    for number in (10, 20, 30):
+        lone.hook(f"prepare.d/{number}-app", f"sleep 2; echo {number} ended >> {LOG}")
+    assert lone.go("prepared", "at_once=true")["state"] == "prepared"
+    assert sorted(lone.lines()[:3]) == ["10-app 1", "20-app 1", "30-app 1"]
     assert lone.go("recovered")["state"] == "recovered"
 
 
@@ -229,10 +245,7 @@ def test_while_the_system_goes_down_nothing_is_begun_and_nothing_failed(lone):
     lone.hook("prepare.d/10-app")
     lone.begin("prepared", "going_down")
     time.sleep(1)
-    boot = lone.machine.boot_id()
-    lone.machine.reboot()
-    host.until("the machine to be up again", lambda: lone.machine.boot_id() not in ("", boot), 90)
-    lone.machine.wait_for_ssh()
+    lone.reboot()
     answer = lone.answer()
     assert (answer["state"], lone.lines()) == ("preparing", [])
     assert answer["steps"][0]["note"] == "it was not begun: the system is going down"
@@ -248,10 +261,7 @@ def test_a_recover_hook_that_the_system_ends_when_it_goes_down_is_begun_once_mor
     lone.go("prepared")
     lone.begin("recovered")
     host.until("the hook to begin", lone.lines, 20)
-    boot = lone.machine.boot_id()
     fine.touch()
-    lone.machine.reboot()
-    host.until("the machine to be up again", lambda: lone.machine.boot_id() not in ("", boot), 90)
-    lone.machine.wait_for_ssh()
+    lone.reboot()
     assert lone.go("recovered")["state"] == "recovered"
     assert lone.lines() == ["10-app 1", "10-app 2"]
