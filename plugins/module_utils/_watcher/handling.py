@@ -42,7 +42,7 @@ class Handling:
     def __init__(self, remembered: Optional[Mapping[str, Any]] = None) -> None:
         self._remembered = remembered or {}
         self._known = Recollection()
-        self._is_new = True
+        self._since: Optional[float] = None  # when the first tick was
         self._look: Optional[Look] = None  # the last one whose document is one
         self._number: Optional[int] = None  # of the last answer that was taken
         self._reckoning: Optional[Reckoning] = None
@@ -53,9 +53,9 @@ class Handling:
 
     def tick(self, facts: Facts) -> List[Any]:
         """What is to be done now, in this order."""
-        if self._is_new:
+        if self._since is None:
+            self._since = facts.now
             self._known = unpacked(self._remembered, facts.moment, facts.now) or Recollection()
-            self._is_new = False
         mark = marked(facts)
         self._recall(facts, mark)
         self._take_look(facts)
@@ -118,7 +118,8 @@ class Handling:
         events.take_documents()
         outage.take_mark()
         outage.take_answer()
-        says += machine_news.told(here, self._known.told, self._clocks)
+        since = here.now if self._since is None else self._since
+        says += machine_news.told(here, self._known.told, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
         self.wishes = {life.key: wish(here, life) for life in here.open}
         events.take_posts()

@@ -21,19 +21,17 @@ from .wishes import is_held, wish
 FIRST_LOOK = 130.0
 """Seconds until a watcher that has never seen a document is blind: the first answer may take two minutes."""
 
-SINCE = "since"
-"""Under this the moment is kept from which on the watcher has been trying to look."""
 
-
-def told(here: Here, known: Dict[str, str], clocks: Optional[Reckoning]) -> List[Say]:
+def told(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: float) -> List[Say]:
     """What is new.
 
     :arg known: what was said, by what it is about; kept up here
     :arg clocks: of the tick before
+    :arg since: when this watcher began to look
     """
     says = []
     for about, begins, ends, words in (
-        ("blind", "blind", "seeing", _blind(here, known)),
+        ("blind", "blind", "seeing", _blind(here, since)),
         ("crippled", "crippled", "sound", here.facts.crippled or here.facts.unreadable),
         ("held", "held", "released", _held(here)),
         ("kept_off", "kept_off", "", _kept_off(here)),
@@ -60,11 +58,11 @@ _ENDS = {
 }
 
 
-def _blind(here: Here, known: Dict[str, str]) -> str:
+def _blind(here: Here, since: float) -> str:
     if here.looked is not None:
         dark = here.now - here.looked > UNBROKEN
     else:
-        dark = here.now - float(known.setdefault(SINCE, repr(here.now))) > FIRST_LOOK
+        dark = here.now - since > FIRST_LOOK
     return (here.facts.blind or "no answer has come") if dark else ""
 
 

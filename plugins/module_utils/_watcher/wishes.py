@@ -10,14 +10,16 @@ others' turn or a person's hold among the reasons, is prepared for when the time
 the machine serves.
 """
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
-from .._events.hours import Hours, is_open
+from .._events.hours import is_open
 from .._events.policy import Decision, decide
+from .._text import one_line
 from . import times
 from .facts import NEVER, Hold
 from .here import Here
 from .life import Life
+from .marked import NOBODY, OURS, is_copied
 from .turns import not_its_turn
 
 PREPARING = ("prepare", "hold", "prepare_and_approve")
@@ -25,7 +27,6 @@ PREPARING = ("prepare", "hold", "prepare_and_approve")
 
 APPROVING = ("hold", "prepare_and_approve", "approve")
 """Actions by which an event is approved: of ``hold``, once a person has said yes."""
-
 
 LONG = 600.0
 """Seconds that are given to what has its limits of its own."""
@@ -121,10 +122,10 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
         return "the watcher never approves (watcher_approve)"
     if life.names != {here.name.lower()}:
         return "it lists other machines, too"
-    if is_held(facts.hold, here):
-        return f"{facts.hold.by if facts.hold else ''} holds all approvals"
+    if facts.hold and is_held(facts.hold, here):
+        return f"{one_line(facts.hold.by)} holds all approvals"
     if decision.hours and not is_open(decision.hours, here.wall):
-        return f"its hours ({_words(decision.hours)}) are not open"
+        return f"its hours ({decision.hours.words}) are not open"
     if here.document is None:
         return "no document has come so far"
     return not_its_turn(event, here.document, here.name, here.quiet, facts.settings.spaces)
@@ -132,10 +133,14 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
 
 def _not_yet(here: Here, life: Life, decision: Decision) -> str:
     """What it waits for on this machine."""
-    if here.marked.whose != "nobody" and here.marked.whose != "ours":
+    if here.marked.whose not in (NOBODY, OURS):
         return f"the machine is held by {here.marked.words}"
-    if not here.may_act or not here.is_fresh or life.absent is not None:
-        return "the watcher does not see clearly enough, or can't act"
+    if not here.may_act:
+        return (
+            "the watcher can't act: the system goes down, its state can't be written, or it does not know its name yet"
+        )
+    if not here.is_fresh or life.absent is not None:
+        return "the last document that came does not show it, or is too old"
     if decision.action == "hold" and life.key not in here.facts.yes:
         return "it waits for a person's yes"
     if here.left(life) <= 0:
@@ -151,15 +156,6 @@ def _not_yet(here: Here, life: Life, decision: Decision) -> str:
     return ""
 
 
-def is_held(hold: Optional[Hold], here: Here) -> bool:
+def is_held(hold: Hold, here: Here) -> bool:
     """Whether approvals are held back: not by what was copied from another machine, nor for longer than was said."""
-    if hold is None:
-        return False
-    identity = here.facts.identity
-    if hold.vm_id and identity and identity.vm_id and hold.vm_id.lower() != identity.vm_id.lower():
-        return False
-    return hold.until is None or here.wall < hold.until
-
-
-def _words(hours: Hours) -> str:
-    return hours.words
+    return not is_copied(hold.vm_id, here.facts.identity) and (hold.until is None or here.wall < hold.until)

@@ -39,6 +39,7 @@ class Life:
         }
         self.scope.strike = lambda name, down: self.machines[name].strike(down) if name in self.machines else None
         self.last = BEGIN
+        self.shown_at: list[float] = []
         self._plan_events()
         if not self.calm:
             self._plan_faults()
@@ -151,28 +152,28 @@ class Life:
         if chance.random() < 0.2:
             fate["cancelled_after"] = chance.uniform(0.1, notice)
         if chance.random() < 0.12:
-            fate["approved_by_other"] = chance.uniform(0.1, notice)
+            fate["approved_by_other"] = chance.uniform(0.1, chance.choice((notice, min(notice, 15.0))))
         if chance.random() < 0.08:
             fate["born_started"] = True
         if chance.random() < 0.08:
             fate["grows"] = (chance.uniform(0.1, notice), chance.choice([*self.machines, "stranger"]))
+        self.shown_at.append(at)
         self.clock.at(at, self.scope.show, Event(identity, kind, resources, notice, **fate))
         self.last = max(self.last, at + notice + lasts)
 
     # ---- what goes wrong ----
 
     def _plan_faults(self) -> None:
-        chance, end = self.chance, self.last + 20
+        chance = self.chance
 
         def some(share: float, most: int) -> range:
             return range(chance.randint(1, most) if chance.random() < share else 0)
 
         for machine in self.machines.values():
             for _each in some(0.5, 5):
-                at, power = chance.uniform(5, end), chance.random() < 0.2
-                self.clock.at(at, machine.kill, chance.randint(1, 12), power)
-            for _each in some(0.15, 2):
-                self.clock.at(chance.uniform(5, end), machine.shut_down, chance.uniform(0.5, 8), chance.uniform(5, 30))
+                self.clock.at(self._moment(), machine.kill, chance.randint(1, 12), chance.random() < 0.2)
+            for _each in some(0.25, 2):
+                self.clock.at(self._moment(), machine.shut_down, chance.uniform(0.5, 8), chance.uniform(5, 30))
             for what, share, longest in (
                 ("full", 0.12, 40),
                 ("blind", 0.25, 40),
@@ -181,17 +182,23 @@ class Life:
                 ("caseless", 0.08, 20),
             ):
                 for _each in some(share, 2):
-                    begins = chance.uniform(0, end)
+                    begins = chance.choice((0.0, self._moment(), self._moment()))
                     machine.windows[what].append((begins, begins + chance.uniform(1, longest)))
             for _each in some(0.12, 2):
-                self.clock.at(chance.uniform(5, end), self._set_clock, machine, chance.choice((-3600.0, 3600.0, 7.0)))
+                self.clock.at(self._moment(), self._set_clock, machine, chance.choice((-3600.0, 3600.0, 7.0)))
             if chance.random() < 0.3:
                 machine.post_faults = [chance.choice(("ok", "lost", "unanswered", "refused")) for _each in range(3)]
             if chance.random() < 0.05:
                 self._make_copy(machine)
         for _each in some(0.15, 2):
-            begins = chance.uniform(BEGIN, end)
+            begins = self._moment()
             self.scope.blips.append((begins, begins + chance.uniform(0.1, 3.0)))
+
+    def _moment(self) -> float:
+        """Any, or one at which something is under way."""
+        if self.chance.random() < 0.4:
+            return self.chance.uniform(5, self.last + 20)
+        return self.chance.choice(self.shown_at) + self.chance.choice((1.0, 5.0, 20.0, 100.0)) * self.chance.random()
 
     def _set_clock(self, machine: Machine, seconds: float) -> None:
         machine.wall_off += seconds

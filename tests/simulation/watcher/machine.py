@@ -231,6 +231,7 @@ class Machine:
         self.note(
             "look",
             named=self.is_named,
+            is_out=self.is_out,
             events={event.id: (event.status, event.not_before, tuple(event.resources)) for event in self.seen},
         )
 

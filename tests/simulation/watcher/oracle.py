@@ -124,7 +124,7 @@ class Judge:
         self.owed[seer.name] = [owed for owed in self.owed[seer.name] if owed[1:] != met]
         if happened == "recovered":
             seer.recoveries_told += 1
-            if seer.recoveries_told > seer.recoveries:
+            if seer.recoveries_told > seer.recoveries + self.forgot[seer.name]:
                 self._say_wrong("claim", at, seer, "it was said to be recovered and bore its mark")
             return
         if event is None or happened in ("not_recovered", "not_approved", "taken_off", "back"):
@@ -184,6 +184,11 @@ class Judge:
             if due and at - since > 2 * SLACK:
                 self._say_wrong("due", at, seer, f"nothing is done for {key} since {since:.1f}")
                 seer.due_since[key] = at + 100
+        serves = any(seer.is_back_in_service(key, at) for key in seer.look)
+        seer.serving_since = min(seer.serving_since, at) if serves else 1e9
+        if at - seer.serving_since > 2 * SLACK:
+            self._say_wrong("again", at, seer, "it counts as prepared, and serves since its restart")
+            seer.serving_since = at
         for key in [key for key in (*seer.ready_since, *seer.due_since) if key not in seer.look]:
             seer.ready_since.pop(key, None)
             seer.due_since.pop(key, None)

@@ -84,7 +84,7 @@ FAULTS = {
     "others": Fault("allowed", "events of several machines are approved", [("wishes", "_against", _lists_only_us)]),
     "held": Fault("allowed", "nobody minds a hold", [("wishes", "is_held", _always(False))]),
     "restarted": Fault(
-        "barrier",
+        "again",
         "after a stranger's reboot nothing is done again",
         [("outage", "_is_to_be_done_again", _always(False))],
     ),

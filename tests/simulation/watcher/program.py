@@ -120,8 +120,10 @@ class Program:
         }
         steps = list(mark["steps"])
         if act.again:
+            # One that was begun before the restart has to be done again, too, though it ended well: the boot has undone it.
             steps = [
-                {**one, "state": WAITING} if (one["kind"], one["state"]) == ("step", DONE) else one for one in steps
+                {**one, "state": WAITING} if one["kind"] == "step" and one["state"] in (BEGUN, DONE) else one
+                for one in steps
             ]
         known = {entry["key"] for entry in steps}
         new = [piece for piece in self.pieces.values() if piece.kind != "recover" and piece.key not in known]

@@ -26,7 +26,7 @@ class Witness:
         self.first_notice: dict[str, float] = {}  # since it last forgot
         self.longest_notice: dict[str, float] = {}
         self.clock_is_wrong = False
-        self.is_named = False
+        self.is_named = self.is_out = False
         self.just_shown: list[str] = []
         self.just_started: list[str] = []
         self.quiet_since = 0.0
@@ -36,6 +36,7 @@ class Witness:
         self.posted: dict[str, float] = {}
         self.ready_since: dict[str, float] = {}
         self.due_since: dict[str, float] = {}
+        self.serving_since = 1e9
         self.going_down = False
         self.machine_booted = -500.0
         self.recoveries = self.recoveries_told = 0
@@ -51,7 +52,8 @@ class Witness:
     def _look(self, line: dict[str, Any]) -> None:
         at, before, now = line["at"], self.look, line["events"]
         mine = {key for key, (_status, _time, names) in now.items() if self.name in names}
-        self.is_named = line["named"]
+        self.is_named, self.is_out = line["named"], line["is_out"]
+        self.just_shown, self.just_started = [], []
         if self.is_named:
             self.just_shown = [key for key in mine if key not in self.ever_seen]
             self.just_started = [
@@ -84,6 +86,7 @@ class Witness:
     def _begin_anew(self) -> None:
         self.ready_since.clear()
         self.due_since.clear()
+        self.serving_since = 1e9
 
     def _killed(self, line: dict[str, Any]) -> None:
         self._begin_anew()
@@ -209,6 +212,12 @@ class Witness:
 
     def _is_ours(self) -> bool:
         return self.phase in ("", "preparing", "prepared") or self.settings.do == "approve"
+
+    def is_back_in_service(self, key: str, at: float) -> bool:
+        """Whether the machine counts as prepared for what comes, and has been started anew since by nobody's event."""
+        settled = at - self.machine_booted > self.machine.settles + 1.0
+        can_act = not (self.is_full(at) or self.going_down or not self.is_named or self.struck())
+        return self.look[key][0] == "Scheduled" and self.is_prepared(key) and not self.is_out and settled and can_act
 
     def is_neglected(self, key: str, at: float) -> bool:
         """Whether it should be prepared for by now, and nobody has begun."""
