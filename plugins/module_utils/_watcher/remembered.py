@@ -6,6 +6,7 @@
 Private to this collection.
 """
 
+import json
 import os
 from typing import Any, Dict
 
@@ -34,7 +35,12 @@ class Remembered:
 
     def keep(self, what: Dict[str, Any]) -> None:
         """:raises OSError: when it can't be written"""
-        if what != self.what:
-            files.make_folder(os.path.dirname(self._path))
-            files.replace(self._path, what)
-            self.what = what
+        if what == self.what:
+            return
+        files.make_folder(os.path.dirname(self._path))
+        temporary = f"{self._path}.new"
+        # Not synced: it is not to outlive a power cut.
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            json.dump(what, file)
+        os.replace(temporary, self._path)
+        self.what = what
