@@ -6,6 +6,7 @@
 import json
 import os
 import pathlib
+import re
 import sys
 
 import pytest
@@ -124,6 +125,14 @@ class TestItBegins:
 
     def test_nothing_is_left_behind(self, began):
         assert not began.left.exists()
+
+
+def test_no_task_needs_another_collection_to_be_read():
+    """Ansible looks for the module of each task of a file as soon as it reads the file."""
+    root = pathlib.Path(__file__).parents[4]
+    files = [*root.glob("roles/*/tasks/**/*.yml"), *root.glob("roles/*/handlers/*.yml"), *root.glob("playbooks/*.yml")]
+    others = re.compile(r"(?m)^\s+(?:- )?((?!ansible\.builtin\.|cloudops\.)[a-z_]+\.[a-z_]+\.[a-z_]+):")
+    assert {str(path): found for path in files if (found := others.findall(path.read_text(encoding="utf-8")))} == {}
 
 
 def test_what_would_keep_it_from_its_work_ends_it(tmp_path):
