@@ -151,6 +151,8 @@ class UnitJobs(Jobs):
             "--description=A job of the watcher azure-maintenance",
             # Its keeper ends what it keeps; what is left when the keeper was killed, systemd does.
             "--property=KillMode=mixed",
+            # What comes up after it goes down before it: the watcher must not see its hooks die with the system.
+            "--property=Before=azure-maintenance.service",
             f"--property=TimeoutStopSec={STOPS_WITHIN}",
             "--",
             *self._program,
