@@ -114,6 +114,7 @@ def test_the_unit_says_nothing_of_what_it_does(tmp_path):
         "--unit=azure-maintenance-job.service",
         "--description=A job of the watcher azure-maintenance",
         "--property=KillMode=mixed",
+        "--property=Before=azure-maintenance.service",
         "--property=TimeoutStopSec=10",
         "--",
         "python3",
