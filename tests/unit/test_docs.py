@@ -28,6 +28,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import KINDS as REPORTED
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.hooks import hook_files
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import _reports
@@ -199,6 +200,7 @@ def test_the_guide_has_every_variable_of_a_role(role):
         ("failures", KINDS),
         ("policy", ACTIONS + tuple(CONDITIONS)),
         ("drain", tuple(TYPES)),
+        ("watcher", tuple(REPORTED)),
         ("emulator", tuple(names("roles/emulator/files/scenarios/*.yml"))),
         ("getting_started", tuple(sorted(rehearse_variables()))),
         ("architecture", tuple(sorted(path.parent.name for path in ROOT.glob("plugins/*_utils/_*/__init__.py")))),
