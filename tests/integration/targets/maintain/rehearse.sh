@@ -70,13 +70,6 @@ refuses rehearse -e '{"maintain_members": ["web1", "web9"]}'
 says "web9: named by maintain_members"
 nothing
 
-# Each machine in turn
-works rehearse -e rehearse_hit=all -e rehearse_speed=40
-says "Scenario reboot (The platform reboots a VM - 15 minutes of notice, back after 10), 40 times as fast, for web1, web2, one after the other."
-notes "web1 prepared" "web1 recovered" "web2 prepared" "web2 recovered"
-: >"$dir/notes"
-nothing
-
 # One that fails while a machine is drained, as that can't be brought back at first
 does="echo web1 prepared >>$dir/notes"
 undoes="[ -e $dir/tried ] || { touch $dir/tried; exit 1; }; echo web1 recovered >>$dir/notes"
