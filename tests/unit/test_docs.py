@@ -81,7 +81,15 @@ WORDS = {
     "hits?": "affects, affected",
     "poll|polled|polling": "look",
 }
-NAMES_TO_KEEP = ("rehearse_hit", "hit_unprepared", "internal_poll_interval", "select.poll", "pipe.poll", "poll: 0")
+NAMES_TO_KEEP = (
+    "rehearse_hit",
+    "hit_unprepared",
+    "internal_poll_interval",
+    "select.poll",
+    "pipe.poll",
+    "process.poll",
+    "poll: 0",
+)
 PLACES_TO_KEEP = {"hits?": "roles/emulator/"}  # there a fault hits a request
 READABLE = (".rst", ".md", ".py", ".ps1", ".yml", ".yaml", ".j2", ".html")
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is told of the machine's events, each happening once in an event's life. Pure.
+"""What is reported of the machine's events, each happening once in an event's life. Pure.
 
 Private to this collection.
 """
@@ -57,13 +57,13 @@ class EventNews:
             if life.started and "started" not in life.said:
                 words = sentences.started(life.event, life.approved, life.seen - life.shown)
                 life = self.tell(life, "started", words)
-                life = self._take_hit(life)
+                life = self._take_strike(life)
             if life.gone is not None:
                 life = self.tell(life, "over", sentences.over(life.event, life.outcome), outcome=life.outcome)
                 if here.now - (life.gone or 0.0) > FORGET and not here.is_marked(life):
                     del here.lives[life.key]
 
-    def _take_hit(self, life: Life) -> Life:
+    def _take_strike(self, life: Life) -> Life:
         """Whether it has struck a machine that should have been prepared for it."""
         marked = self._here.marked
         mine = marked.whose == OURS or (marked.whose == NOBODY and self._here.acts)

@@ -110,7 +110,7 @@ class Handling:
         known = self._known
         return Here(facts, wall, mark, known.lives, document, known.looked, facts.now - known.quiet_since)
 
-    # ---- what is told ----
+    # ---- what is reported ----
 
     def _news(self, here: Here) -> List[Say]:
         says: List[Say] = []
@@ -119,7 +119,7 @@ class Handling:
         outage.take_mark()
         outage.take_answer()
         since = here.now if self._since is None else self._since
-        says += machine_news.told(here, self._known.told, self._clocks, since)
+        says += machine_news.said(here, self._known.reported, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
         self.wishes = {life.key: wish(here, life) for life in here.open}
         events.take_posts()

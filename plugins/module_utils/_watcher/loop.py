@@ -153,8 +153,8 @@ class Loop:
                     Say("crashed", f"A tick of the watcher failed, and it goes on with the next one ({what})."),
                     parts.metadata.identity,
                 )
-            except Exception as told:  # whoever listens may be what is broken
-                self._say_once(f"That could not be reported: {one_line(told)}", ERROR)
+            except Exception as again:  # whoever listens may be what is broken
+                self._say_once(f"That could not be reported: {one_line(again)}", ERROR)
         if self._crashes % CRASHES == 0:
             self._handling = parts.make_handling(parts.remembered.what)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is told of the machine and its watcher themselves, each once for as long as it lasts. Pure.
+"""What is reported of the machine and its watcher themselves, each once for as long as it lasts. Pure.
 
 Private to this collection.
 """
@@ -22,7 +22,7 @@ FIRST_LOOK = 130.0
 """Seconds until a watcher that has never seen a document is blind: the first answer may take two minutes."""
 
 
-def told(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: float) -> List[Say]:
+def said(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: float) -> List[Say]:
     """What is new.
 
     :arg known: what was said, by what it is about; kept up here

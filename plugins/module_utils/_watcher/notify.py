@@ -14,7 +14,7 @@ Send = Callable[[str, bytes], bool]
 
 
 class Notify:
-    """The service manager, or nobody where none asked to be told.
+    """The service manager, or nobody where none asked to hear of it.
 
     :arg environment: of the process, where systemd says where it listens and how often it wants to hear of us
     interval: seconds between two signs of life; 0 when nobody waits for any

@@ -173,8 +173,8 @@ def _recover(here: Here, still: bool = False) -> Optional[Go]:
     identity = here.facts.identity
     if not (identity and identity.vm_id and here.facts.settled):
         return None
-    told = note(here, here.marked.outage, here.marked.boot_id)
-    return Go(RECOVERED, _long(here), (), told, _kinds(here, []), still=still)
+    noted = note(here, here.marked.outage, here.marked.boot_id)
+    return Go(RECOVERED, _long(here), (), noted, _kinds(here, []), still=still)
 
 
 def _kinds(here: Here, lives: List[Life]) -> Tuple[str, ...]:

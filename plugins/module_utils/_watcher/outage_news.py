@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is told of the machine's outage: by its mark, whoever has brought it there, and whenever. Pure.
+"""What is reported of the machine's outage: by its mark, whoever has brought it there, and whenever. Pure.
 
 Private to this collection.
 """
@@ -34,7 +34,7 @@ class OutageNews:
         if begun.name and mark.whose == NOBODY:
             self._take_end()
         if mark.outage != begun.name:
-            self._known.told.pop("not_recovered", None)
+            self._known.reported.pop("not_recovered", None)
         if mark.whose == OURS:
             self._known.begun = Begun(mark.outage, mark.phase, mark.keys)
             self._take_preparation()
@@ -54,9 +54,9 @@ class OutageNews:
                 self._events.tell(life, "prepared", words)
 
     def _take_recovery(self) -> None:
-        mark, told = self._here.marked, self._known.told
-        if mark.is_not_recovered and told.get("not_recovered") != mark.why:
-            told["not_recovered"] = mark.why
+        mark, reported = self._here.marked, self._known.reported
+        if mark.is_not_recovered and reported.get("not_recovered") != mark.why:
+            reported["not_recovered"] = mark.why
             self._say("not_recovered", sentences.not_recovered(self._why(RECOVERED)))
 
     def _take_end(self) -> None:
@@ -100,5 +100,5 @@ class OutageNews:
 
 
 def _can_still_be_met(life: Life) -> bool:
-    """What had struck before is told as what it was: it met the machine unprepared."""
+    """What had struck before is reported as what it was: it met the machine unprepared."""
     return life.is_coming or life.event.takes_machines_away

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is said, told beside the loop: a disk that is slow or hangs keeps nobody from preparing.
+"""What is said, passed on beside the loop: a disk that is slow or hangs keeps nobody from preparing.
 
 Private to this collection.
 """

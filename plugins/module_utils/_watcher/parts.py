@@ -36,7 +36,7 @@ class Parts(NamedTuple):
     """Beside the watcher's own files:
 
     find: the steps by the configuration, hooks among them
-    context: what a hook is told of the event that it runs for
+    context: what a hook gets to know of the event that it runs for
     tell: hands on what happened
     crippled: why the state can't be written, "" when it can
     make_handling: out of what the one before wanted to be remembered

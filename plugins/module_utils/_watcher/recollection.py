@@ -31,7 +31,7 @@ class Recollection:
     """Moments are of the clock that nobody sets.
 
     lives: this machine's events, by key; looked: when the last document came; others: keys of the events of other machines in it;
-    quiet_since: since when none of them has left; told: what was said of the machine itself, by what it is about
+    quiet_since: since when none of them has left; reported: what was said of the machine itself, by what it is about
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Recollection:
         self.begun = Begun()
         self.tried = Tried()
         self.answered: Optional[float] = None  # when the last answer of the machine program came; of this process alone
-        self.told: Dict[str, str] = {}
+        self.reported: Dict[str, str] = {}
 
     def packed(self, moment: Moment, now: float) -> Dict[str, Any]:
         """As JSON."""
@@ -57,7 +57,7 @@ class Recollection:
             "quiet_since": self.quiet_since,
             "begun": dict(self.begun._asdict(), keys=sorted(self.begun.keys)),
             "tried": dict(self.tried._asdict()),
-            "told": self.told,
+            "reported": self.reported,
         }
 
 
@@ -76,7 +76,7 @@ def unpacked(data: Mapping[str, Any], moment: Moment, now: float) -> Optional[Re
         found.begun = Begun(**dict(data["begun"], keys=frozenset(data["begun"]["keys"])))
         tried = Tried(**data["tried"])
         found.tried = tried._replace(at=tried.at + shift)
-        found.told = {str(about): str(words) for about, words in data["told"].items()}
+        found.reported = {str(about): str(words) for about, words in data["reported"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return found

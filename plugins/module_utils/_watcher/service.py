@@ -5,7 +5,7 @@
 
 Private to this collection.
 
-systemd is told READY after configuration and state, not after the first answer, which may take two minutes.
+systemd hears READY after configuration and state, not after the first answer, which may take two minutes.
 """
 
 import argparse

@@ -73,7 +73,7 @@ class Spool:
 
     @property
     def lost(self) -> int:
-        """Reports that could not be put there, and of which nobody was told yet."""
+        """Reports that could not be put there, and which nobody has heard of yet."""
         return sum(self._lost.values())
 
     def add(self, report: Report) -> None:

@@ -78,9 +78,9 @@ class Telling:
         self._outbox.put(report)
 
     def context(self, go: Go, facts: Facts) -> Report:
-        """What hooks are told: a report about the event that the machine is prepared for, or brought back from.
+        """What hooks get to know: a report about the event that the machine is prepared for, or brought back from.
 
-        One that has left the document is told as it was last seen; after a restart that is what the mark knows of it.
+        One that has left the document is described as it was last seen; after a restart that is what the mark knows of it.
         """
         document = facts.look.document.events if facts.look else ()
         there = {event.key: event for event in document}

@@ -5,7 +5,7 @@
 
 Private to this collection.
 
-The machine's clock on the wall may be wrong or be set at any moment, so times of day are told by the service's own answers,
+The machine's clock on the wall may be wrong or be set at any moment, so times of day are taken from the service's own answers,
 and aged between two of them by the clock that nobody sets.
 """
 
@@ -60,6 +60,6 @@ def margin(notice: Optional[float]) -> float:
 
 
 def pause(before: Reckoning, after: Reckoning) -> float:
-    """Seconds by which the clock on the wall ran ahead of the other; 0 where it is too little to be told."""
+    """Seconds by which the clock on the wall ran ahead of the other; 0 where it is too little to be reported."""
     gap = after.wall - before.wall_at(after.at)
     return gap if abs(gap) > PAUSE else 0.0

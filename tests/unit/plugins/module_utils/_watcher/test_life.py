@@ -85,7 +85,7 @@ def recollection():
     known = Recollection()
     known.lives = {"E1": shown()._replace(said=frozenset(["shown"]), asked=150.0)}
     known.looked, known.quiet_since, known.others = 160.0, 40.0, frozenset(["E9"])
-    known.begun, known.told = Begun("o1", "prepared", frozenset(["E1"])), {"blind": "no route"}
+    known.begun, known.reported = Begun("o1", "prepared", frozenset(["E1"])), {"blind": "no route"}
     return known
 
 
@@ -94,10 +94,12 @@ def test_a_recollection_comes_through_json_and_another_process_s_clock():
     known = unpacked(kept, Moment(BEGIN + 3, 1003.0, "boot"), 20.0)
     assert known.lives["E1"] == shown()._replace(said=frozenset(["shown"]), shown=-53.0, seen=-53.0, asked=-3.0)
     assert (known.looked, known.quiet_since, known.others) == (7.0, -113.0, {"E9"})
-    assert (known.begun, known.told) == (Begun("o1", "prepared", frozenset(["E1"])), {"blind": "no route"})
+    assert (known.begun, known.reported) == (Begun("o1", "prepared", frozenset(["E1"])), {"blind": "no route"})
 
 
-@pytest.mark.parametrize("damage", [{"boot_id": "another"}, {"format": 2}, {"lives": [{}]}, {"now": "x"}, {"told": 7}])
+@pytest.mark.parametrize(
+    "damage", [{"boot_id": "another"}, {"format": 2}, {"lives": [{}]}, {"now": "x"}, {"reported": 7}]
+)
 def test_of_another_start_or_damaged_it_is_none(damage):
     kept = dict(recollection().packed(Moment(BEGIN, 1000.0, "boot"), 170.0), **damage)
     assert unpacked(kept, Moment(BEGIN, 1000.0, "boot"), 170.0) is None
