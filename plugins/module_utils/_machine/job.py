@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A job as a process of its own: it gets its folder, and keeps the job whose order is there.
+"""A job as a process of its own: it is given a folder, and keeps the job whose order is there.
 
 Private to this collection.
 """

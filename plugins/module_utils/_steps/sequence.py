@@ -88,7 +88,7 @@ def came(step: Marked, direction: str, state: str, note: str = "", seconds: floa
     return dict(step, state=_AFTER[direction][state], note=note, seconds=round(seconds, 1))
 
 
-def tried_again(marked: Sequence[Marked], with_hooks: bool) -> List[Dict[str, Any]]:
+def tried_again(marked: Sequence[Marked], with_hooks: bool = False) -> List[Dict[str, Any]]:
     """The steps when a recovery that did not take back all of them begins anew."""
     return [
         dict(step, state=FAILED)

@@ -124,7 +124,7 @@ class Hooks:
 
 
 def with_context(steps: Iterable[Step], context: Mapping[str, Any]) -> List[Step]:
-    """The steps, of which the hooks get to know what happened.
+    """The steps, of which hooks learn what happened.
 
     :arg context: a report, in the one JSON form of this collection
     """

@@ -113,7 +113,7 @@ class HookHand(JobHand):
         return Progress(PENDING, words) if wait > 0 else Progress(AGAIN, words)
 
     def _ready(self, piece: Piece, attempt: int) -> Piece:
-        """One try, with all that the hook gets to know."""
+        """One try, with all that the hook is given."""
         step = piece.step
         account = account_of(self.as_user(step))
         name = _name(piece, attempt)
