@@ -115,7 +115,7 @@ def test_files_are_of_root_and_secrets_are_nowhere(lone, deploy, ansible):
         (SETTINGS, 0o600),
         ("/etc/azure-maintenance/secrets", 0o700),
         ("/etc/azure-maintenance/hooks/prepare.d/50-note", 0o700),
-        (STATE, 0o700),
+        (STATE, 0o711),
     ):
         assert (lone.file(path).user, lone.file(path).mode) == ("root", mode), path
     (secret,) = lone.file("/etc/azure-maintenance/secrets").listdir()

@@ -123,7 +123,7 @@ def test_words_of_a_command_are_words_for_systemd(name):
 def test_another_state_folder_is_made_and_may_be_written(name):
     unit = dict(settings_in(rendered(name, __watcher_own_state_folder=False, __watcher_state_folder="/srv/az")))
     assert "StateDirectory" not in unit
-    assert unit["ReadWritePaths"] == '"/srv/az"' and unit["ExecStartPre"].endswith(' -m 0700 "/srv/az"')
+    assert unit["ReadWritePaths"] == '"/srv/az"' and unit["ExecStartPre"].endswith(' -m 0711 "/srv/az"')
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze")

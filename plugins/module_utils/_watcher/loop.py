@@ -107,13 +107,14 @@ class Loop:
     def _gone(self, go: Go, facts: Facts) -> bool:
         """Go on by one call of the machine program."""
         parts, obeying = self._parts, self._obeying
-        take = obeying.take_from() if obeying.recovery else ""
+        ordered = obeying.recovery is not None
+        take = obeying.take_from() if ordered else ""
         context = dict(parts.context(go, facts))
         steps = [
             dict(step, context=context) if step["type"] in HOOKS else step for step in steps_of(facts.steps, go.kinds)
         ]
         before = self._answer
-        self._answer = answer = parts.program.go(go, steps, facts.identity, parts.metadata.endpoint, take)
+        self._answer = answer = parts.program.go(go, steps, facts.identity, parts.metadata.endpoint, take, ordered)
         if obeying.recovery and answer.state not in _UNDER_WAY:
             words = answer.why or f"The machine is {answer.state}."
             parts.log.say(obeying.recovered(words, answer.state == "recovered"), NOTICE)

@@ -43,10 +43,12 @@ class Program:
         identity: Optional[Identity],
         endpoint: str,
         take: str = "",
+        retry_hooks: bool = False,
     ) -> Answer:
         """Go on by one call.
 
         :arg take: the run whose mark is taken from it, as a person has ordered
+        :arg retry_hooks: whether recovery hooks that failed are begun once more, as a person has ordered
         """
         request: Dict[str, Any] = {
             "do": "go",
@@ -60,6 +62,7 @@ class Program:
             "still": go.still,
             "take": take,
             "forced": bool(take),
+            "retry_hooks": retry_hooks,
         }
         name, vm_id = identity or ("", "")
         options = {

@@ -255,7 +255,7 @@ def test_the_published_state(played):
 
 def test_it_is_written_when_it_changes_and_else_now_and_then(played):
     written = []
-    for _each in range(11):
+    for _each in range(61):
         played.tick()
         written.append(played.published()["at"])
     assert len(set(written)) == 3
