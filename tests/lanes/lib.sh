@@ -144,3 +144,12 @@ sessions() {
     cd "$CLONE"
     CI=${CI:-true} ANTSIBULL_NOX_INSTALL_COLLECTIONS=never nox --reuse-venv yes --sessions "$@"
 }
+
+# Unit tests of real processes that are killed and waited for
+# shellcheck disable=SC2034
+PROCESSES=(
+    tests/unit/plugins/module_utils/_machine/test_hooks_killed.py
+    tests/unit/plugins/module_utils/_watcher/test_sender.py
+    tests/unit/plugins/module_utils/_watcher/test_watcher_program.py
+    tests/unit/plugins/module_utils/_watcher/test_watcher_real.py
+)

@@ -112,7 +112,3 @@ class Unit:
             if name in ("name=systemd", "") and path.endswith(f"/{unit_of(self._name)}"):
                 return self._root + ("/systemd" if name else "") + path
         raise OSError("this process is in no unit of its own")
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

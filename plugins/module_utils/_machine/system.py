@@ -11,7 +11,14 @@ from .lease import Moment
 
 
 class System:
-    """This machine."""
+    """This machine.
+
+    :arg boot_id: where somebody who knows it better has said it: a sandbox may have a /proc of its own, which in a container shows
+        the host's; "" to read it
+    """
+
+    def __init__(self, boot_id: str = "") -> None:
+        self._boot_id = boot_id
 
     def uptime(self) -> float:
         """Seconds since the machine was started, sleep included."""
@@ -19,6 +26,8 @@ class System:
             return float(file.read().split()[0])
 
     def boot_id(self) -> str:
+        if self._boot_id:
+            return self._boot_id
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
             return file.read().strip()
 

@@ -15,12 +15,12 @@ from .._machine.hand import Hand
 from .._machine.places import Store
 from .._machine.program import Parts as ProgramParts
 from .._machine.store import FolderStore
-from .._machine.system import System, moment_of
+from .._machine.system import moment_of
 from .._steps.step_type import Step
 from .acts import Go, Say
 from .facts import Facts, Identity
 from .hold import HoldFile
-from .linux import PipeWake, linux_system
+from .linux import PipeWake, linux_system, this_system
 from .log import Log
 from .metadata import Metadata
 from .notify import Notify
@@ -75,7 +75,7 @@ def assemble(
     """
     configuration = settings.current
     folder = configuration.folder
-    system = linux_system(clock, configuration.settle)
+    system = linux_system(clock, configuration.settle, this_system(os.environ))
     wake = PipeWake()
     program = Program(
         ProgramParts(
@@ -152,7 +152,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     from .reserve import Reserve, ReservedStore
     from .telling import Telling
 
-    system = System()
+    system = this_system(os.environ)
     folder = configuration.folder
     store, reserve = FolderStore(folder, clock), Reserve(folder)
     # -S: it starts faster, and needs nothing but Python

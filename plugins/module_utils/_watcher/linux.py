@@ -13,7 +13,8 @@ import os
 import select
 import subprocess
 import threading
-from typing import Callable
+import uuid
+from typing import Callable, Mapping
 
 from .._clock import Clock
 from .._machine.lease import Moment
@@ -21,6 +22,7 @@ from .._machine.system import System
 from .systems import Wake, WatchedSystem
 
 SYSTEMD = "/run/systemd/system"  # is there where systemd is the system's manager
+BOOT_ID = "AZURE_MAINTENANCE_BOOT_ID"  # in the environment of the unit
 ASK_EVERY = 1.0  # seconds; each time costs some ms of CPU, so it is not asked without need
 ASK_LIMIT = 5.0
 STARTING = ("initializing", "starting")
@@ -83,8 +85,14 @@ class LinuxSystem(WatchedSystem):
             self._is_settled = True
 
 
-def linux_system(clock: Clock, settle: float) -> LinuxSystem:
-    return LinuxSystem(clock, settle, is_system_running, System(), os.path.isdir(SYSTEMD))
+def linux_system(clock: Clock, settle: float, system: System) -> LinuxSystem:
+    return LinuxSystem(clock, settle, is_system_running, system, os.path.isdir(SYSTEMD))
+
+
+def this_system(environment: Mapping[str, str]) -> System:
+    """This machine; its boot id as the unit has it from systemd, where there is one."""
+    said = environment.get(BOOT_ID, "")
+    return System(str(uuid.UUID(said)) if said else "")
 
 
 def is_system_running() -> str:

@@ -53,7 +53,10 @@ class Telling:
         self._seen: Dict[str, _Seen] = {}
         self._history = History(configuration.folder, configuration.history_bytes)
         self.configure(configuration)
-        self._outbox = Outbox((self._history.add, lambda report: self._spool.add(report)))
+        self._outbox = Outbox((self._history.add, self._spooled))
+
+    def _spooled(self, report: Dict[str, Any]) -> None:
+        self._spool.add(report)  # another one after other settings
 
     def configure(self, configuration: Configuration) -> None:
         """Go by these settings, and by the hooks in notify.d as they are now."""

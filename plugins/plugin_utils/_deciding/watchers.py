@@ -28,10 +28,10 @@ def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at
     :arg prepared: whether its mark says that it is prepared for what is asked about
     """
     watcher = machine["watcher"]
-    if prepared:
-        return ""
     if watcher and is_its_watchers(machine) and watcher["lacks"]:
         return f"its watcher (version {one_line(watcher['version'], 40)}) has no such step: {lacking(machine)}"
+    if prepared:
+        return ""
     if whose(record, machine, at) != WATCHER:
         return ""
     if phase(machine) == "half":

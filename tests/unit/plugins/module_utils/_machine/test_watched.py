@@ -24,7 +24,8 @@ SAYS = {
 }
 
 
-def asked(folder, says=SAYS, uptime=1000.0, boot_id="b"):
+def asked(folder, says="what it should", uptime=1000.0, boot_id="b"):
+    says = SAYS if says == "what it should" else says
     if says is not None:
         (folder / "watcher.json").write_text(says if isinstance(says, str) else json.dumps(says))
     return watched(str(folder), Moment(0.0, uptime, boot_id), STEPS)

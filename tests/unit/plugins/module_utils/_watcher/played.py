@@ -27,7 +27,7 @@ class PlayedHandling:
     def tick(self, facts):
         self.facts.append(facts)
         if isinstance(self.acts, Exception):
-            raise type(self.acts)(*self.acts.args)  # a new one, with a traceback of its own
+            raise self.acts.with_traceback(None)  # with a traceback of its own
         return self.acts
 
 

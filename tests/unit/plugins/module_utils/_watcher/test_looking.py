@@ -273,7 +273,7 @@ def test_one_that_is_not(outcome):
     service = Service(sent("a", outcome=outcome))
     found = posting(service)
     found.send(("a",), service.clock.now())
-    (one,) = found.posted().values()
+    one = found.posted()["A"]
     assert one.accepted == (outcome[0] == 200) and bool(one.why) == (outcome[0] != 200)
 
 

@@ -117,9 +117,10 @@ def test_what_a_watcher_could_not_prepare_is_not_approved(phase):
     assert ("could not be prepared by its watcher" in run.event("A")["hold"]) == (phase == "half")
 
 
-def test_a_machine_whose_steps_its_watcher_lacks_is_refused():
+@pytest.mark.parametrize("event_id", ["A", "B"])
+def test_a_machine_whose_steps_its_watcher_lacks_is_refused(event_id):
     run = watched("web1", lacks=["stop the service nginx"])
-    run["web1"].mark = mark("watcher", ["B"], phase="prepared", kind="watcher")
+    run["web1"].mark = mark("watcher", [event_id], phase="prepared", kind="watcher")
     run.show(event("A", ["vm1"]))
     run.tick(30)
     assert not run.sent("A") and run.goes("web1") == []

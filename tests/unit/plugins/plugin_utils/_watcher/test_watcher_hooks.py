@@ -19,7 +19,7 @@ APP = {"name": "app", "phase": "prepare", "content": SCRIPT}
 
 
 def files(*hooks, found=None):
-    return hook_files(list(hooks), lambda path: (found or {}).get(path))
+    return hook_files(list(hooks), (found or {}).get)
 
 
 def keys(*hooks):
