@@ -63,7 +63,7 @@ def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy
 
 
 def test_a_run_refuses_a_machine_whose_watcher_lacks_a_step(azure, machines, maintain, deploy):
-    deploy("web2", watcher_prepare_before=86400)
+    deploy("web2", watcher_prepare_before=86400, watcher_approve="never")
     more = [*STEPS, {"type": "service", "service": "nginx"}]
     run = maintain(drain_steps=more, maintain_event_timeout=20)
     azure.inject("Reboot", ["web2"], notice=36000, tail=60)

@@ -29,7 +29,7 @@ def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at
     """
     watcher = machine["watcher"]
     if watcher and is_its_watchers(machine) and watcher["lacks"]:
-        return f"its watcher (version {one_line(watcher['version'], 40)}) has no such step: {lacking(machine)}"
+        return f"has a watcher (version {one_line(watcher['version'], 40)}) that lacks steps of the inventory: {lacking(machine)}"
     if prepared:
         return ""
     if whose(record, machine, at) != WATCHER:
