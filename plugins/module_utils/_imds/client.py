@@ -27,7 +27,7 @@ from .._events.document import Document, MalformedDocument, parse_document
 from .._text import shown
 from .endpoint import DEFAULT_ENDPOINT, check_endpoint
 from .other_services import compression, excerpt, is_bare_event, not_azure, other_json, refuse_other_services
-from .retries import EMPTY_PAUSE, RETRY_FOR, HttpError, Retries, retry_after
+from .retries import EMPTY_PAUSE, RETRY_FOR, HttpError, Retries, http_date, retry_after
 from .transport import Answer, Transport
 
 DEFAULT_VERSION = "2020-07-01"
@@ -61,7 +61,8 @@ class Client:
 
     api_version_used: what the endpoint answered to; polls: how often it was asked for the document;
     failures, last_failure: how many requests failed on the way, and what the last one said;
-    looked_at: Unix time of the last document; warnings: what a person should read.
+    looked_at: Unix time of the last document; warnings: what a person should read;
+    date: what the last answer's Date header said, as it came: the service's own clock.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class Client:
         self.api_version_used = ""
         self.polls = 0
         self.looked_at: Optional[float] = None
+        self.date = ""
         self.warnings: List[str] = []
         self.last_url = ""
         self._transport = transport
@@ -119,6 +121,33 @@ class Client:
             return self._retries.persist(lambda: self._look(deadline), deadline, final=final)
         finally:
             self._leaves_next = ()
+
+    def look(self, patient: bool = False) -> Document:
+        """One look in which no failure is tried again: whoever looks every second anyway does that by the next look.
+
+        Where nothing has changed, the document is the very one that was returned before.
+
+        :arg patient: whether this may be the first answer after a day without requests, which takes its time
+        """
+        if patient:
+            self._answered = False
+        if not self.api_version_used or self._document is None:
+            return self._look(None)
+        url = self._events_url(self.api_version_used)
+        answer = self._get(url, None, self._etag)
+        return self._same(answer) or self._adopt(answer, url, None)
+
+    def expect_events(self) -> None:
+        """A document with events was seen before this conversation began: an empty body does not take them back."""
+        self._has_seen_document = True
+
+    def choose_version_anew(self) -> None:
+        """Find out with the next look which api-version is served by now."""
+        self.api_version_used = ""
+
+    def server_time(self) -> Optional[float]:
+        """Unix time of the last answer by the service's own clock; None where it said none."""
+        return http_date(self.date)
 
     def changed_document(self, known: Document, interval: float, deadline: Deadline) -> Document:
         """The first document that differs from `known`; `known` itself when the deadline passes without one.
@@ -235,11 +264,15 @@ class Client:
             self._count(error.polls)
             raise
         self._count(polls)
+        return self._same(answer) or self._adopt(answer, url, deadline)
+
+    def _same(self, answer: Answer) -> Optional[Document]:
+        """The document that is known, when the answer says that it still holds."""
         same = answer.status == 304 or (answer.status == 200 and answer.body == self._body)
-        if same and self._document is not None:
-            self.looked_at = self._clock.wall()
-            return self._document
-        return self._adopt(answer, url, deadline)
+        if not same or self._document is None:
+            return None
+        self.looked_at = self._clock.wall()
+        return self._document
 
     def _count(self, polls: int) -> None:
         self._asked_at = self._clock.now()
@@ -293,15 +326,17 @@ class Client:
                 message += " It shows an event without the document around it."
             raise HttpError(message, error.kind, 200, url) from error
 
-    def _get(self, url: str, deadline: Optional[Deadline]) -> Answer:
+    def _get(self, url: str, deadline: Optional[Deadline], etag: str = "") -> Answer:
         self.last_url = url
         self.polls += 1
         self.foresee(self._leaves_next)
+        headers = {"Metadata": "true", "If-None-Match": etag} if etag else {"Metadata": "true"}
         try:
-            answer = self._transport.get(url, {"Metadata": "true"}, self._seconds(deadline))
+            answer = self._transport.get(url, headers, self._seconds(deadline))
         finally:
             self._asked_at = self._clock.now()
         self._answered = True
+        self.date = answer.headers.get("date", "")
         refuse_other_services(answer, url)
         return answer
 

@@ -22,11 +22,14 @@ PIECE = 16 * 1024
 
 
 class HttpTransport(Transport):
-    """The Transport of the machine program: one connection of ``http.client``, kept open from request to request."""
+    """The Transport of the machine program: one connection of ``http.client``, kept open from request to request.
 
-    def __init__(self, clock: Optional[Clock] = None) -> None:
+    :arg rate: what it shares with others of this process that ask the same service; None where it is alone
+    """
+
+    def __init__(self, clock: Optional[Clock] = None, rate: Optional[RateLimit] = None) -> None:
         super().__init__(clock)
-        self._rate = RateLimit(self.clock)
+        self._rate = rate or RateLimit(self.clock)
         self._deadline: Optional[Deadline] = None
         self._origin: Tuple[str, str] = ("", "")
         self._connection = http.client.HTTPConnection("unused")
@@ -36,6 +39,9 @@ class HttpTransport(Transport):
 
     def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
         return self._exchange("POST", url, headers, body, timeout)
+
+    def close(self) -> None:
+        self._connection.close()
 
     def _exchange(
         self, method: str, url: str, headers: Dict[str, str], body: Optional[bytes], timeout: float

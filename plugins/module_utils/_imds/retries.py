@@ -147,8 +147,13 @@ def retry_after(answer: Answer, clock: Clock) -> Optional[float]:
     text = answer.headers.get("retry-after", "").strip()
     if text.isdigit() and len(text) < 10:
         return float(text)
+    date = http_date(text)
+    return None if date is None else max(0.0, date - clock.wall())
+
+
+def http_date(text: str) -> Optional[float]:
+    """The Unix time of a header such as ``Date``; None where it can't be read."""
     try:
-        date = email.utils.parsedate_to_datetime(text)
-        return max(0.0, date.timestamp() - clock.wall())
+        return email.utils.parsedate_to_datetime(text).timestamp()
     except (TypeError, ValueError, IndexError, OverflowError):
         return None

@@ -9,6 +9,7 @@ Private to this collection.
 """
 
 import collections
+import threading
 from typing import Deque, Dict, NamedTuple, Optional, Tuple
 
 from .._clock import Clock, Deadline, ticks
@@ -50,6 +51,9 @@ class Transport:
 
     def post(self, url: str, headers: Dict[str, str], body: bytes, timeout: float) -> Answer:
         raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of what is kept open from request to request; the next request opens it anew."""
 
     def get_until_changed(
         self, url: str, headers: Dict[str, str], timeout: float, known: bytes, interval: float, limit: float
@@ -108,21 +112,53 @@ def too_large(url: str, status: Optional[int] = None) -> AnswerTooLarge:
 
 
 class RateLimit:
-    """At most :data:`REQUESTS_PER_SECOND` requests in any second, by the clock of whoever receives them.
+    """At most so many requests in any second, by the clock of whoever receives them.
 
     A request arrives somewhere between its start and its end. So a request starts a second after the *end* of the fifth
     one before it: counted from its start, a first request that had to make its connection would arrive too late.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, most: int = REQUESTS_PER_SECOND) -> None:
         self._clock = clock
-        self._ends: Deque[float] = collections.deque(maxlen=REQUESTS_PER_SECOND)
+        self._ends: Deque[float] = collections.deque(maxlen=most)
 
     def wait(self) -> None:
         """Before a request."""
-        if len(self._ends) == REQUESTS_PER_SECOND:
+        if len(self._ends) == self._ends.maxlen:
             self._clock.sleep(max(0.0, self._ends[0] + 1.0 - self._clock.now()))
 
     def ended(self) -> None:
         """After a request, however it ended."""
         self._ends.append(self._clock.now())
+
+
+class SharedRateLimit(RateLimit):
+    """The same for several threads that ask at the same time, each with a Transport of its own.
+
+    A request that is under way may arrive at any moment, so it counts like one that has just ended.
+    """
+
+    _PAUSE = 0.05
+
+    def __init__(self, clock: Clock, most: int) -> None:
+        super().__init__(clock, most)
+        self._most = most
+        self._under_way = 0
+        self._lock = threading.Lock()
+
+    def wait(self) -> None:
+        while not self._may_start():
+            self._clock.sleep(self._PAUSE)
+
+    def _may_start(self) -> bool:
+        with self._lock:
+            second_ago = self._clock.now() - 1.0
+            if self._under_way + sum(end > second_ago for end in self._ends) >= self._most:
+                return False
+            self._under_way += 1
+            return True
+
+    def ended(self) -> None:
+        with self._lock:
+            self._under_way -= 1
+            super().ended()

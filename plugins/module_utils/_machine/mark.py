@@ -186,7 +186,7 @@ def parsed(text: str) -> Mark:
     """
     try:
         mark = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MarkUnreadable(f"it is no JSON ({one_line(error, 100)})") from error
     if not isinstance(mark, dict):
         raise MarkUnreadable("it is no JSON object")

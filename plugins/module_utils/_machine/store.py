@@ -12,6 +12,7 @@ Private to this collection.
     yes/NAME        a person's yes to an event
     jobs/           of the hands
     hooks/          what hooks find, and what they leave for others
+    aside/          the mark of another machine, of which this one is a copy
 """
 
 import contextlib
@@ -120,6 +121,23 @@ class FolderStore(Store):
             _remove_folder(self._yes)
             self._clean()
             self._unlink(self._mark)
+
+    def put_aside(self) -> str:
+        """Move the mark, unread, and all that is beside it out of the way; returns where it is. What was there goes."""
+        aside = os.path.join(self.folder, "aside")
+        with self._locked(), self._explained():
+            _remove_folder(aside)
+            files.make_folder(aside)
+            for path in (
+                self.jobs,
+                os.path.join(self.folder, HOOKS),
+                self._yes,
+                self._mark,
+            ):  # the mark last: by it alone anybody knows of the others
+                if os.path.lexists(path):
+                    os.rename(path, os.path.join(aside, os.path.basename(path)))
+            files.sync_folder_of(self._mark)
+        return aside
 
     @contextlib.contextmanager
     def held(self, run: str, number: int) -> Iterator[None]:

@@ -27,5 +27,5 @@ def yes_event(content: bytes) -> str:
     """The event that a file says yes to; "" when that can't be read."""
     try:
         return one_line(json.loads(content.decode("utf-8"))["event"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ""

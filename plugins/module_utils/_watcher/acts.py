@@ -18,7 +18,9 @@ class Go(NamedTuple):
     left: float  # seconds that are left for it
     events: Tuple[str, ...]  # ids, as they came
     note: Dict[str, Any]  # kept in the mark
-    kind: str = ""  # type of the event, in lower case: by it the hooks are chosen
+    kinds: Tuple[
+        str, ...
+    ] = ()  # types of its events, in lower case: by them the steps are chosen, see ``plan.steps_of``
     at_once: bool = False  # all hooks side by side
     again: bool = False  # the machine was started anew by nobody's event: its steps are done again
     still: bool = False  # begin nothing new
@@ -31,9 +33,19 @@ class Approve(NamedTuple):
 
 
 class PutAside(NamedTuple):
-    """The mark is of another machine, of which this one is a copy: out of the way, unread."""
+    """It is of another machine, of which this one is a copy: out of the way, unread."""
 
     why: str
+    what: str = "mark"  # or hold
+
+
+class Remember(NamedTuple):
+    """Keep this where it outlives the watcher and not the machine's next start (/run): the next ``Handling`` is made with it.
+
+    What is lost of it costs a wait or says something twice, nothing else.
+    """
+
+    what: Dict[str, Any]
 
 
 class Say(NamedTuple):

@@ -58,6 +58,7 @@ class Hold(NamedTuple):
     reason: str
     by: str
     until: Optional[float]  # Unix time; None until somebody releases it
+    vm_id: str = ""  # of the machine on which it was laid down
 
 
 class Settings(NamedTuple):
@@ -87,7 +88,9 @@ class Facts(NamedTuple):
     posted: Dict[str, Posted]  # by the event's key
     hold: Optional[Hold]
     yes: FrozenSet[str]  # keys of the events to which a person has said yes
-    steps: Dict[str, Tuple[Step, ...]]  # by type of event, in lower case: hooks and drain steps; under "" those of any other
+    steps: Dict[
+        str, Tuple[Step, ...]
+    ]  # by type of event, in lower case: hooks and drain steps; under "" those of any other
     going_down: bool  # the system is being shut down
     settled: bool  # the jobs of its boot are over, or have been waited for long enough
     crippled: str  # why the state can't be written; "" when it can

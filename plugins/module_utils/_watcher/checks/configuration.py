@@ -1,0 +1,112 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the user wants: the settings, and whether what they name is there: hooks, secrets, users, commands, services.
+
+Private to this collection.
+"""
+
+import os
+import pwd
+import shutil
+from typing import Callable, Dict, List, Mapping, Optional, Set, Tuple
+
+from ..._steps.step_type import Step
+from ..._text import listed, one_line
+from ..hooks import PHASES, Hooks
+from ..secret import SecretProblem, read_secret
+from ..settings import Configuration, SettingsError
+from ..settings_file import SettingsFile
+from .asking import Said
+from .finding import FAIL, OK, WARN, Finding
+
+LONG = 600.0
+"""Seconds that hooks may take in all before somebody should think about it: a Redeploy gives ten minutes' notice."""
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def settings(path: str) -> Tuple[Optional[Configuration], Finding]:
+    try:
+        configuration = SettingsFile(path).current
+    except SettingsError as error:
+        return None, Finding(FAIL, "settings", error.message, "correct it, or run role watcher again")
+    return configuration, Finding(OK, "settings", f"{path} can be followed")
+
+
+def all_named(
+    configuration: Configuration, environment: Mapping[str, str], ask: Callable[[List[str]], Said]
+) -> List[Finding]:
+    """All that the settings name."""
+    return [*hooks(configuration), *secrets(configuration, environment), *steps(configuration, ask)]
+
+
+def hooks(configuration: Configuration) -> List[Finding]:
+    wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
+    there = Hooks(configuration.hooks_folder, wishes, configuration.hook_limit)
+    found = [Finding(FAIL, "hooks", words, "correct its name in the settings") for words in there.unknown().values()]
+    refused: Dict[str, str] = {}
+    count: Dict[str, int] = {}
+    longest = 0.0
+    for phase in PHASES:
+        keys: Set[str] = set()
+        for kind in ("", *sorted(there.kinds())):
+            some = there.found(phase, kind)
+            refused.update(some.refused)
+            keys.update(step["key"] for step in some.steps)
+            if phase == "prepare":
+                longest = max(longest, sum(step["timeout"] for step in some.steps))
+        count[phase] = len(keys)
+    found += [Finding(FAIL, "hooks", f"{key} is not run: {why}") for key, why in sorted(refused.items())]
+    for key, one in sorted(configuration.hooks.items()):
+        if one.user and not _is_user(one.user):
+            found.append(
+                Finding(FAIL, "hooks", f"{key}: this machine has no user {one.user}", "add the user, or name another")
+            )
+    if longest > LONG:
+        words = f"the limits of the prepare hooks add up to {longest:g} s, and some events give ten minutes' notice"
+        found.append(Finding(WARN, "hooks", words, "set lower limits"))
+    words = ", ".join(f"{count[phase]} {phase}" for phase in PHASES)
+    return found or [Finding(OK, "hooks", f"{words} in {configuration.hooks_folder}")]
+
+
+def secrets(configuration: Configuration, environment: Mapping[str, str]) -> List[Finding]:
+    found = []
+    for one in configuration.reports:
+        if one.secret_file:
+            try:
+                read_secret(one.secret_file, environment)
+            except SecretProblem as error:
+                found.append(Finding(FAIL, "secrets", f"{one.words}: {error}"))
+        if one.ca_file and not os.path.isfile(one.ca_file):
+            found.append(Finding(FAIL, "secrets", f"{one.words}: there is no file {one.ca_file} of authorities"))
+    return found
+
+
+def steps(configuration: Configuration, ask: Callable[[List[str]], Said]) -> List[Finding]:
+    found = [Finding(FAIL, "steps", words) for step in configuration.steps for words in _lacks(step, ask)]
+    names = listed(one_line(step["key"]) for step in configuration.steps) or "none"
+    return found or [Finding(OK, "steps", names)]
+
+
+def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
+    key = one_line(step["key"])
+    if step["type"] == "service":
+        said = ask(["systemctl", "show", "--property=LoadState", "--value", "--", str(step["service"])])
+        if said.code != 0:
+            return [f"{key}: systemctl does not say whether there is such a service"]
+        return [f"{key}: this machine has no service {step['service']}"] if said.text.strip() == "not-found" else []
+    if step["type"] == "command":
+        programs = [step[way]["argv"][0] for way in ("do", "undo") if step.get(way) and step[way].get("argv")]
+        return [
+            f"{key}: there is no program {one_line(name)}" for name in programs if not shutil.which(name, path=PATH)
+        ]
+    return []
+
+
+def _is_user(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True

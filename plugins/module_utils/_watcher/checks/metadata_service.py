@@ -1,0 +1,98 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Azure's metadata service, as the watcher will find it: whether it answers, who it says this machine is, and what time it has.
+
+Private to this collection.
+
+Nothing here asks for events: the first who does turns Scheduled Events on for all machines of the scope.
+"""
+
+import email.utils
+from typing import Dict, List, Mapping, Optional
+
+from ..._clock import Clock
+from ..._errors import ScheduledEventsError
+from ..._imds.client import NAME, Client
+from ..._imds.transport import Answer, Transport
+from ..settings import Configuration
+from .finding import FAIL, OK, WARN, Finding
+
+WITHIN = 5.0
+MOST_APART = 30.0
+"""Seconds that the clocks may be apart. The watcher goes by the service's own; people who compare logs don't."""
+
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy")
+
+
+class Noting(Transport):
+    """A Transport that keeps the last answer: its Date tells the service's time."""
+
+    def __init__(self, transport: Transport) -> None:
+        super().__init__(transport.clock)
+        self._transport = transport
+        self.last: Optional[Answer] = None
+
+    def get(self, url: str, headers: Dict[str, str], timeout: float) -> Answer:
+        self.last = self._transport.get(url, headers, timeout)
+        return self.last
+
+
+def look(configuration: Configuration, transport: Transport, clock: Clock, user: str) -> List[Finding]:
+    """:arg user: as whom this is asked"""
+    noting = Noting(transport)
+    client = Client(noting, configuration.endpoint, timeout=WITHIN, first_timeout=WITHIN, clock=clock)
+    try:
+        name, vm_id = (client.machine_text(leaf, WITHIN) for leaf in (NAME, "vmId"))
+    except ScheduledEventsError as error:
+        return [Finding(FAIL, "endpoint", error.message, _advice(error.kind))]
+    found = [Finding(OK, "endpoint", f"{configuration.endpoint} answers to {user}")]
+    found.append(_identity(configuration, name, vm_id))
+    if noting.last:
+        found += _time(noting.last.headers, clock)
+    return found
+
+
+def _advice(kind: str) -> str:
+    if kind in ("unreachable", "timeout"):
+        return (
+            "see the route in this list, and whether a firewall keeps this user from 169.254.169.254 (iptables -S OUTPUT, "
+            "nft list ruleset). On a machine that is not in Azure there is no such service"
+        )
+    if kind == "not_azure":
+        return "something on the way answers in its place, such as a proxy; it must be reached straight"
+    if kind == "denied":
+        return "let root ask it"
+    return "try again in a minute; where it stays, ask Azure's support"
+
+
+def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
+    if not name or not vm_id:
+        return Finding(FAIL, "name", f"the service gives an empty {'vmId' if name else 'name'} for this machine")
+    wanted = configuration.resource_name
+    if wanted and wanted.lower() != name.lower():
+        words = f"resource_name says {wanted}, and the service says {name}"
+        return Finding(FAIL, "name", words, "correct resource_name in the settings, or leave it out")
+    return Finding(OK, "name", f"{name} (vmId {vm_id})")
+
+
+def _time(headers: Mapping[str, str], clock: Clock) -> List[Finding]:
+    parsed = email.utils.parsedate_tz(headers.get("date", ""))
+    if parsed is None:
+        return [Finding(WARN, "clock", "the service does not say what time it is, so the machine's own clock counts")]
+    apart = clock.wall() - email.utils.mktime_tz(parsed)
+    if abs(apart) <= MOST_APART:
+        return [Finding(OK, "clock", "as the service's, to within half a minute")]
+    way = "ahead of" if apart > 0 else "behind"
+    words = f"this machine's clock is {abs(apart):.0f} s {way} the service's"
+    return [
+        Finding(WARN, "clock", words, "the watcher goes by the service's; set the machine's (timedatectl, chronyc)")
+    ]
+
+
+def proxies(environment: Mapping[str, str], whose: str) -> List[Finding]:
+    """Variables that lead others astray; the watcher does not go by them."""
+    found = sorted(name for name in environment if name.lower() in _PROXIES and environment[name])
+    if not found:
+        return [Finding(OK, "proxy", f"no proxy in the environment of {whose}")]
+    return [Finding(OK, "proxy", f"{', '.join(found)} in the environment of {whose}; the watcher uses no proxy")]

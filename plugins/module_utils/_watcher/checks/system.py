@@ -1,0 +1,118 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The machine: who runs this, folders and disk, the services, what keeps programs from running.
+
+Private to this collection.
+"""
+
+import os
+import platform
+import stat
+import sys
+from typing import Callable, Dict, List
+
+from ..reserve import Reserve
+from ..surroundings import Surroundings
+from ..view import SILENT, View
+from .asking import Said
+from .finding import FAIL, OK, WARN, Finding
+
+Ask = Callable[[List[str]], Said]
+SERVICE, REPORTS = "azure-maintenance", "azure-maintenance-reports"
+OLDEST_SYSTEMD = 239
+
+
+def versions(here: Surroundings, ask: Ask) -> List[Finding]:
+    words = f"watcher {here.version}, Python {platform.python_version()} ({sys.executable})"
+    said = ask(["systemctl", "--version"]).text.split()
+    number = int(said[1]) if len(said) > 1 and said[1].isdigit() else 0
+    if not number:
+        return [Finding(WARN, "versions", f"{words}, no systemd", "the watcher is a service of systemd's")]
+    if number < OLDEST_SYSTEMD:
+        return [Finding(WARN, "versions", f"{words}, systemd {number}", f"it was tried with {OLDEST_SYSTEMD} and up")]
+    return [Finding(OK, "versions", f"{words}, systemd {number}")]
+
+
+def folders(folder: str) -> List[Finding]:
+    """The state: nobody else may write it, and there is room."""
+    try:
+        found = os.stat(folder)
+    except FileNotFoundError:
+        return [Finding(WARN, "state", f"there is no {folder} yet", "it is made when the service is started")]
+    except OSError as error:
+        return [Finding(FAIL, "state", f"{folder} can't be looked at: {error.strerror}")]
+    if not stat.S_ISDIR(found.st_mode):
+        return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
+    if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o022:
+        advice = f"chown root {folder} && chmod 0700 {folder}"
+        return [Finding(FAIL, "state", f"others than root may write into {folder}", advice)]
+    problem = Reserve(folder).problem()
+    if problem:
+        return [Finding(FAIL, "state", problem)]
+    return [Finding(OK, "state", f"{folder} is root's, and has room")]
+
+
+def services(ask: Ask, needs_reports: bool) -> List[Finding]:
+    found = _service(ask, SERVICE, "watcher")
+    if needs_reports:
+        found += _service(ask, REPORTS, "reports")
+    return found
+
+
+def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
+    said = ask(
+        ["systemctl", "show", "--property=LoadState,ActiveState,SubState,UnitFileState,NRestarts", f"{unit}.service"]
+    )
+    if said.code != 0:
+        return [Finding(WARN, what, f"systemctl does not say how {unit} is")]
+    state: Dict[str, str] = dict(line.split("=", 1) for line in said.text.splitlines() if "=" in line)
+    if state.get("LoadState") == "not-found":
+        return [Finding(FAIL, what, f"there is no service {unit}", "run role watcher for this machine")]
+    found = []
+    if state.get("ActiveState") != "active":
+        words = f"{unit} is {state.get('ActiveState')} ({state.get('SubState')})"
+        advice = f"systemctl start {unit}; why it ended: journalctl -u {unit} -n 50"
+        found.append(Finding(FAIL, what, words, advice))
+    if state.get("UnitFileState") not in ("enabled", "enabled-runtime", "static"):
+        words = f"{unit} is {state.get('UnitFileState') or 'not enabled'}: it does not come back after a reboot"
+        found.append(Finding(FAIL, what, words, f"systemctl enable {unit}"))
+    restarts = state.get("NRestarts", "0")
+    if restarts.isdigit() and int(restarts) > 3:
+        words = f"{unit} was restarted {restarts} times since it was started by hand or by the boot"
+        found.append(Finding(WARN, what, words, f"journalctl -u {unit}"))
+    return found or [Finding(OK, what, f"{unit} runs, and comes back after a reboot")]
+
+
+def process(view: View) -> List[Finding]:
+    """The watcher, by its own words."""
+    if not view.is_running:
+        return []
+    if view.silent is not None and view.silent > SILENT:
+        return [
+            Finding(FAIL, "watcher", f"it was last heard of {view.silent:.0f} s ago", f"systemctl restart {SERVICE}")
+        ]
+    found = []
+    if not view.is_looking:
+        found.append(Finding(FAIL, "watcher", "it runs, and does not see its events", "see the endpoint in this list"))
+    problems = (view.published or {}).get("problems")
+    for words in problems if isinstance(problems, list) else ():
+        found.append(Finding(FAIL, "watcher", str(words)))
+    return found
+
+
+def guards(ask: Ask, program: str, enforce: str = "/sys/fs/selinux/enforce") -> List[Finding]:
+    """What may keep the program or hooks from being run, without a word in their own logs."""
+    found = []
+    if ask(["systemctl", "is-active", "fapolicyd.service"]).text.strip() == "active":
+        advice = f"fapolicyd-cli --file add {program} && fapolicyd-cli --update; the same for each hook"
+        found.append(Finding(WARN, "fapolicyd", "it runs programs only that it trusts", advice))
+    try:
+        with open(enforce, encoding="ascii") as file:
+            is_enforcing = file.read().strip() == "1"
+    except (OSError, ValueError):
+        is_enforcing = False
+    if is_enforcing:
+        advice = "where a hook is not run: ls -Z on it, restorecon -v on it, ausearch -m avc -ts recent"
+        found.append(Finding(OK, "SELinux", "enforcing, as it may", advice))
+    return found

@@ -1,0 +1,98 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command ``azure-maintenance``: which sub-commands it has, and what comes before and after each of them.
+
+Private to this collection.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from typing import Dict, List, Mapping, Optional, TextIO
+
+from .._clock import Clock
+from .surroundings import CODES, SETTINGS, WRONG_USAGE, Surroundings
+
+COMMANDS: Dict[str, str] = {
+    "status": "what the watcher does, what it holds, and what waits",
+    "history": "what has happened on this machine",
+    "hold": "have nothing approved by choice until that is released",
+    "release": "have events approved by choice again",
+    "approve": "say yes to an event that is not approved by itself",
+    "recover": "put the machine back into service now",
+    "hooks": "which hooks are run, and why others are not",
+    "doctor": "look at all that the watcher needs, with what to do",
+    "check-config": "check the settings, with the line to correct",
+    "send": "send the reports that wait, for ever (what the unit of reports runs)",
+    "version": "the version of this program",
+}
+
+
+def main(version: str, arguments: List[str], environment: Optional[Mapping[str, str]] = None) -> int:
+    """Carry out a command; returns the exit code.
+
+    :arg version: of the collection
+    :arg environment: of the process
+    """
+    environment = os.environ if environment is None else environment
+    try:
+        options = _parser(arguments, environment).parse_args(arguments)
+    except SystemExit as end:  # --help, or wrong usage, which argparse has explained
+        return end.code if isinstance(end.code, int) else WRONG_USAGE
+    here = Surroundings(options.settings, version, environment, Clock(), _careful(sys.stdout), _careful(sys.stderr))
+    try:
+        code: int = _module(options.command).run(options, here)
+        here.out.flush()
+        return code
+    except BrokenPipeError:  # "| head" has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser(arguments: List[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
+    """Of the sub-commands only the one that is called is loaded: the sender lives long, and needs little."""
+    parser = argparse.ArgumentParser(
+        prog="azure-maintenance",
+        description="The watcher of this machine's planned maintenance in Azure.",
+        epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in CODES.items()) + ".",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands.required = True
+    for name, words in COMMANDS.items():
+        one = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        one.add_argument(
+            "--settings",
+            metavar="FILE",
+            default=environment.get("AZURE_MAINTENANCE_SETTINGS") or SETTINGS,
+            help="the watcher's settings (%(default)s)",
+        )
+        if name in arguments:
+            _module(name).arguments(one)
+    return parser
+
+
+def _module(name: str) -> "Command":
+    return importlib.import_module(f".commands.{name.replace('-', '_')}", __package__)  # type: ignore[return-value]
+
+
+class Command:
+    """What a file of ``commands`` offers."""
+
+    @staticmethod
+    def arguments(parser: argparse.ArgumentParser) -> None:
+        raise NotImplementedError
+
+    @staticmethod
+    def run(options: argparse.Namespace, here: Surroundings) -> int:
+        """:return: the exit code"""
+        raise NotImplementedError
+
+
+def _careful(stream: TextIO) -> TextIO:
+    """A terminal in the locale C has no letters beyond ASCII: they are shown as escapes, and are no error."""
+    encoding = stream.encoding or "ascii"
+    return open(stream.fileno(), "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)

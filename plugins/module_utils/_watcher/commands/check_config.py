@@ -1,0 +1,35 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``azure-maintenance check-config``: whether settings can be followed, and what they name is there. Asks nobody.
+
+Private to this collection.
+"""
+
+import argparse
+
+from ..checks.asking import ask
+from ..checks.configuration import all_named, settings
+from ..checks.finding import FAIL
+from ..findings import lines_of
+from ..surroundings import FINE, WRONG, Surroundings
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", default="", metavar="FILE", help="other settings than those of the watcher")
+
+
+def run(options: argparse.Namespace, here: Surroundings) -> int:
+    path = options.file or here.settings
+    configuration, finding = settings(path)
+    if configuration is None:
+        here.complain(finding.words)
+        return WRONG
+    wrong = [one for one in all_named(configuration, here.environment, ask) if one.state == FAIL]
+    for one in wrong:
+        for line in lines_of(one):
+            here.err.write(line + "\n")
+    if wrong:
+        return WRONG
+    here.tell(f"{path} is fine.")
+    return FINE

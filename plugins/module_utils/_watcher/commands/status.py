@@ -1,0 +1,184 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``azure-maintenance status``: what is going on here, for somebody who was just woken up.
+
+Private to this collection.
+"""
+
+import argparse
+from typing import Any, Dict, List, Mapping, Tuple
+
+from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
+from ..._text import listed, one_line
+from ..surroundings import FINE, NOT_ROOT, WRONG, Surroundings
+from ..view import SILENT, View, unix_time, view_of
+
+Entry = Tuple[str, str]
+
+_STATES = {
+    FAILED: "FAILED",
+    NOT_TAKEN_BACK: "NOT TAKEN BACK",
+    BEGUN: "under way",
+    TAKING_BACK: "being taken back",
+    DONE: "done",
+    TAKEN_BACK: "taken back",
+    WAITING: "not begun",
+}
+"""How steps are in words, the worst first."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(options: argparse.Namespace, here: Surroundings) -> int:
+    if not here.sees_state():
+        here.complain(f"Only root sees what is in {here.folder}: run it again with sudo.")
+        return NOT_ROOT
+    view = view_of(here)
+    if options.json:
+        here.dump(as_json(view, here))
+    else:
+        for label, words in entries(view, here):
+            here.entry(label, words)
+    return FINE if view.is_looking else WRONG
+
+
+def as_json(view: View, here: Surroundings) -> Dict[str, Any]:
+    return {
+        "format": 1,
+        "version": here.version,
+        "folder": here.folder,
+        "running": view.is_running,
+        "looking": view.is_looking,
+        "watcher": view.published,
+        "mark": view.mark.value,
+        "mark_problem": view.mark.problem,
+        "hold": view.hold.value,
+        "hold_problem": view.hold.problem,
+        "orders_waiting": view.orders,
+        "reports": [dict(one._asdict()) for one in view.waits],
+    }
+
+
+def entries(view: View, here: Surroundings) -> List[Entry]:
+    """Labels and words, in the order in which somebody wants to know them."""
+    published = view.published or {}
+    found = [("Watcher", _service(view, here))]
+    if published:
+        found += _acting(published)
+    found += _machine(view)
+    found += [("Hold", _hold(view))]
+    found += _events(published)
+    found += [("Problem" if number == 0 else "", one_line(words, 1000)) for number, words in enumerate(_problems(view))]
+    found += [("Reports" if number == 0 else "", words) for number, words in enumerate(_reports(view))]
+    return found
+
+
+def _service(view: View, here: Surroundings) -> str:
+    published = view.published
+    if not published:
+        return f"NONE has ever run here, or it never came to say so (in {here.folder}). See systemctl status azure-maintenance"
+    version = one_line(published.get("version"), 40)
+    ago = f", and was last heard of {duration(view.silent)} ago" if view.silent is not None else ""
+    if not view.is_running:
+        return f"NOT RUNNING (it was version {version}{ago}). Start it: systemctl start azure-maintenance"
+    since = _since(published.get("since"), view.wall)
+    if view.silent is not None and view.silent > SILENT:
+        return f"HANGS, or somebody has set the clock: version {version}, running {since}{ago}. See journalctl -u azure-maintenance"
+    looks = "looks at its events" if view.is_looking else "DOES NOT SEE its events"
+    return f"running {since}, version {version}, {looks}"
+
+
+def _acting(published: Mapping[str, Any]) -> List[Entry]:
+    name = one_line(published.get("name")) or "(Azure's name for it is not known yet)"
+    act, approve = published.get("act"), published.get("approve")
+    does = "prepares it and brings it back" if act == "prepare" else "reports only; maintain does the rest"
+    if act == "prepare":
+        does += ", and approves events that list it alone" if approve == "alone" else ", and approves nothing"
+    return [("Machine", f"{name}; the watcher {does}")]
+
+
+def _machine(view: View) -> List[Entry]:
+    if view.mark.problem:
+        return [("State", f"ITS MARK CAN'T BE READ: {view.mark.problem}")]
+    mark = view.mark.value
+    if not mark:
+        return [("State", "in service: no mark")]
+    holder = mark["holder"]
+    whose = (
+        "the watcher"
+        if holder["kind"] == "watcher"
+        else f"{one_line(holder['kind']) or 'run'} {one_line(holder['run'])}"
+    )
+    events = listed(one_line(event) for event in mark["events"]) or "no event"
+    found = [("State", f"{mark['phase'].upper()} by {whose} {_since(mark['since'], view.wall)}, for {events}")]
+    for state, words in _STATES.items():
+        steps = [_step(step) for step in mark["steps"] if step["state"] == state]
+        found += [("", f"{words}: {listed(steps)}")] if steps else []
+    return found
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    note = one_line(step["note"]) if step["state"] in (FAILED, NOT_TAKEN_BACK) else ""
+    return f"{one_line(step['key'])} ({note})" if note else one_line(step["key"])
+
+
+def _hold(view: View) -> str:
+    if view.hold.problem:
+        return f"CAN'T BE READ, so nothing is approved: {view.hold.problem}"
+    hold = view.hold.value
+    if hold is None:
+        return "none"
+    if not isinstance(hold, dict):
+        return "CAN'T BE UNDERSTOOD, so nothing is approved: see azure-maintenance release"
+    until = hold.get("until")
+    if isinstance(until, (int, float)) and until <= view.wall:
+        return f"its time was over {duration(view.wall - until)} ago"
+    ends = f"for another {duration(until - view.wall)}" if isinstance(until, (int, float)) else "until it is released"
+    return f"NOTHING IS APPROVED BY CHOICE {ends}, by {one_line(hold.get('by')) or 'nobody knows whom'}: {one_line(hold.get('reason'), 500)}"
+
+
+def _events(published: Mapping[str, Any]) -> List[Entry]:
+    if not published.get("looked_at"):
+        return [("Events", "not known")]
+    events = published.get("events")
+    ids = [one_line(event) for event in events if isinstance(event, str)] if isinstance(events, list) else []
+    return [
+        ("Events", listed(ids) if ids else f"none in the document (looked at {one_line(published['looked_at'], 30)})")
+    ]
+
+
+def _problems(view: View) -> List[str]:
+    given = (view.published or {}).get("problems")
+    found = [str(words) for words in given] if isinstance(given, list) and view.is_running else []
+    if view.orders:
+        found.append(f"{view.orders} order{'' if view.orders == 1 else 's'} not taken yet")
+    return found
+
+
+def _reports(view: View) -> List[str]:
+    found = []
+    for one in view.waits:
+        last = f"; last: {one.last} ({one.last_at})" if one.last else ""
+        if one.number:
+            age = f", the oldest for {duration(view.wall - one.since)}" if one.since is not None else ""
+            found.append(f"{one.words}: {one.number} WAIT{age}{last}")
+        else:
+            found.append(f"{one.words}: nothing waits{last}")
+    return found
+
+
+def _since(text: Any, wall: float) -> str:
+    at = unix_time(text)
+    return f"since {one_line(text, 30)}" + ("" if at is None else f" ({duration(wall - at)})")
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: ``40 s``, ``12 min``, ``5 h``, ``3 d``"""
+    seconds = max(0.0, seconds)
+    for limit, divisor, unit in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / divisor:.0f} {unit}"
+    return f"{seconds / 86400:.0f} d"

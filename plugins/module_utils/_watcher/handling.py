@@ -1,0 +1,168 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the watcher does next: the facts of one tick in, acts out. Pure.
+
+Private to this collection.
+
+It may be killed after any act and begin anew: all that it has to know then stands in the mark, and in the document.
+"""
+
+from typing import Any, Dict, List, Mapping, Optional
+
+from .._text import one_line
+from . import life as lives_of
+from . import machine_news, times
+from .acts import Approve, PutAside, Remember, Say
+from .event_news import EventNews
+from .facts import Facts, Look
+from .here import Here
+from .life import Life
+from .marked import COPIED, Marked, is_copied, marked
+from .outage import target
+from .outage_news import OutageNews
+from .recollection import Recollection, unpacked
+from .times import Reckoning
+from .turns import keys_of_others
+from .wishes import Wish, judged, wish
+
+POST_AGAIN = 10.0
+"""Seconds after which an event is approved once more that has not started: the first approval may have been lost."""
+
+TRY_AGAIN = 2.0
+"""Seconds after an approval that is known to have failed."""
+
+REMEMBER = 4.0
+"""Seconds between two recollections at most: a watch counts as broken after 10."""
+
+
+class Handling:
+    """:arg remembered: what the process before this one has left by :class:`.acts.Remember`"""
+
+    def __init__(self, remembered: Optional[Mapping[str, Any]] = None) -> None:
+        self._remembered = remembered or {}
+        self._known = Recollection()
+        self._is_new = True
+        self._look: Optional[Look] = None  # the last one whose document is one
+        self._number: Optional[int] = None  # of the last answer that was taken
+        self._reckoning: Optional[Reckoning] = None
+        self._clocks: Optional[Reckoning] = None  # of the last tick
+        self._kept = 0.0
+        self.wishes: Dict[str, Wish] = {}
+        """Of each event that is not over, by key: for whoever asks how things stand."""
+
+    def tick(self, facts: Facts) -> List[Any]:
+        """What is to be done now, in this order."""
+        if self._is_new:
+            self._known = unpacked(self._remembered, facts.moment, facts.now) or Recollection()
+            self._is_new = False
+        mark = marked(facts)
+        self._recall(facts, mark)
+        self._take_look(facts)
+        here = self._here(facts, mark)
+        for key, life in here.lives.items():
+            here.lives[key] = judged(here, life)
+        says = self._news(here)
+        aside = _aside(here)
+        says += [Say("copied", act.why) for act in aside]
+        approvals = self._approvals(here)
+        go = None if aside else target(here, self.wishes, self._known.tried)
+        acts = [*says, *aside, *([go] if go else []), *approvals]
+        return acts + self._remember(facts, bool(acts))
+
+    # ---- what is known ----
+
+    def _recall(self, facts: Facts, mark: Marked) -> None:
+        """The events of the mark that this process has not seen."""
+        name = facts.identity.name if facts.identity else ""
+        types = {event_id.upper(): kind for event_id, kind in (mark.note.get("types") or {}).items()}
+        for key, event_id in mark.events.items():
+            if key not in self._known.lives:
+                kind = types.get(key, "")
+                self._known.lives[key] = lives_of.recalled(event_id, kind, name, mark.note, facts.now)
+
+    def _take_look(self, facts: Facts) -> None:
+        """What the last answer says of this machine's events, and of whether others are out."""
+        look, known = facts.look, self._known
+        if look is None or look.number == self._number:
+            return
+        self._number = look.number
+        if look.document.incarnation is None:
+            return  # an empty answer is no document
+        self._reckoning = times.reckoned(look, facts.moment, facts.now)
+        wall, name = self._reckoning.wall, facts.identity.name if facts.identity else ""
+        gap = lives_of.FOREVER if known.looked is None else look.at - known.looked
+        for event in look.document.events:
+            if event.key in known.lives:
+                known.lives[event.key] = lives_of.seen(known.lives[event.key], event, look.at)
+            elif name and event.affects(name):
+                known.lives[event.key] = lives_of.shown(event, look.at, wall)
+        for key in look.document.lacks(known.lives):
+            known.lives[key] = lives_of.missed(known.lives[key], look.at, wall, gap)
+        others = keys_of_others(look.document, name)
+        if gap > lives_of.UNBROKEN or known.others - others:
+            known.quiet_since = look.at
+        self._look, known.looked, known.others = look, look.at, others
+
+    def _here(self, facts: Facts, mark: Marked) -> Here:
+        wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
+        document = self._look.document if self._look else None
+        known = self._known
+        return Here(facts, wall, mark, known.lives, document, known.looked, facts.now - known.quiet_since)
+
+    # ---- what is told ----
+
+    def _news(self, here: Here) -> List[Say]:
+        says: List[Say] = []
+        events, outage = EventNews(here, says), OutageNews(here, self._known, says)
+        events.take_documents()
+        outage.take_mark()
+        outage.take_answer()
+        says += machine_news.told(here, self._known.told, self._clocks)
+        self._clocks = Reckoning(here.now, here.facts.moment.wall)
+        self.wishes = {life.key: wish(here, life) for life in here.open}
+        events.take_posts()
+        events.take_wishes(self.wishes)
+        return says
+
+    # ---- approve ----
+
+    def _approvals(self, here: Here) -> List[Any]:
+        """What is approved now. That it is stands in the mark first, so that nobody will call cancelled what was approved."""
+        due = []
+        for key, life in [(key, here.lives[key]) for key, found in self.wishes.items() if found.approve]:
+            here.lives[key] = life = life._replace(approved=True)
+            if here.is_marked(life) and not here.marked.lists("approved", key):
+                continue
+            if _may_be_sent(here, life):
+                here.lives[key] = life._replace(asked=here.now)
+                due.append(life.event.event_id)
+        return [Approve(tuple(due))] if due else []
+
+    # ---- kept ----
+
+    def _remember(self, facts: Facts, has_acted: bool) -> List[Any]:
+        if not has_acted and facts.now - self._kept < REMEMBER:
+            return []
+        self._kept = facts.now
+        return [Remember(self._known.packed(facts.moment, facts.now))]
+
+
+def _aside(here: Here) -> List[PutAside]:
+    """What was copied from another machine."""
+    hold, acts = here.facts.hold, []
+    if here.marked.whose == COPIED:
+        acts.append(PutAside(f"The mark is of {here.marked.words}, of which this machine is a copy.", "mark"))
+    if hold and is_copied(hold.vm_id, here.facts.identity):
+        why = f"The hold is of VM {one_line(hold.vm_id)}, of which this machine is a copy."
+        acts.append(PutAside(why, "hold"))
+    return acts
+
+
+def _may_be_sent(here: Here, life: Life) -> bool:
+    posted, asked = here.facts.posted.get(life.key), life.asked
+    moments = [moment for moment in (posted.at if posted else None, asked) if moment is not None]
+    if not moments:
+        return True
+    has_failed = posted is not None and not posted.accepted and (asked is None or posted.at >= asked)
+    return here.now - max(moments) >= (TRY_AGAIN if has_failed else POST_AGAIN)

@@ -1,0 +1,63 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One tick's facts beside what the watcher knows from earlier ones. Pure.
+
+Private to this collection.
+"""
+
+from typing import Dict, List, NamedTuple, Optional
+
+from .._events.document import Document
+from . import times
+from .facts import PREPARE, Facts
+from .life import UNBROKEN, Life
+from .marked import OURS, Marked
+
+
+class Here(NamedTuple):
+    """What everything is decided by."""
+
+    facts: Facts
+    wall: float  # Unix time, as Azure tells it
+    marked: Marked
+    lives: Dict[str, Life]  # this machine's events, by key
+    document: Optional[Document]  # the last one that is one
+    looked: Optional[float]  # when it came
+    quiet: float  # seconds for which nothing of another machine's has left the document
+
+    @property
+    def now(self) -> float:
+        return self.facts.now
+
+    @property
+    def name(self) -> str:
+        return self.facts.identity.name if self.facts.identity else ""
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether the document is young enough to go by it where that can't be taken back."""
+        return self.looked is not None and self.now - self.looked <= UNBROKEN
+
+    @property
+    def may_act(self) -> bool:
+        """Whether anything may be written, begun or sent at all."""
+        facts = self.facts
+        return not (facts.going_down or facts.crippled or facts.unreadable or facts.identity is None)
+
+    @property
+    def acts(self) -> bool:
+        """Whether the watcher is to prepare its machine, or only to report."""
+        return self.facts.settings.act == PREPARE
+
+    def left(self, life: Life) -> float:
+        """Seconds until an event may start by itself."""
+        return times.left(life.event, life.shown, self.now, self.wall)
+
+    def is_marked(self, life: Life) -> bool:
+        """Whether our mark stands for the event."""
+        return self.marked.whose == OURS and life.key in self.marked.keys
+
+    @property
+    def open(self) -> List[Life]:
+        return [life for life in self.lives.values() if life.is_open]

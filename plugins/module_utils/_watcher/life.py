@@ -1,0 +1,176 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The life of one event as this machine sees it: shown, started, gone, perhaps back again. Pure.
+
+Private to this collection.
+"""
+
+from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional, Sequence
+
+from .._events import lifecycle
+from .._events.event import Event, event_from_dict
+from .._events.notification import notification
+
+GONE_APART = 5.0
+"""Seconds between the two looks that show that an event is gone: documents came back empty for 3 s."""
+
+UNBROKEN = 10.0
+"""Seconds without a document after which an event may have started and ended unseen."""
+
+
+FOREVER = 1e9
+"""Seconds: nobody has looked for as long as anybody knows."""
+
+
+class Life(NamedTuple):
+    """One event. Moments are of the clock that nobody sets."""
+
+    event: Event  # as it was last seen
+    shown: float
+    notice: Optional[float]  # seconds, when it was first seen; None where nobody knows
+    judged: Optional[float]  # the notice by which the policy was asked: what was decided stays so, though it shrinks
+    names: FrozenSet[str]  # of all machines that it has ever listed, in lower case: an approval may hold for them all
+    first_names: FrozenSet[str]  # of those that it listed at first
+    seen: float  # when last
+    started: bool = False
+    blind: float = 0.0  # the longest time without a document since it was last seen
+    absent: Optional[float] = None  # since when it is not in the document
+    absent_wall: float = 0.0  # and the Unix time of that
+    gone: Optional[float] = None
+    outcome: str = ""
+    approved: bool = False  # an approval was sent, or is about to be
+    asked: Optional[float] = None  # when last
+    late: bool = False
+    failed: str = ""  # why the machine could not be prepared for it
+    said: FrozenSet[str] = frozenset()  # what was reported
+
+    @property
+    def key(self) -> str:
+        return self.event.key
+
+    @property
+    def is_open(self) -> bool:
+        return self.gone is None
+
+    @property
+    def is_coming(self) -> bool:
+        """Whether it is announced, and can still be prepared for."""
+        return self.is_open and not self.started and (self.event.is_scheduled or self.event.is_advice)
+
+    @property
+    def has_struck(self) -> bool:
+        """Whether its machine is being worked on."""
+        return self.is_open and self.started
+
+    @property
+    def kind(self) -> str:
+        return self.event.event_type.lower()
+
+
+def shown(event: Event, at: float, wall: float) -> Life:
+    """An event that is seen for the first time.
+
+    :arg wall: the Unix time of that
+    """
+    notice = None if event.not_before_time is None else event.not_before_time - wall
+    return Life(event, at, notice, notice, _names(event), _names(event), at, started=event.has_started)
+
+
+def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: float) -> Life:
+    """An event that only the mark tells of, as after a reboot: whether it will have been cancelled, nobody can say."""
+    started = _lists(note.get("started"), event_id)
+    status = "Started" if started else "Scheduled"
+    event = Event(event_id, kind, status, "VirtualMachine", (name,), (name,), "", None, "", "", None)
+    notice = _of(note.get("notices"), event_id)
+    outcome = _of(note.get("over"), event_id)
+    return Life(
+        event,
+        at,
+        notice,
+        notice,
+        _names(event),
+        _names(event),
+        at,
+        started=started,
+        blind=FOREVER,
+        gone=None if outcome is None else at,
+        outcome=outcome or "",
+        approved=_lists(note.get("approved"), event_id),
+        said=frozenset(_of(note.get("said"), event_id) or ()),
+    )
+
+
+def seen(life: Life, event: Event, at: float) -> Life:
+    """It is in the document. Blank once it has started is its not-before; what it was before is kept."""
+    if event.has_started:
+        event = event._replace(
+            not_before=event.not_before or life.event.not_before,
+            not_before_time=event.not_before_time or life.event.not_before_time,
+        )
+    return life._replace(
+        event=event,
+        names=life.names | _names(event),
+        seen=at,
+        started=life.started or event.has_started,
+        blind=0.0,
+        absent=None,
+        gone=None,
+        outcome="",
+    )
+
+
+def missed(life: Life, at: float, wall: float, gap: float) -> Life:
+    """It is not in the document. Two such looks, some seconds apart, show that it is gone.
+
+    :arg gap: seconds between this look and the one before
+    """
+    life = life._replace(blind=max(life.blind, gap))
+    if life.absent is None:
+        return life._replace(absent=at, absent_wall=wall)
+    if life.gone is not None or at - life.absent < GONE_APART:
+        return life
+    return life._replace(gone=at, outcome=_outcome(life))
+
+
+def _outcome(life: Life) -> str:
+    """How it ended. Only one that could not have started meanwhile, and was watched all the time, was cancelled."""
+    if life.started:
+        return lifecycle.COMPLETED
+    could_start = life.approved or life.blind > UNBROKEN
+    return lifecycle.outcome(life.event, (life.key,) if could_start else (), life.absent_wall)
+
+
+def _names(event: Event) -> FrozenSet[str]:
+    return frozenset(name.lower() for name in event.resources)
+
+
+def _lists(ids: Optional[Sequence[str]], event_id: str) -> bool:
+    return event_id.upper() in {one.upper() for one in ids or ()}
+
+
+def _of(values: Optional[Mapping[str, Any]], event_id: str) -> Any:
+    return next((value for key, value in (values or {}).items() if key.upper() == event_id.upper()), None)
+
+
+# ---- kept ----
+
+_SETS = ("names", "first_names", "said")
+_MOMENTS = ("shown", "seen", "absent", "gone", "asked")
+
+
+def packed(life: Life) -> Dict[str, Any]:
+    """As JSON."""
+    sets = {name: sorted(getattr(life, name)) for name in _SETS}
+    return dict(life._asdict(), event=notification(life.event, None), **sets)
+
+
+def unpacked(data: Mapping[str, Any], shift: float) -> Life:
+    """Out of JSON.
+
+    :arg shift: by which the clock here is ahead of the one there
+    """
+    sets = {name: frozenset(data[name]) for name in _SETS}
+    life = Life(**dict(data, event=event_from_dict(data["event"]), **sets))
+    moments = {name: getattr(life, name) for name in _MOMENTS}
+    return life._replace(**{name: value + shift for name, value in moments.items() if value is not None})

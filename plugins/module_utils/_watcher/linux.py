@@ -1,0 +1,126 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The watcher's adapter for Linux: systemd says whether the boot is over, and whether the machine goes down.
+
+Private to this collection.
+
+systemd itself is the only reliable source: /run/nologin is also there while a shutdown is only planned, and comes late when it
+is not; what is in /run/systemd/shutdown speaks of planned ones alone.
+"""
+
+import os
+import select
+import subprocess
+import threading
+from typing import Callable
+
+from .._clock import Clock
+from .._machine.lease import Moment
+from .._machine.system import System
+from .systems import Wake, WatchedSystem
+
+SYSTEMD = "/run/systemd/system"  # is there where systemd is the system's manager
+ASK_EVERY = 1.0  # seconds; each time costs some ms of CPU, so it is not asked without need
+ASK_LIMIT = 5.0
+STARTING = ("initializing", "starting")
+STOPPING = "stopping"
+
+
+class LinuxSystem(WatchedSystem):
+    """This machine.
+
+    :arg settle: seconds after which the boot's jobs are not waited for any longer
+    :arg ask: says systemd's word for how the system is; "" where there is none
+    """
+
+    def __init__(
+        self, clock: Clock, settle: float, ask: "Callable[[], str]", system: System, has_systemd: bool = True
+    ) -> None:
+        self._clock = clock
+        self._settle = settle
+        self._ask = ask
+        self._system = system
+        self._boot_id = system.boot_id()
+        self._began = clock.now()
+        self._has_systemd = has_systemd
+        self._is_settled = not has_systemd
+        self._closely = threading.Event()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="system", daemon=True)
+
+    @property
+    def settled(self) -> bool:  # type: ignore[override]
+        return self._is_settled or self._clock.now() - self._began >= self._settle
+
+    def moment(self) -> Moment:
+        return Moment(self._clock.wall(), self._system.uptime(), self._boot_id)
+
+    def start(self) -> None:
+        if self._has_systemd:
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._closely.set()
+
+    def watch_closely(self, closely: bool) -> None:
+        if closely != self._closely.is_set() and not self._stop.is_set():
+            (self._closely.set if closely else self._closely.clear)()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self.ask()
+            if self._is_settled:
+                self._closely.wait()
+            self._stop.wait(ASK_EVERY)
+
+    def ask(self) -> None:
+        """See how the system is."""
+        word = self._ask()
+        self.going_down = word == STOPPING
+        if word not in STARTING and not self.going_down:
+            self._is_settled = True
+
+
+def linux_system(clock: Clock, settle: float) -> LinuxSystem:
+    return LinuxSystem(clock, settle, is_system_running, System(), os.path.isdir(SYSTEMD))
+
+
+def is_system_running() -> str:
+    """systemd's word: ``starting``, ``running``, ``degraded``, ``stopping`` and others; "" when it says none in time."""
+    try:
+        # pylint: disable-next=ansible-bad-function
+        process = subprocess.Popen(
+            ["systemctl", "is-system-running"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return ""
+    try:
+        return process.communicate(timeout=ASK_LIMIT)[0].decode("ascii", "replace").strip()
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return ""
+
+
+class PipeWake(Wake):
+    """A pipe: unlike a lock, it may be used from the handler of a signal."""
+
+    def __init__(self) -> None:
+        self._reader, self._writer = os.pipe()
+        for descriptor in (self._reader, self._writer):
+            os.set_blocking(descriptor, False)
+
+    def wait(self, seconds: float) -> None:
+        if select.select([self._reader], [], [], max(0.0, seconds))[0]:
+            os.read(self._reader, 4096)
+
+    def wake(self) -> None:
+        try:
+            os.write(self._writer, b".")
+        except BlockingIOError:  # it is full of them
+            pass

@@ -1,0 +1,93 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is told of the machine and its watcher themselves, each once for as long as it lasts. Pure.
+
+Private to this collection.
+"""
+
+from typing import Any, Dict, List, Optional
+
+from .._clock import iso_utc
+from .._text import one_line
+from . import times
+from .acts import Say
+from .here import Here
+from .life import UNBROKEN
+from .marked import OTHERS
+from .times import Reckoning
+from .wishes import is_held, wish
+
+FIRST_LOOK = 130.0
+"""Seconds until a watcher that has never seen a document is blind: the first answer may take two minutes."""
+
+SINCE = "since"
+"""Under this the moment is kept from which on the watcher has been trying to look."""
+
+
+def told(here: Here, known: Dict[str, str], clocks: Optional[Reckoning]) -> List[Say]:
+    """What is new.
+
+    :arg known: what was said, by what it is about; kept up here
+    :arg clocks: of the tick before
+    """
+    says = []
+    for about, begins, ends, words in (
+        ("blind", "blind", "seeing", _blind(here, known)),
+        ("crippled", "crippled", "sound", here.facts.crippled or here.facts.unreadable),
+        ("held", "held", "released", _held(here)),
+        ("kept_off", "kept_off", "", _kept_off(here)),
+    ):
+        if words and about not in known:
+            says.append(Say(begins, _BEGINS[about].format(one_line(words, 1000))))
+            known[about] = words
+        elif not words and about in known:
+            del known[about]
+            says += [Say(ends, _ENDS[about])] if ends else []
+    return says + _paused(here, clocks)
+
+
+_BEGINS = {
+    "blind": "The watcher can't see which events there are: {}. It goes on by what it saw last.",
+    "crippled": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or brought back.",
+    "held": "No event is approved by choice: {}. It ends by: azure-maintenance release",
+    "kept_off": "An event of this machine is left alone, as {}.",
+}
+_ENDS = {
+    "blind": "The watcher sees again which events there are.",
+    "crippled": "The watcher's state can be written again.",
+    "held": "Events are approved again.",
+}
+
+
+def _blind(here: Here, known: Dict[str, str]) -> str:
+    if here.looked is not None:
+        dark = here.now - here.looked > UNBROKEN
+    else:
+        dark = here.now - float(known.setdefault(SINCE, repr(here.now))) > FIRST_LOOK
+    return (here.facts.blind or "no answer has come") if dark else ""
+
+
+def _held(here: Here) -> str:
+    hold = here.facts.hold
+    if hold is None or not is_held(hold, here):
+        return ""
+    until = f", until {iso_utc(hold.until)}" if hold.until is not None else ""
+    return f"{one_line(hold.by)} said so ({one_line(hold.reason)}){until}"
+
+
+def _kept_off(here: Here) -> str:
+    if here.marked.whose != OTHERS or here.facts.unreadable or not here.acts:
+        return ""
+    wanted = [life for life in here.open if wish(here, life).prepare]
+    return f"the machine is held by {here.marked.words}" if wanted else ""
+
+
+def _paused(here: Here, clocks: Optional[Reckoning]) -> List[Say]:
+    seconds = times.pause(clocks, Reckoning(here.now, here.facts.moment.wall)) if clocks else 0.0
+    if not seconds:
+        return []
+    ran = f"{abs(seconds):.1f} s {'ahead' if seconds > 0 else 'back'}"
+    why = "the machine stood still for that long, or its clock was set" if seconds > 0 else "it was set"
+    details: Dict[str, Any] = {"seconds": round(seconds, 1)}
+    return [Say("paused", f"The clock on the wall went {ran} of the one that nobody sets: {why}.", details=details)]

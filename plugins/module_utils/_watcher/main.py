@@ -1,0 +1,52 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the one program of the watcher does, by its first word: the service, a job of it, the machine program; all else are commands
+of people.
+
+Private to this collection.
+
+What a word does not need is not imported: a job is begun in moments.
+"""
+
+import os
+import sys
+from typing import Any, Dict, List
+
+RUN = ("run", "watch")
+SYSTEMD = "/run/systemd/system"
+
+
+def main(version: str, program: str, arguments: List[str]) -> int:
+    """Do it; returns the exit code.
+
+    :arg version: of the collection
+    :arg program: the file that this is
+    """
+    word, rest = arguments[0] if arguments else "", arguments[1:]
+    if word in RUN:
+        if os.path.isdir(SYSTEMD):  # else steps are done in this process's own children, and some of them need it
+            _without_openssl()
+        from .service import run
+
+        return run(version, rest, program)
+    if word == "job":
+        from .._machine.job import main as job
+
+        return int(job(rest))
+    if word == "machine":
+        from .._machine.process import main as machine
+
+        machine()
+        return 0
+    from .command import main as command
+
+    return command(version, arguments)
+
+
+def _without_openssl() -> None:
+    """Python loads it for digests and with http.client. It would take a fifth of the memory, and digests have another source; the
+    metadata service is asked in plain text."""
+    modules: Dict[str, Any] = vars(sys)["modules"]
+    for name in ("_ssl", "_hashlib"):
+        modules.setdefault(name, None)

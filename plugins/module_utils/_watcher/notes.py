@@ -1,0 +1,50 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The note in the watcher's mark: what has to outlive the watcher and the machine's restart. Pure.
+
+Private to this collection.
+
+::
+
+    outage      its name
+    boot_id     of the start of the machine in which its steps were done
+    types       of its events, by id
+    started     ids of those that were seen Started
+    over        how those ended that are gone, by id
+    approved    ids of those whose approval was sent, or was about to be
+    notices     seconds of notice when they were first seen, by id: by them the policy was asked
+    said        what was reported of them, by id
+"""
+
+from typing import Any, Dict, Sequence
+
+from .._clock import iso_utc
+from .._machine.lease import Moment
+from .here import Here
+from .life import Life
+
+
+def named(moment: Moment) -> str:
+    """The name of an outage that begins now, fit for a file."""
+    return iso_utc(moment.wall).replace("-", "").replace(":", "")
+
+
+def note(here: Here, outage: str, boot_id: str, more: Sequence[Life] = ()) -> Dict[str, Any]:
+    """The note as it should be.
+
+    :arg boot_id: of the start of the machine in which its steps were done
+    :arg more: events that join the outage
+    """
+    keys = {life.key for life in here.lives.values() if here.is_marked(life)}.union(life.key for life in more)
+    lives = [here.lives[key] for key in sorted(keys)]
+    return {
+        "outage": outage,
+        "boot_id": boot_id,
+        "types": {life.event.event_id: life.event.event_type for life in lives},
+        "started": [life.event.event_id for life in lives if life.started],
+        "over": {life.event.event_id: life.outcome for life in lives if not life.is_open},
+        "approved": [life.event.event_id for life in lives if life.approved],
+        "notices": {life.event.event_id: life.notice for life in lives},
+        "said": {life.event.event_id: sorted(life.said) for life in lives},
+    }

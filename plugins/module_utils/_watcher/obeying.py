@@ -1,0 +1,127 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Carries out the orders of people. What handling has to know of them stands in the hold, in a yes to an event, or in ``recovery``.
+
+Private to this collection.
+"""
+
+from typing import Any, Callable, Dict, List, Optional
+
+from .._clock import Clock, iso_utc
+from .._machine.places import NotWritten
+from .._text import one_line
+from .facts import Hold, Identity, Look
+from .hold import HoldFile
+from .orders import Order, Orders
+from .program import RUN, Program
+
+KEPT = 20  # outcomes
+
+
+class NotDone(Exception):
+    """Why an order was not carried out, in a sentence."""
+
+
+class Obeying:
+    """The orders of one watcher.
+
+    :arg check: looks again at everything that is looked at now and then; returns what is wrong
+    recovery: the order to put the machine back into service that is being carried out
+    outcomes: what came of the last orders, for whoever gave them
+    """
+
+    def __init__(
+        self, orders: Orders, hold: HoldFile, program: Program, clock: Clock, check: Callable[[], List[str]]
+    ) -> None:
+        self.recovery: Optional[Order] = None
+        self.outcomes: List[Dict[str, Any]] = []
+        self._orders = orders
+        self._hold = hold
+        self._program = program
+        self._clock = clock
+        self._check = check
+
+    def take(self, look: Optional[Look], identity: Optional[Identity]) -> List[str]:
+        """Carry out those that wait; returns a sentence about each."""
+        said = []
+        for order in self._orders.take():
+            done = False
+            try:
+                if order.problem:
+                    raise NotDone(order.problem)
+                outcome, done = self._carried_out(order, look, identity), True
+            except NotDone as error:
+                outcome = str(error)
+            except (OSError, NotWritten) as error:
+                outcome = f"It could not be carried out: {one_line(error, 300)}"
+            if outcome:
+                said.append(self._noted(order, outcome, done))
+        return said
+
+    def recovered(self, outcome: str, done: bool) -> str:
+        """The order to recover has been carried out, or can't be; returns a sentence about it."""
+        order, self.recovery = self.recovery, None
+        return self._noted(order, outcome, done) if order else ""
+
+    def take_from(self) -> str:
+        """The run whose mark the order takes from it; "" for none."""
+        mark = self._program.mark()[0]
+        force = self.recovery is not None and self.recovery.force
+        return mark["holder"]["run"] if force and mark and mark["holder"]["run"] != RUN else ""
+
+    def _carried_out(self, order: Order, look: Optional[Look], identity: Optional[Identity]) -> str:
+        """What came of it; "" while it is being carried out."""
+        if order.order == "hold":
+            self._hold.put(
+                Hold(order.reason, order.by, order.until, identity.vm_id if identity else ""), self._clock.wall()
+            )
+            until = f" until {iso_utc(order.until)}" if order.until is not None else ""
+            return f"Nothing is approved by choice{until or ' until that is released'}."
+        if order.order == "release":
+            was_held = self._hold.read() is not None
+            self._hold.remove()
+            return "Events are approved by choice again." if was_held else "Nothing was held."
+        if order.order == "approve":
+            return self._yes(order, look)
+        if order.order == "recover":
+            self._recover(order, look, identity)
+            self.recovery = order
+            return ""
+        problems = self._check()
+        if problems:
+            raise NotDone(" ".join(problems))
+        return "Nothing is wrong."
+
+    def _yes(self, order: Order, look: Optional[Look]) -> str:
+        events = look.document.events if look else ()
+        found = [event for event in events if event.key == order.event.upper()]
+        if not found:
+            there = ", ".join(event.event_id for event in events) or "none"
+            raise NotDone(f"The document holds no event {order.event}. Those that it holds: {there}.")
+        self._program.say_yes(found[0].event_id, order.by)
+        return f"The yes to {found[0].event_id} is noted; it is approved as soon as this machine is prepared."
+
+    def _recover(self, order: Order, look: Optional[Look], identity: Optional[Identity]) -> None:
+        """:raises NotDone: when the machine can't be recovered, or must not be unless it is forced"""
+        mark, unreadable = self._program.mark()
+        if unreadable:
+            raise NotDone(f"The machine can't be recovered by a mark that can't be read: {unreadable}")
+        if not mark:
+            raise NotDone("The machine bears no mark: there is nothing to take back.")
+        if order.force:
+            return
+        holder = mark["holder"]
+        if holder["run"] != RUN:
+            raise NotDone(f"The machine is held by {holder['kind']} {holder['run']}; to take it over, force it.")
+        if not (look and identity):
+            raise NotDone("Which events concern this machine is not known yet; to recover it all the same, force it.")
+        events = [event.event_id for event in look.document.events if event.affects(identity.name)]
+        if events:
+            raise NotDone(f"The event {events[0]} is not over; to put the machine back into service now, force it.")
+
+    def _noted(self, order: Order, outcome: str, done: bool) -> str:
+        entry: Dict[str, Any] = {"name": order.name, "order": order.order, "outcome": outcome, "done": done}
+        self.outcomes = [*self.outcomes, dict(entry, at=iso_utc(self._clock.wall()))][-KEPT:]
+        by = f" of {order.by}" if order.by else ""
+        return f"Order{by} to {order.order}: {outcome}" if order.order else outcome

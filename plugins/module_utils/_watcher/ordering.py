@@ -1,0 +1,84 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An order to the service: left as a file, and waited for until it was taken. What ``hold``, ``release``, ``approve`` and
+``recover`` share.
+
+Private to this collection.
+"""
+
+import os
+from typing import Any, Dict, Optional
+
+from .._clock import Deadline
+from .._text import one_line
+from .surroundings import FINE, NO_ANSWER, NOT_ROOT, WRONG, Surroundings
+
+WITHIN = 5.0
+"""Seconds in which the service takes an order: it looks once a second."""
+
+_LOOK_EVERY = 0.1
+
+
+def give(here: Surroundings, order: str, what: str, stays: bool = False, **more: Any) -> int:
+    """Give an order, and say what came of it.
+
+    :arg what: for people: ``hold approvals``
+    :arg stays: whether it waits for a service that does not run; else it is taken back, as it would come as a surprise later
+    :return: the exit code
+    """
+    from .orders import FOLDER, place
+
+    if here.must_be_root(what):
+        return NOT_ROOT
+    if not os.path.isdir(here.folder):
+        here.complain(f"There is no {here.folder}: no watcher has ever run here. {_start()}")
+        return NO_ANSWER
+    try:
+        name = place(here.folder, order, by=here.caller(), **more)
+    except OSError as error:
+        here.complain(f"The order can't be left in {here.folder}: {error.strerror or error}.")
+        return WRONG
+    return _outcome(here, name, os.path.join(here.folder, FOLDER, name), stays)
+
+
+def _outcome(here: Surroundings, name: str, path: str, stays: bool) -> int:
+    deadline = Deadline(here.clock, WITHIN)
+    while True:
+        last = deadline.passed()
+        found = _answer(here.published(), name)
+        if found is not None:
+            here.tell(one_line(found.get("outcome"), 1000))
+            return FINE if found.get("done", True) else WRONG
+        if last:
+            break
+        here.clock.sleep(_LOOK_EVERY)
+    if not os.path.exists(path):
+        here.tell("The service has taken the order, and is at it. See azure-maintenance status.")
+        return FINE
+    if stays:
+        here.complain(
+            f"The service has not taken the order within {WITHIN:g} s. It takes it as soon as it runs. {_start()}"
+        )
+        return NO_ANSWER
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        here.tell("The service has taken the order just now. See azure-maintenance status.")
+        return FINE
+    except OSError as error:
+        here.complain(f"The order could not be taken back: {error.strerror}; remove {path}")
+    here.complain(f"The service has not taken the order within {WITHIN:g} s, and nothing was done. {_start()}")
+    return NO_ANSWER
+
+
+def _start() -> str:
+    return "See systemctl status azure-maintenance; start it with systemctl start azure-maintenance."
+
+
+def _answer(published: Optional[Dict[str, Any]], name: str) -> Optional[Dict[str, Any]]:
+    orders = (published or {}).get("orders")
+    for entry in orders if isinstance(orders, list) else ():
+        if isinstance(entry, dict) and entry.get("name") == name:
+            return entry
+    return None

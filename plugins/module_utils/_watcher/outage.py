@@ -1,0 +1,183 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the machine is to become now: prepared for events, recovered, or left as it is. Pure.
+
+Private to this collection.
+
+It is asked of the mark at every tick, so it does not matter when the watcher was last killed, or the machine rebooted.
+"""
+
+from typing import List, Mapping, NamedTuple, Optional, Tuple
+
+from .acts import Go
+from .here import Here
+from .life import Life
+from .marked import NOBODY, OURS
+from .notes import named, note
+from .wishes import LONG, Wish
+
+PREPARED, RECOVERED = "prepared", "recovered"
+
+BEGIN_AGAIN = 5.0
+"""Seconds until a preparation that could not even begin is tried again: there is a time by which it has to be done."""
+
+RECOVER_AGAIN = 30.0
+"""Seconds until a recovery that left something is tried again, at first: each time it is twice as long."""
+
+_LONGEST = 600.0
+
+
+class Tried(NamedTuple):
+    """What did not come about, and when that was."""
+
+    to: str = ""
+    at: float = 0.0
+    times: int = 0
+
+    def again(self, to: str, at: float) -> "Tried":
+        return Tried(to, at, self.times + 1 if to == self.to else 1)
+
+    def rests(self, to: str, now: float) -> bool:
+        """Whether it is too early to try that again."""
+        if self.to != to:
+            return False
+        pause = BEGIN_AGAIN if to == PREPARED else min(RECOVER_AGAIN * 2 ** min(self.times - 1, 10), _LONGEST)
+        return now - self.at < pause
+
+
+def target(here: Here, wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]:
+    """What the machine program is to go on towards; None when the machine stays as it is."""
+    marked = here.marked
+    if not here.may_act or marked.whose not in (NOBODY, OURS):
+        return None
+    wanted = [life for life in here.open if life.key in wishes and wishes[life.key].prepare]
+    wanted.sort(key=lambda life: (wishes[life.key].left, life.key))
+    if marked.whose == NOBODY:
+        return None if tried.rests(PREPARED, here.now) else _prepare(here, wanted, wishes, named(here.facts.moment))
+    if marked.is_recovering:
+        return _recover(here, still=_is_struck(here))  # what shows now begins another outage, after this one
+    if marked.is_not_recovered:
+        return _after_failed_recovery(here, wanted, wishes, tried)
+    if marked.is_failed:
+        return _after_failed_preparation(here)
+    return _go_on(here, wanted, wishes)
+
+
+def _go_on(here: Here, wanted: List[Life], wishes: Mapping[str, Wish]) -> Optional[Go]:
+    """Of an outage whose mark says preparing or prepared."""
+    struck = [life for life in here.open if life.has_struck]
+    # Under an event that has struck nothing more is begun, unless it has to be.
+    ready = [life for life in wanted if not struck or here.is_marked(life) or wishes[life.key].must]
+    if ready and _is_unfinished(here, ready):
+        return _prepare(here, ready, wishes, here.marked.outage)
+    if ready or not _may_recover(here):
+        return _note_down(here, struck)
+    return _recover(here)
+
+
+def _is_unfinished(here: Here, ready: List[Life]) -> bool:
+    is_prepared = here.marked.is_prepared and all(here.is_marked(life) for life in ready)
+    return not is_prepared or _is_to_be_done_again(here, ready)
+
+
+def _after_failed_preparation(here: Here) -> Optional[Go]:
+    """Undone at once where that fits before all that is to come, else when it is over."""
+    if _may_recover(here, reverts=True):
+        return _recover(here)
+    return _note_down(here, [life for life in here.open if life.has_struck])
+
+
+def _after_failed_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]:
+    """An event that shows after it begins another outage, which takes over what was left."""
+    if wanted:
+        return _prepare(here, wanted, wishes, named(here.facts.moment))
+    if tried.rests(RECOVERED, here.now) or not _may_recover(here, reverts=True):
+        return None
+    return _recover(here)
+
+
+# ---- prepare ----
+
+
+def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: str) -> Optional[Go]:
+    if not lives:
+        return None
+    again = _is_to_be_done_again(here, lives)
+    must = any(wishes[life.key].must for life in lives)
+    if again and not (here.facts.settled or must):
+        return None  # what the boot is still starting would only be stopped to be started by it
+    left = min(wishes[life.key].budget for life in lives)
+    still = left <= 0 or any(life.absent is not None for life in lives) or (_is_struck(here) and not must)
+    is_new = here.marked.whose == NOBODY or outage != here.marked.outage
+    if still and is_new:
+        return None
+    boot_id = here.facts.moment.boot_id if is_new or (again and not still) else here.marked.boot_id
+    return Go(
+        PREPARED,
+        _long(here) if still else left,
+        tuple(life.event.event_id for life in lives),
+        note(here, outage, boot_id, lives),
+        _kinds(here, lives),
+        at_once=any(life.kind == "preempt" for life in lives),
+        again=again and not still,
+        still=still,
+    )
+
+
+def _is_to_be_done_again(here: Here, lives: List[Life]) -> bool:
+    """Whether the machine was started anew since its steps were done, by nobody's event: the boot has started its services."""
+    restarted = here.marked.boot_id not in ("", here.facts.moment.boot_id)
+    return restarted and any(life.is_coming for life in lives)
+
+
+def _note_down(here: Here, struck: List[Life]) -> Optional[Go]:
+    """Begin nothing, but have written down what is not yet, and go on with what runs.
+
+    :arg struck: events that hold the recovery back, though the machine may not have been prepared for them
+    """
+    changed = note(here, here.marked.outage, here.marked.boot_id, struck)
+    if here.marked.phase != "preparing" and changed == here.marked.note and all(map(here.is_marked, struck)):
+        return None
+    ids = tuple(life.event.event_id for life in struck)
+    return Go(PREPARED, _long(here), ids, changed, _kinds(here, struck), still=True)
+
+
+def _long(here: Here) -> float:
+    """So many seconds that what runs is ended by its own limit only."""
+    return max(here.facts.settings.limits, LONG)
+
+
+# ---- recover ----
+
+
+def _is_struck(here: Here) -> bool:
+    """Whether one of the machine's events is under way: nothing is put into service under it."""
+    return any(life.has_struck for life in here.open)
+
+
+def _may_recover(here: Here, reverts: bool = False) -> bool:
+    """Whether the events of the mark are over for certain, by a document that has just come.
+
+    :arg reverts: what they were prepared for is still to come; but there is time for all of it before
+    """
+    if not here.is_fresh or _is_struck(here):
+        return False
+    if not reverts:
+        return not any(here.is_marked(life) for life in here.open)
+    coming = [here.left(life) for life in here.open]
+    return not coming or min(coming) >= here.facts.settings.undo_limits
+
+
+def _recover(here: Here, still: bool = False) -> Optional[Go]:
+    identity = here.facts.identity
+    if not (identity and identity.vm_id and here.facts.settled):
+        return None
+    told = note(here, here.marked.outage, here.marked.boot_id)
+    return Go(RECOVERED, _long(here), (), told, _kinds(here, []), still=still)
+
+
+def _kinds(here: Here, lives: List[Life]) -> Tuple[str, ...]:
+    """The types of all events of the outage: by them its steps are known."""
+    types: Mapping[str, str] = here.marked.note.get("types") or {}
+    return tuple(dict.fromkeys([kind.lower() for kind in types.values()] + [life.kind for life in lives]))

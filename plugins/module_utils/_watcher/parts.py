@@ -1,0 +1,63 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the watcher's loop works with: everything that touches the world, so that a test may bring its own.
+
+Private to this collection.
+"""
+
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+
+from .._clock import Clock
+from .._steps.step_type import Step
+from .acts import Go, Say
+from .facts import Facts, Identity
+from .hold import HoldFile
+from .log import Log
+from .metadata import Metadata
+from .notify import Notify
+from .orders import Orders
+from .program import Program
+from .published import Published
+from .remembered import Remembered
+from .settings import Configuration
+from .settings_file import SettingsFile
+from .systems import Wake, WatchedSystem
+
+
+class Found(NamedTuple):
+    """The steps of this machine by type of event, and what is wrong with its hooks."""
+
+    steps: Dict[str, Tuple[Step, ...]] = {"": ()}
+    problems: Tuple[str, ...] = ()
+
+
+class Parts(NamedTuple):
+    """Beside the watcher's own files:
+
+    find: the steps by the configuration, hooks among them
+    context: what a hook is told of the event that it runs for
+    tell: hands on what happened
+    crippled: why the state can't be written, "" when it can
+    make_handling: out of what the one before wanted to be remembered
+    about: version, pid and the like, to be published
+    """
+
+    settings: SettingsFile
+    metadata: Metadata
+    program: Program
+    system: WatchedSystem
+    clock: Clock
+    wake: Wake
+    log: Log
+    notify: Notify
+    published: Published
+    orders: Orders
+    hold: HoldFile
+    remembered: Remembered
+    find: Callable[[Configuration], Found]
+    context: Callable[[Go, Facts], Mapping[str, Any]]
+    tell: Callable[[Say, Optional[Identity]], None]
+    crippled: Callable[[], str]
+    make_handling: Callable[[Dict[str, Any]], Any]
+    about: Dict[str, Any]

@@ -1,0 +1,102 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The machine program in the watcher's own process: the same that a run calls over SSH, called as a holder of its own.
+
+Private to this collection.
+"""
+
+from typing import Any, Dict, FrozenSet, Optional, Sequence, Tuple
+
+from .._clock import iso_utc
+from .._machine.lease import LEASE
+from .._machine.places import Mark, MarkUnreadable
+from .._machine.program import Parts, perform
+from .._steps.step_type import Step
+from .acts import Go
+from .facts import Answer, Identity
+
+RUN = "watcher"
+
+
+class Program:
+    """What this machine's mark says, and how it is changed.
+
+    :arg parts: what the program works with
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._number = 0
+
+    def mark(self) -> Tuple[Optional[Mark], str]:
+        """The mark, and why the one that is there can't be read."""
+        try:
+            return self._parts.store.read(), ""
+        except MarkUnreadable as error:
+            return None, str(error)
+
+    def go(
+        self,
+        go: Go,
+        steps: Sequence[Step],
+        identity: Optional[Identity],
+        endpoint: str,
+        take: str = "",
+    ) -> Answer:
+        """Go on by one call.
+
+        :arg take: the run whose mark is taken from it, as a person has ordered
+        """
+        request: Dict[str, Any] = {
+            "do": "go",
+            "to": go.to,
+            "left": go.left,
+            "lease": LEASE,
+            "events": list(go.events),
+            "note": go.note,
+            "at_once": go.at_once,
+            "again": go.again,
+            "still": go.still,
+            "take": take,
+            "forced": bool(take),
+        }
+        name, vm_id = identity or ("", "")
+        options = {
+            "run": RUN,
+            "number": self._next_number(),
+            "holder": {"kind": RUN, "run": RUN, "job": "", "controller": name},
+            "vm_id": vm_id,
+            "endpoint": endpoint,
+        }
+        found = perform({"options": options, "requests": [request], "steps": list(steps)}, self._parts)["answers"][0]
+        why = found.get("why") or found.get("problem") or ""
+        return Answer(go.to, found.get("state") or "refused", why, found.get("steps") or [], self._parts.clock.now())
+
+    def put_aside(self) -> str:
+        """Move a mark out of the way that is another machine's; returns where to."""
+        where: str = self._parts.store.put_aside()  # type: ignore[attr-defined]
+        return where
+
+    def yes(self) -> FrozenSet[str]:
+        """The keys of the events to which a person has said yes."""
+        return frozenset(event.upper() for event in self._parts.store.yes())
+
+    def say_yes(self, event: str, by: str) -> None:
+        self._parts.store.say_yes(event, by, iso_utc(self._parts.clock.wall()))
+
+    def _next_number(self) -> int:
+        """Above that of the call before, whichever process made it."""
+        mark = self.mark()[0]
+        known = mark["number"] if mark and mark["holder"]["run"] == RUN else 0
+        self._number = max(self._number, known) + 1
+        return self._number
+
+
+def objection(mark: Optional[Mark], unreadable: str) -> str:
+    """Why the watcher must not approve anything with such a mark on its machine; "" when it may."""
+    if unreadable:
+        return unreadable
+    if mark and mark["holder"]["run"] != RUN:
+        return f"the machine is held by {mark['holder']['kind'] or 'run'} {mark['holder']['run']}"
+    return ""

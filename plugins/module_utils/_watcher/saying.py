@@ -1,0 +1,63 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the watcher says of itself: its published state, and a line for the service manager. Pure.
+
+Private to this collection.
+"""
+
+from typing import Any, Dict, Mapping, Sequence
+
+from .._clock import iso_utc
+from .facts import Facts
+from .parts import Parts
+from .plan import HOOKS
+
+
+def state_of(
+    facts: Facts, parts: Parts, problems: Sequence[str], orders: Sequence[Mapping[str, Any]]
+) -> Dict[str, Any]:
+    """The state as it is published.
+
+    :arg orders: what came of the last ones
+    """
+    configuration, look = parts.settings.current, facts.look
+    about = parts.metadata.about()
+    return dict(
+        parts.about,
+        act=configuration.settings.act,
+        approve=configuration.settings.approve,
+        settings=parts.settings.path,
+        name=facts.identity.name if facts.identity else "",
+        vm_id=facts.identity.vm_id if facts.identity else "",
+        boot_id=facts.moment.boot_id,
+        looked_at=iso_utc(facts.moment.wall - (facts.now - look.at)) if look else None,
+        looking=look is not None and not facts.blind,
+        looks=about.pop("looks"),
+        metadata=about,
+        incarnation=look.document.incarnation if look else None,
+        events=[event.event_id for event in look.document.events] if look else [],
+        doing=doing(facts),
+        hold=facts.hold._asdict() if facts.hold else None,
+        steps=[{key: step[key] for key in ("key", "type", "does", "undoes")} for step in configuration.steps],
+        hooks=sorted({step["key"] for some in facts.steps.values() for step in some if step["type"] in HOOKS}),
+        problems=list(problems),
+        orders=list(orders),
+    )
+
+
+def line_of(facts: Facts, problems: Sequence[str]) -> str:
+    """What it is doing, in a line; the first thing that is wrong, where something is."""
+    events = facts.look.document.events if facts.look else ()
+    words = f"{doing(facts)}; {len(events)} event{'' if len(events) == 1 else 's'} in the document"
+    return f"{words}; {problems[0]}" if problems else words
+
+
+def doing(facts: Facts) -> str:
+    """``watching``, the phase of the outage, or who else holds the machine."""
+    if facts.unreadable:
+        return "bears a mark that can't be read"
+    if not facts.mark:
+        return "watching"
+    kind = facts.mark["holder"]["kind"] or "run"
+    return str(facts.mark["phase"]) if kind == "watcher" else f"held by {kind} {facts.mark['holder']['run']}"

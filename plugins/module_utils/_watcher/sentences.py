@@ -1,0 +1,89 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the watcher says of an event, for people: what happened, and what to do where somebody has to. Pure.
+
+Private to this collection.
+"""
+
+from .._events.event import Event
+from .._events.lifecycle import CANCELLED, COMPLETED
+from .._text import listed, one_line
+from .wishes import APPROVING, PREPARING, Wish
+
+_DOES = {
+    "ignore": "nothing is done about it",
+    "notify": "it is only shown",
+    "prepare": "the machine is prepared, and it starts by itself",
+    "hold": "the machine is prepared, and it waits for a person's yes",
+    "prepare_and_approve": "the machine is prepared, then it is approved",
+    "approve": "it is approved at once",
+}
+
+
+def title(event: Event) -> str:
+    """The event's name in a sentence."""
+    return f"{one_line(event.event_type) or 'Event'} {event.event_id}"
+
+
+def shown(event: Event, wish: Wish) -> str:
+    machines = "this machine" if len(event.resources) == 1 else f"{len(event.resources)} machines"
+    if event.has_started:
+        return f"{title(event)} of {machines} has started before it was first seen."
+    rule = f" (policy: {wish.rule})" if wish.rule else ""
+    words = f"{title(event)} of {machines} comes in {wish.left:.0f} s: {_DOES.get(wish.action, wish.action)}{rule}"
+    if wish.action in (*PREPARING, *APPROVING) and not wish.prepare and not wish.approve:
+        return f"{words}, not by choice for now, as {wish.waits}."
+    return f"{words}."
+
+
+def grown(event: Event, names: "frozenset[str]") -> str:
+    return (
+        f"{title(event)} lists other machines now, too: {listed(sorted(names), 5)}. This watcher does not approve it."
+    )
+
+
+def started(event: Event, approved: bool, after: float) -> str:
+    by = "" if approved else ", not by an approval of this machine"
+    return f"{title(event)} has started, {after:.0f} s after it was shown{by}."
+
+
+def over(event: Event, outcome: str) -> str:
+    if outcome == COMPLETED:
+        return f"{title(event)} is over."
+    if outcome == CANCELLED:
+        return f"{title(event)} was cancelled."
+    return f"{title(event)} has left. Whether it was cancelled or took place unseen is not known."
+
+
+def hit_unprepared(event: Event) -> str:
+    return f"{title(event)} has started, and this machine was not prepared for it. Nothing is taken back that was not done."
+
+
+def late(event: Event, left: float) -> str:
+    return (
+        f"This machine is not prepared for {title(event)}, which may start in {max(left, 0.0):.0f} s. What is under way goes on "
+        "within its limits, and the event is not approved. Give it more time (watcher_prepare_before), or its hooks less."
+    )
+
+
+def not_approved(event: Event, why: str) -> str:
+    return f"{title(event)} could not be approved: {one_line(why, 500) or 'no reason is known'}. It is tried again."
+
+
+def failed(event: Event, why: str, is_begun: bool) -> str:
+    then = (
+        "What was done is taken back when there is time for it before the event, else when that is over"
+        if is_begun
+        else "It is tried again until the event starts"
+    )
+    return (
+        f"This machine could not be prepared for {title(event)}: {one_line(why, 1000) or 'no reason is known'}. {then}."
+    )
+
+
+def not_recovered(why: str) -> str:
+    return (
+        f"This machine could not be brought back whole: {one_line(why, 1000) or 'no reason is known'}. Steps are tried again, hooks "
+        "are not. See to it, then run: azure-maintenance recover --force"
+    )

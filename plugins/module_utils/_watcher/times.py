@@ -1,0 +1,65 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What time it is for Azure, how much of it is left, and whether the machine stood still. Pure.
+
+Private to this collection.
+
+The machine's clock on the wall may be wrong or be set at any moment, so times of day are told by the service's own answers,
+and aged between two of them by the clock that nobody sets.
+"""
+
+from typing import NamedTuple, Optional
+
+from .._events.event import Event
+from .._machine.lease import Moment
+from .facts import Look
+
+MARGIN = 30.0
+"""Seconds before not-before at which a machine has to be prepared, or it is late."""
+
+SHARE_OF_NOTICE = 0.1
+"""A margin never eats more than this of the notice: nothing would be left of a Preempt's 30 s."""
+
+WITHOUT_NOT_BEFORE = 600.0
+"""The notice taken for an event that names no time: the shortest of the usual ones, a Redeploy's."""
+
+PAUSE = 2.0
+"""Seconds between both clocks from which on they are reported."""
+
+
+class Reckoning(NamedTuple):
+    """A moment by both clocks."""
+
+    at: float  # the clock that nobody sets
+    wall: float  # Unix time
+
+    def wall_at(self, at: float) -> float:
+        """The Unix time at another moment of the clock that nobody sets."""
+        return self.wall + at - self.at
+
+
+def reckoned(look: Look, moment: Moment, now: float) -> Reckoning:
+    """The moment of a look: what the answer says itself, else the machine's clock."""
+    return Reckoning(look.at, look.date if look.date is not None else moment.wall - (now - look.at))
+
+
+def left(event: Event, shown: float, now: float, wall: float) -> float:
+    """Seconds until an event may start by itself; below 0 where that is over.
+
+    :arg shown: when it was first seen, by the clock that nobody sets
+    """
+    if event.not_before_time is None:
+        return shown + WITHOUT_NOT_BEFORE - now
+    return event.not_before_time - wall
+
+
+def margin(notice: Optional[float]) -> float:
+    """Seconds that are kept free before not-before."""
+    return MARGIN if notice is None else min(MARGIN, max(notice, 0.0) * SHARE_OF_NOTICE)
+
+
+def pause(before: Reckoning, after: Reckoning) -> float:
+    """Seconds by which the clock on the wall ran ahead of the other; 0 where it is too little to be told."""
+    gap = after.wall - before.wall_at(after.at)
+    return gap if abs(gap) > PAUSE else 0.0

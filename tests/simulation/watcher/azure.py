@@ -1,0 +1,121 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Azure as this simulation knows it: one scope, its events and its document, and what the events do to machines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from lives.clock import Clock
+from lives.journal import Journal
+
+TAKES_AWAY = ("Terminate", "Preempt")
+
+
+class Event:
+    """One piece of maintenance, and what will become of it."""
+
+    def __init__(self, identity: str, kind: str, resources: list[str], notice: float, **fate: Any) -> None:
+        self.id, self.type, self.resources, self.notice = identity, kind, list(resources), notice
+        self.source: str = fate.pop("source", "Platform")
+        self.lasts: float = fate.pop("lasts", 20.0)  # from Started until it leaves
+        self.delay: float = fate.pop("delay", 0.0)  # other tenants of the host take that long to approve
+        self.cancelled_after: float | None = fate.pop("cancelled_after", None)
+        self.approved_by_other: float | None = fate.pop("approved_by_other", None)
+        self.grows: tuple[float, str] | None = fate.pop("grows", None)
+        self.born_started: bool = fate.pop("born_started", False)
+        self.down: float = fate.pop("down", 0.0)  # seconds for which its machines are away
+        assert not fate, fate
+        self.status = ""
+        self.not_before = 0.0
+        self.shown = 0.0
+        self.started: float | None = None
+        self.left: float | None = None
+        self.approved = False
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.status) and self.left is None
+
+    def affects(self, name: str) -> bool:
+        return name in self.resources
+
+    @property
+    def place(self) -> tuple[float, str]:
+        return (self.not_before, self.id)
+
+
+class Scope:
+    """Virtual machines that are shown one document."""
+
+    def __init__(self, clock: Clock, journal: Journal, chance: random.Random) -> None:
+        self.clock, self.journal, self.chance = clock, journal, chance
+        self.incarnation = chance.choice((0, 1, 7, 208))
+        self.events: list[Event] = []  # all that ever were
+        self.blips: list[tuple[float, float]] = []  # when the document is empty though it should not be
+        self.strike: Callable[[str, float], None] = lambda _name, _down: None
+
+    def shown(self) -> list[Event]:
+        """The events that the document holds."""
+        if any(begins <= self.clock.now < ends for begins, ends in self.blips):
+            return []
+        return [event for event in self.events if event.is_open]
+
+    def show(self, event: Event) -> None:
+        self._changed()
+        event.shown, event.not_before = self.clock.now, self.clock.now + event.notice
+        self.events.append(event)
+        event.status = "Scheduled"
+        self.journal.add("shown", event=event.id, type=event.type, resources=list(event.resources), notice=event.notice)
+        if event.born_started:
+            self._start(event, "by a failure")
+            return
+        self.clock.after(event.notice, self._start, event, "by itself")
+        if event.cancelled_after is not None:
+            self.clock.after(event.cancelled_after, self._cancel, event)
+        if event.approved_by_other is not None:
+            self.clock.after(event.approved_by_other, self._start, event, "approved by another")
+        if event.grows:
+            self.clock.after(event.grows[0], self._grow, event, event.grows[1])
+
+    def approve(self, identity: str, by: str) -> bool:
+        """Whether it is a valid id; Azure answers 200 to what has started, too."""
+        event = next((event for event in self.events if event.id == identity and event.is_open), None)
+        self.journal.add("post", event=identity, by=by, status=event.status if event else "")
+        if event and event.status == "Scheduled" and not event.approved:
+            event.approved = True
+            self.clock.after(event.delay, self._start, event, f"approved by {by}")
+        return event is not None
+
+    def _changed(self) -> None:
+        self.incarnation = 1 if self.chance.random() < 0.05 else self.incarnation + self.chance.choice((1, 1, 2))
+
+    def _start(self, event: Event, how: str) -> None:
+        if event.status != "Scheduled" or not event.is_open:
+            return
+        self._changed()
+        event.status, event.started = "Started", self.clock.now
+        self.journal.add("started", event=event.id, how=how)
+        if event.down:
+            for name in event.resources:
+                self.clock.after(min(2.0, event.lasts / 2), self.strike, name, event.down)
+        self.clock.after(event.lasts, self._leave, event)
+
+    def _cancel(self, event: Event) -> None:
+        if event.status == "Scheduled" and not event.approved:
+            self._leave(event)
+
+    def _leave(self, event: Event) -> None:
+        if event.is_open:
+            self._changed()
+            event.left = self.clock.now
+            self.journal.add("left", event=event.id, started=event.started is not None)
+
+    def _grow(self, event: Event, name: str) -> None:
+        if event.is_open and name not in event.resources:
+            self._changed()
+            event.resources.append(name)
+            self.journal.add("grown", event=event.id, by=name)

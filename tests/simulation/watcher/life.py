@@ -1,0 +1,211 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One seed's life: what there is, what befalls it, and how long it lasts."""
+
+from __future__ import annotations
+
+import random
+
+from lives.clock import Clock
+from lives.journal import Journal
+
+from .azure import TAKES_AWAY, Event, Scope
+from .machine import Machine, Settings
+from .program import Piece
+
+BEGIN = 40.0  # seconds until the first event is shown
+CALM = 0.15  # share of lives in which nothing goes wrong that is not in the document
+
+
+class Life:
+    """A scope, its machines, and a plan of what happens."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.chance = random.Random(seed)
+        self.clock = Clock()
+        self.journal = Journal(self.clock)
+        self.calm = self.chance.random() < CALM
+        self.scope = Scope(self.clock, self.journal, random.Random(seed + 1))
+        number = self.chance.choice((1, 1, 1, 2, 2, 3))
+        self.all_at_once = self.chance.random() < 0.03
+        if self.all_at_once:
+            number = 5
+        same = self._settings()
+        self.machines = {
+            name: self._machine(name, same if self.chance.random() < 0.7 else self._settings())
+            for name in [f"vm{index + 1}" for index in range(number)]
+        }
+        self.scope.strike = lambda name, down: self.machines[name].strike(down) if name in self.machines else None
+        self.last = BEGIN
+        self._plan_events()
+        if not self.calm:
+            self._plan_faults()
+
+    def live(self) -> None:
+        for machine in self.machines.values():
+            machine.start_watcher()
+        self.clock.run(self.last + 600.0, self._is_over)
+
+    def _is_over(self) -> bool:
+        if self.clock.now < self.last or any(event.left is None for event in self.scope.events):
+            return False
+        ended = max((event.left or 0.0 for event in self.scope.events), default=0.0)
+        quiet = all(
+            machine.taken or (machine.up and machine.watcher and machine.mark is None)
+            for machine in self.machines.values()
+        )
+        return self.clock.now > ended + (12.0 if quiet else 180.0)
+
+    # ---- machines ----
+
+    def _settings(self) -> Settings:
+        chance = self.chance
+        do = chance.choice(("prepare_and_approve",) * 6 + ("approve", "prepare", "hold", "notify", "ignore"))
+        act = "report" if chance.random() < 0.04 else "prepare"
+        approve = "never" if chance.random() < 0.08 else "alone"
+        return Settings(
+            do,
+            act,
+            approve,
+            chance.choice((20.0, 40.0)),
+            chance.choice((15.0, 30.0)),
+            chance.choice((5.0, 30.0)),
+            chance.choice((5.0, 15.0)),
+        )
+
+    def _machine(self, name: str, settings: Settings) -> Machine:
+        chance = self.chance
+        machine = Machine(
+            name,
+            self.scope,
+            self.clock,
+            self.journal,
+            random.Random(chance.random()),
+            settings,
+            self._pieces(),
+            chance.choice((0.5, 1.0, 1.0)),
+        )
+        machine.settles = chance.uniform(2, 15)
+        machine.dates = chance.random() < 0.8
+        if chance.random() < 0.3:
+            machine.yes_from = chance.uniform(BEGIN, BEGIN + 120)
+        return machine
+
+    def _pieces(self) -> list[Piece]:
+        chance = self.chance
+        pieces = [
+            Piece(f"prepare.d/{index}", "prepare", self._tries(0.12), [(0.0, 0)])
+            for index in range(chance.choice((0, 1, 1, 2)))
+        ]
+        pieces += [
+            Piece(f"service {index}", "step", self._tries(0.06, hooks=False), self._tries(0.1, hooks=False))
+            for index in range(chance.choice((0, 1, 1, 2)))
+        ]
+        pieces += [
+            Piece(f"recover.d/{index}", "recover", [(0.0, 0)], self._tries(0.08))
+            for index in range(chance.choice((0, 1, 1)))
+        ]
+        return pieces or [Piece("service 0", "step", [(1.0, 0)], [(1.0, 0)])]
+
+    def _tries(self, fails: float, hooks: bool = True) -> list[tuple[float, int]]:
+        chance = self.chance
+        seconds = chance.choice((0.0, 0.3, 2.0, 6.0, 15.0))
+        if self.calm or chance.random() > fails + 0.08 * hooks:
+            return [(seconds, 0)]
+        if hooks and chance.random() < 0.5:
+            return [(seconds, 75)] * chance.choice((1, 2)) + [(seconds, 0)]
+        if chance.random() < 0.4:
+            return [(1e6, 0)]  # it hangs
+        return [(seconds, 1)] * chance.choice((1, 2, 99))
+
+    # ---- events ----
+
+    def _plan_events(self) -> None:
+        chance, at = self.chance, BEGIN
+        names = list(self.machines)
+        if self.all_at_once:
+            for index, name in enumerate(chance.sample(names, len(names))):
+                self._plan(at, f"E{index}", [name], 150.0)
+            return
+        for index in range(chance.choice((1, 1, 2, 2, 3))):
+            resources = chance.sample(names, 1)
+            if chance.random() < 0.2:
+                resources = chance.sample([*names, "stranger"], min(2, len(names) + 1))
+            elif chance.random() < 0.12:
+                resources = ["stranger"]
+            self._plan(at, f"E{chance.randrange(10)}{index}", resources, chance.choice((30.0, 60.0, 120.0, 200.0)))
+            at += chance.choice((0.0, 5.0, 30.0, 90.0, 180.0))
+
+    def _plan(self, at: float, identity: str, resources: list[str], notice: float) -> None:
+        chance = self.chance
+        kind = chance.choice(("Reboot", "Reboot", "Redeploy", "Freeze", "Terminate", "Preempt"))
+        notice = 15.0 if kind == "Preempt" else notice
+        lasts = chance.choice((4.0, 15.0, 40.0))
+        fate: dict[str, object] = {"lasts": lasts, "delay": chance.choice((0.0, 0.5, 3.0, 25.0))}
+        if kind in TAKES_AWAY:
+            fate["down"] = 1e9 if chance.random() < 0.7 else 0.0
+        elif kind != "Freeze" and chance.random() < 0.7:
+            fate["down"] = chance.uniform(3, 45)
+        if chance.random() < 0.2:
+            fate["cancelled_after"] = chance.uniform(0.1, notice)
+        if chance.random() < 0.12:
+            fate["approved_by_other"] = chance.uniform(0.1, notice)
+        if chance.random() < 0.08:
+            fate["born_started"] = True
+        if chance.random() < 0.08:
+            fate["grows"] = (chance.uniform(0.1, notice), chance.choice([*self.machines, "stranger"]))
+        self.clock.at(at, self.scope.show, Event(identity, kind, resources, notice, **fate))
+        self.last = max(self.last, at + notice + lasts)
+
+    # ---- what goes wrong ----
+
+    def _plan_faults(self) -> None:
+        chance, end = self.chance, self.last + 20
+
+        def some(share: float, most: int) -> range:
+            return range(chance.randint(1, most) if chance.random() < share else 0)
+
+        for machine in self.machines.values():
+            for _each in some(0.5, 5):
+                at, power = chance.uniform(5, end), chance.random() < 0.2
+                self.clock.at(at, machine.kill, chance.randint(1, 12), power)
+            for _each in some(0.15, 2):
+                self.clock.at(chance.uniform(5, end), machine.shut_down, chance.uniform(0.5, 8), chance.uniform(5, 30))
+            for what, share, longest in (
+                ("full", 0.12, 40),
+                ("blind", 0.25, 40),
+                ("hold", 0.12, 100),
+                ("nameless", 0.06, 30),
+                ("caseless", 0.08, 20),
+            ):
+                for _each in some(share, 2):
+                    begins = chance.uniform(0, end)
+                    machine.windows[what].append((begins, begins + chance.uniform(1, longest)))
+            for _each in some(0.12, 2):
+                self.clock.at(chance.uniform(5, end), self._set_clock, machine, chance.choice((-3600.0, 3600.0, 7.0)))
+            if chance.random() < 0.3:
+                machine.post_faults = [chance.choice(("ok", "lost", "unanswered", "refused")) for _each in range(3)]
+            if chance.random() < 0.05:
+                self._make_copy(machine)
+        for _each in some(0.15, 2):
+            begins = chance.uniform(BEGIN, end)
+            self.scope.blips.append((begins, begins + chance.uniform(0.1, 3.0)))
+
+    def _set_clock(self, machine: Machine, seconds: float) -> None:
+        machine.wall_off += seconds
+        machine.note("clock", seconds=seconds)
+
+    def _make_copy(self, machine: Machine) -> None:
+        machine.copied_hold = self.chance.random() < 0.5
+        machine.program.mark = {
+            "vm_id": "id-another",
+            "boot_id": "another-boot",
+            "events": ["OLD"],
+            "steps": [],
+            "holder": {"kind": "watcher", "run": "watcher", "job": "", "controller": "another"},
+            "since": "then",
+            "phase": "prepared",
+            "note": {"outage": "of-another", "boot_id": "another-boot"},
+        }

@@ -1,0 +1,76 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many lives, split over processes, each with its verdict."""
+
+from __future__ import annotations
+
+import collections
+import multiprocessing
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from .collection import parts
+from .life import Life
+from .oracle import judged
+from .planted import planted
+from .story import told
+
+
+class Verdict(NamedTuple):
+    seed: int
+    wrong: list[str]  # sentences: which rule was broken, when, by whom
+    story: str
+
+
+def lived(seed: int, with_story: bool = False) -> Verdict:
+    """Live one life and judge it. Whatever the handling raises is wrong, too."""
+    life = Life(seed)
+    try:
+        life.live()
+        wrong = _few_of_each(judged(life))
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        wrong = [f"crash: {type(error).__name__}: {error} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"]
+    return Verdict(seed, wrong, told(life, wrong) if wrong or with_story else "")
+
+
+def _few_of_each(wrong: list[str]) -> list[str]:
+    """A rule that is broken is broken again and again: the first two times tell enough."""
+    seen: collections.Counter[str] = collections.Counter()
+    kept = []
+    for sentence in wrong:
+        rule = sentence.split(":")[0]
+        seen[rule] += 1
+        kept += [sentence] if seen[rule] <= 2 else []
+    return kept
+
+
+def _live(job: tuple[int, str]) -> Verdict:
+    seed, fault = job
+    parts()  # what is to be changed has to be there
+    with planted(fault):
+        return lived(seed)
+
+
+def live_all(seeds: Sequence[int], jobs: int, fault: str = "") -> Iterable[Verdict]:
+    """The verdicts on these seeds, in their order.
+
+    :arg fault: one of planted.py's, to see it caught
+    """
+    work = [(seed, fault) for seed in seeds]
+    if jobs < 2:
+        yield from map(_live, work)
+        return
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        yield from pool.imap(_live, work, chunksize=10)
+
+
+def counted(verdicts: Iterable[Verdict]) -> dict[str, list[int]]:
+    """The seeds in which each rule was broken."""
+    found: dict[str, list[int]] = collections.defaultdict(list)
+    for verdict in verdicts:
+        for rule in dict.fromkeys(sentence.split(":")[0] for sentence in verdict.wrong):
+            found[rule].append(verdict.seed)
+    return dict(found)

@@ -1,0 +1,214 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judges a life by what really happened and what was said of it. It shares no code with what it judges.
+
+It goes through the journal line by line, keeping of each machine what its watcher could know, and holds every deed against that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from .life import Life
+from .machine import Machine
+from .witness import TAKES_AWAY, Witness
+
+PREPARES = ("prepare", "hold", "prepare_and_approve")
+SLACK = 3.0  # seconds: a tick or two, and what a call takes
+
+
+def judged(life: Life) -> list[str]:
+    """Everything that was wrong in a life."""
+    return Judge(life).verdict()
+
+
+class Judge:
+    def __init__(self, life: Life) -> None:
+        self.life = life
+        self.events = {event.id: event for event in life.scope.events}
+        self.wrong: list[str] = []
+        self.witnesses = {name: Witness(machine, self.events) for name, machine in life.machines.items()}
+        self.begun: Counter[tuple[str, ...]] = Counter()
+        self.told: Counter[tuple[str, ...]] = Counter()
+        self.forgot: Counter[str] = Counter()
+        self.owed: dict[str, list[tuple[float, str, str]]] = {
+            name: [] for name in life.machines
+        }  # until when, what, of which event
+
+    def verdict(self) -> list[str]:
+        for line in self.life.journal.lines:
+            name = line.get("machine", "")
+            if name not in self.witnesses:
+                continue
+            seer = self.witnesses[name]
+            rule = getattr(self, "_" + line["what"].replace("-", "_"), None)
+            if rule:
+                rule(line, seer)
+            seer.take(line)
+            if line["what"] == "look":
+                self._after_look(line["at"], seer)
+        for seer in self.witnesses.values():
+            self._at_the_end(seer)
+        return self.wrong
+
+    def _say_wrong(self, rule: str, at: float, seer: Witness, words: str) -> None:
+        self.wrong.append(f"{rule}: {words}, {seer.name} at {at:.1f}")
+
+    # ---- approvals ----
+
+    def _posting(self, line: dict[str, Any], seer: Witness) -> None:
+        at, key, machine = line["at"], line["event"], seer.machine
+        why = seer.why_not_allowed(key, at)
+        if why:
+            self._say_wrong("allowed", at, seer, f"{key} was approved although {why}")
+        why = seer.why_not_turn(key)
+        if why:
+            self._say_wrong("turn", at, seer, f"{key} was approved although {why}")
+        for other in self.events.values():
+            alone = other.resources == [machine.name]
+            noticed = other.id in seer.ever_seen or (other.left or 0.0) - other.shown > 12.0
+            if (
+                not alone
+                and noticed
+                and other.left is not None
+                and 0 <= at - other.left < machine.settings.spaces - 1.5
+                and other.shown < at
+            ):
+                self._say_wrong(
+                    "space", at, seer, f"{key} was approved {at - other.left:.1f} s after {other.id} had left"
+                )
+        if machine.settings.do in PREPARES and not (line["is_out"] and seer.is_prepared(key)):
+            self._say_wrong("barrier", at, seer, f"{key} was approved while the machine was not prepared")
+        self._may_act(at, seer, f"{key} was approved")
+
+    def _may_act(self, at: float, seer: Witness, what: str) -> None:
+        if seer.is_full(at):
+            self._say_wrong("full", at, seer, f"{what} though nothing could be written")
+        if seer.going_down:
+            self._say_wrong("going-down", at, seer, f"{what} while the system went down")
+
+    # ---- hooks and steps ----
+
+    def _begun(self, line: dict[str, Any], seer: Witness) -> None:
+        at, key, to = line["at"], line["key"], line["to"]
+        self._may_act(at, seer, f"{key} was begun")
+        if line["outage"] == "of-another":
+            self._say_wrong("copy", at, seer, f"{key} was begun by another machine's mark")
+        if line["kind"] != "step" and line["why"] != "75":
+            self.begun[seer.name, line["outage"], key, to, line["why"]] += 1
+            if self.begun[seer.name, line["outage"], key, to, line["why"]] > 1:
+                self._say_wrong("once", at, seer, f"{key} was begun twice in outage {line['outage']}")
+        if to == "undo":
+            self._undone(at, key, seer)
+        elif seer.struck() and not seer.must_prepare(at):
+            self._say_wrong("struck", at, seer, f"{key} was begun under {seer.struck()[0]}")
+
+    def _undone(self, at: float, key: str, seer: Witness) -> None:
+        if seer.struck():
+            self._say_wrong("early", at, seer, f"{key} was taken back under {seer.struck()[0]}")
+        for event in seer.mark_events:
+            gone_for = at - seer.last_seen.get(event, -1e9)
+            if event not in seer.failed and gone_for < 4.5:
+                self._say_wrong("early", at, seer, f"{key} was taken back {gone_for:.1f} s after {event} was seen")
+        if at - seer.machine_booted < seer.machine.settles - 0.1:
+            self._say_wrong("settled", at, seer, f"{key} was taken back while the boot went on")
+
+    # ---- what was said ----
+
+    def _say(self, line: dict[str, Any], seer: Witness) -> None:
+        at, happened, key = line["at"], line["happened"], line["event"]
+        event = self.events.get(key)
+        met = (happened, "" if happened == "recovered" else key)
+        self.owed[seer.name] = [owed for owed in self.owed[seer.name] if owed[1:] != met]
+        if happened == "recovered":
+            seer.recoveries_told += 1
+            if seer.recoveries_told > seer.recoveries:
+                self._say_wrong("claim", at, seer, "it was said to be recovered and bore its mark")
+            return
+        if event is None or happened in ("not_recovered", "not_approved", "taken_off", "back"):
+            return
+        self.told[seer.name, happened, key] += 1
+        if self.told[seer.name, happened, key] > 1 + self.forgot[seer.name]:
+            self._say_wrong("told", at, seer, f"{happened} was said of {key} again")
+        if happened == "over" and event.is_open:
+            self._say_wrong("claim", at, seer, f"{key} was said to be over")
+        if happened == "over" and event.left is not None and at < event.left:
+            self._say_wrong("claim", at, seer, f"{key} was said to be over before it was")
+        if line["outcome"] == "cancelled" and event.started is not None:
+            self._say_wrong("claim", at, seer, f"{key} was said to be cancelled and had started")
+        if line["outcome"] == "completed" and event.started is None:
+            self._say_wrong("claim", at, seer, f"{key} was said to be completed and never started")
+
+    def _watching(self, line: dict[str, Any], seer: Witness) -> None:
+        self.forgot[seer.name] += 1  # at most what it said in its last moment is said again
+
+    def _killed(self, line: dict[str, Any], seer: Witness) -> None:
+        self.owed[seer.name].clear()
+
+    _down = _killed
+
+    def _unmarked(self, line: dict[str, Any], seer: Witness) -> None:
+        self.owed[seer.name].append((line["at"] + 2 * SLACK, "recovered", ""))
+        seer.recoveries += 1
+
+    # ---- what should have been done by now ----
+
+    def _after_look(self, at: float, seer: Witness) -> None:
+        for until, what, key in self.owed[seer.name]:
+            if at > until:
+                self._say_wrong("silent", at, seer, f"nobody said {what} {key}")
+        self.owed[seer.name] = [owed for owed in self.owed[seer.name] if at <= owed[0]]
+        for key in seer.just_shown:
+            if seer.settings.do != "ignore":
+                self.owed[seer.name].append((at + SLACK, "shown", key))
+        for key in seer.just_started:
+            hit = (
+                seer.settings.do in PREPARES
+                and seer.settings.act == "prepare"
+                and self.events[key].type not in TAKES_AWAY
+            )
+            if hit and seer.phase != "prepared" and key not in seer.hit:
+                seer.hit.add(key)
+                self.owed[seer.name].append((at + SLACK, "hit_unprepared", key))
+        for key in seer.look:
+            ready = not seer.why_not_ready(key, at)
+            since = seer.ready_since.setdefault(key, at) if ready else seer.ready_since.pop(key, at)
+            sent = max(since, seer.posted.get(key, since))
+            if ready and at - sent > 10.0 + SLACK:
+                self._say_wrong("prompt", at, seer, f"{key} could have been approved since {sent:.1f}")
+                seer.ready_since[key] = at
+            due = seer.is_neglected(key, at)
+            since = seer.due_since.setdefault(key, at) if due else seer.due_since.pop(key, at)
+            if due and at - since > 2 * SLACK:
+                self._say_wrong("due", at, seer, f"nothing is done for {key} since {since:.1f}")
+                seer.due_since[key] = at + 100
+        for key in [key for key in (*seer.ready_since, *seer.due_since) if key not in seer.look]:
+            seer.ready_since.pop(key, None)
+            seer.due_since.pop(key, None)
+
+    def _at_the_end(self, seer: Witness) -> None:
+        machine, now = seer.machine, self.life.clock.now
+        if machine.taken or not machine.up or machine.watcher is None or seer.is_full(now) or machine.mark is None:
+            return
+        if machine.within("blind") or machine.within("nameless") or machine.going_down:
+            return
+        if any(event.is_open for event in self.events.values()):
+            return
+        if not seer.says_not_recovered:
+            self._say_wrong("ends", now, seer, f"it bears its mark ({machine.mark['phase']}), and nobody says why")
+        elif all(_can_be_undone(piece) for piece in machine.program.pieces.values()):
+            self._say_wrong("ends", now, seer, "it bears its mark, and nothing stands against its recovery")
+
+
+def _can_be_undone(piece: Any) -> bool:
+    if piece.kind == "prepare":
+        return True
+    if piece.kind == "recover":
+        return all(code == 0 and seconds < 15 for seconds, code in piece.undoes)
+    seconds, code = piece.undoes[-1]
+    return code == 0 and seconds < piece.limit
+
+
+__all__ = ["Machine", "judged"]

@@ -1,0 +1,131 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Faults that are planted in the handling, one for each kind of rule: the simulation has to see every one of them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from unittest import mock
+
+from .collection import ROOM
+
+
+class Fault(NamedTuple):
+    """What is changed: file and name, and what stands there instead, given what stood there."""
+
+    rule: str  # of the oracle, which sees it
+    words: str
+    changes: list[tuple[str, str, Callable[[Any], Any]]]
+
+
+def _always(value: Any) -> Callable[[Any], Any]:
+    return lambda _real: lambda *_args, **_kwargs: value
+
+
+def _is(value: Any) -> Callable[[Any], Any]:
+    return lambda _real: value
+
+
+def _lists_only_us(real: Any) -> Any:
+    return lambda here, life, decision: real(here, life._replace(names=frozenset([here.name])), decision)
+
+
+def _always_quiet(real: Any) -> Any:
+    return lambda event, document, name, _quiet, spaces: real(event, document, name, 1e9, spaces)
+
+
+def _begins_more(real: Any) -> Any:
+    def target(*args: Any) -> Any:
+        found = real(*args)
+        return found._replace(still=False) if found and found.still else found
+
+    return target
+
+
+def _other_outage(real: Any) -> Any:
+    def target(here: Any, *args: Any) -> Any:
+        found = real(here, *args)
+        return found and found._replace(note={**found.note, "types": {}, "started": []})
+
+    return target
+
+
+def _cancelled(real: Any) -> Any:
+    return lambda life: "completed" if life.started else "cancelled"
+
+
+def _forgets_that_it_told(real: Any) -> Any:
+    def tell(self: Any, life: Any, happened: str, message: str, **more: Any) -> Any:
+        return real(self, life._replace(said=life.said - {happened}), happened, message, **more)
+
+    return tell
+
+
+def _may_act_though_full(real: Any) -> Any:
+    return property(lambda here: not here.facts.going_down and here.facts.identity is not None)
+
+
+def _may_act_going_down(real: Any) -> Any:
+    return property(lambda here: not here.facts.crippled and here.facts.identity is not None)
+
+
+def _settled(real: Any) -> Any:
+    return lambda here, still=False: real(here._replace(facts=here.facts._replace(settled=True)), still)
+
+
+FAULTS = {
+    "barrier": Fault("barrier", "a machine that is not prepared passes for it", [("wishes", "_not_yet", _always(""))]),
+    "turn": Fault("turn", "it is always its turn", [("wishes", "not_its_turn", _always(""))]),
+    "space": Fault("space", "nobody waits for others to come back", [("wishes", "not_its_turn", _always_quiet)]),
+    "others": Fault("allowed", "events of several machines are approved", [("wishes", "_against", _lists_only_us)]),
+    "held": Fault("allowed", "nobody minds a hold", [("wishes", "is_held", _always(False))]),
+    "restarted": Fault(
+        "barrier",
+        "after a stranger's reboot nothing is done again",
+        [("outage", "_is_to_be_done_again", _always(False))],
+    ),
+    "lost": Fault(
+        "prompt",
+        "an approval is sent once, and never again",
+        [("handling", "POST_AGAIN", _is(1e9)), ("handling", "TRY_AGAIN", _is(1e9))],
+    ),
+    "one-look": Fault("early", "two looks in a moment show that an event is gone", [("life", "GONE_APART", _is(0.0))]),
+    "cancelled": Fault("claim", "what was not seen to start was cancelled", [("life", "_outcome", _cancelled)]),
+    "kept": Fault(
+        "early",
+        "no event keeps a machine out of service",
+        [("outage", "_may_recover", _always(True)), ("outage", "_is_struck", _always(False))],
+    ),
+    "never-back": Fault("ends", "nobody is brought back", [("outage", "_recover", _always(None))]),
+    "struck": Fault("struck", "hooks are begun under an event", [("handling", "target", _begins_more)]),
+    "settled": Fault("settled", "the boot is not waited for", [("outage", "_recover", _settled)]),
+    "late": Fault("due", "nothing is prepared unless by choice", [("wishes", "_is_due", _always(False))]),
+    "full": Fault("full", "a full disk is no obstacle", [("here", "Here.may_act", _may_act_though_full)]),
+    "going-down": Fault(
+        "going-down", "a system that goes down is no obstacle", [("here", "Here.may_act", _may_act_going_down)]
+    ),
+    "copy": Fault("copy", "another machine's mark passes for its own", [("marked", "is_copied", _always(False))]),
+    "twice": Fault("told", "what was told is told again", [("event_news", "EventNews.tell", _forgets_that_it_told)]),
+    "silent": Fault(
+        "silent",
+        "nobody says who was hit",
+        [("event_news", "EventNews._take_hit", lambda _real: lambda _self, life: life)],
+    ),
+}
+
+
+@contextlib.contextmanager
+def planted(name: str) -> Iterator[None]:
+    """With one of FAULTS, or with none."""
+    with contextlib.ExitStack() as stack:
+        for file, path, change in FAULTS[name].changes if name else ():
+            owner: Any = importlib.import_module(f"{ROOM}.{file}")
+            *classes, attribute = path.split(".")
+            for step in classes:
+                owner = getattr(owner, step)
+            stack.enter_context(mock.patch.object(owner, attribute, change(getattr(owner, attribute))))
+        yield

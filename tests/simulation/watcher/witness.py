@@ -1,0 +1,233 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one machine's watcher could know at each moment, by the journal: its documents, its mark, its own life."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .azure import Event
+from .machine import Machine
+
+TAKES_AWAY = ("Terminate", "Preempt")
+BROKEN = 10.0  # seconds without a look
+
+
+class Witness:
+    def __init__(self, machine: Machine, events: dict[str, Event]) -> None:
+        self.machine, self.events = machine, events
+        self.name, self.settings = machine.name, machine.settings
+        self.look: dict[str, tuple[str, float, tuple[str, ...]]] = {}
+        self.looked = -1e9
+        self.ever_seen: set[str] = set()
+        self.last_seen: dict[str, float] = {}
+        self.resources: dict[str, set[str]] = {}
+        self.first_notice: dict[str, float] = {}  # since it last forgot
+        self.longest_notice: dict[str, float] = {}
+        self.clock_is_wrong = False
+        self.is_named = False
+        self.just_shown: list[str] = []
+        self.just_started: list[str] = []
+        self.quiet_since = 0.0
+        self.phase, self.mark_events, self.prepared_at = "", [], 0.0  # type: str, list[str], float
+        self.failed: set[str] = set()
+        self.hit: set[str] = set()
+        self.posted: dict[str, float] = {}
+        self.ready_since: dict[str, float] = {}
+        self.due_since: dict[str, float] = {}
+        self.going_down = False
+        self.machine_booted = -500.0
+        self.recoveries = self.recoveries_told = 0
+        self.says_not_recovered = False
+
+    def take(self, line: dict[str, Any]) -> None:
+        method = getattr(self, "_" + line["what"].replace("-", "_"), None)
+        if method:
+            method(line)
+
+    # ---- the journal ----
+
+    def _look(self, line: dict[str, Any]) -> None:
+        at, before, now = line["at"], self.look, line["events"]
+        mine = {key for key, (_status, _time, names) in now.items() if self.name in names}
+        self.is_named = line["named"]
+        if self.is_named:
+            self.just_shown = [key for key in mine if key not in self.ever_seen]
+            self.just_started = [
+                key
+                for key in mine
+                if now[key][0] == "Started" and before.get(key, ("",))[0] != "Started" and key not in self.hit
+            ]
+        others = {key for key in before if self._is_others(before[key])}
+        still = {key for key in now if self._is_others(now[key])}
+        if at - self.looked > BROKEN or others - still or not self.is_named:
+            self.quiet_since = at
+        for key, (_status, not_before, names) in now.items():
+            if key in mine:
+                self.ever_seen.add(key)
+                self.first_notice.setdefault(key, not_before - at)
+            self.last_seen[key] = at
+            self.resources.setdefault(key, set()).update(names)
+            self.longest_notice.setdefault(key, not_before - at)
+        self.look, self.looked = now, at
+
+    def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
+        return any(name != self.name for name in entry[2])
+
+    def _watching(self, line: dict[str, Any]) -> None:
+        if line["forgets"]:
+            self.looked = -1e9
+            self.first_notice.clear()
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self.ready_since.clear()
+        self.due_since.clear()
+
+    def _killed(self, line: dict[str, Any]) -> None:
+        self._begin_anew()
+
+    def _clock(self, line: dict[str, Any]) -> None:
+        self.clock_is_wrong = not self.machine.dates
+
+    def _down(self, line: dict[str, Any]) -> None:
+        self._begin_anew()
+        self.going_down = False
+        self.looked, self.look = -1e9, {}
+        self.prepared_at = 0.0
+
+    def _up(self, line: dict[str, Any]) -> None:
+        self.machine_booted = line["at"]
+
+    def _going_down(self, line: dict[str, Any]) -> None:
+        self.going_down = True
+
+    def _mark(self, line: dict[str, Any]) -> None:
+        if line["phase"] == "prepared" and self.phase != "prepared":
+            self.prepared_at = line["at"]
+        self.phase, self.mark_events = line["phase"], line["events"]
+
+    def _unmarked(self, line: dict[str, Any]) -> None:
+        self.phase, self.mark_events = "", []
+        self.says_not_recovered = False
+
+    def _posting(self, line: dict[str, Any]) -> None:
+        self.posted[line["event"]] = line["at"]
+
+    def _say(self, line: dict[str, Any]) -> None:
+        if line["happened"] == "failed":
+            self.failed.add(line["event"])
+        if line["happened"] == "not_recovered":
+            self.says_not_recovered = True
+
+    # ---- the world at this moment ----
+
+    def _in(self, what: str, at: float) -> bool:
+        return any(begins <= at < ends for begins, ends in self.machine.windows[what])
+
+    def is_full(self, at: float) -> bool:
+        return self._in("full", at)
+
+    def is_prepared(self, key: str) -> bool:
+        return self.phase == "prepared" and key in self.mark_events
+
+    def struck(self) -> list[str]:
+        """This machine's events that its watcher sees under way."""
+        return [key for key, entry in self.look.items() if entry[0] == "Started" and self._is_mine(key)]
+
+    def _is_mine(self, key: str) -> bool:
+        return self.name in self.resources[key] or key in self.mark_events
+
+    def must_prepare(self, at: float) -> bool:
+        """Whether something comes that has to be prepared for now, whatever else is under way."""
+        return any(
+            self._is_mine(key)
+            and (self.events[key].type in TAKES_AWAY or (entry[0] == "Scheduled" and self._is_due(key, entry[1] - at)))
+            for key, entry in self.look.items()
+        )
+
+    def _is_due(self, key: str, left: float) -> bool:
+        margin = min(30.0, 0.1 * max(self.first_notice.get(key, 0.0), 0.0))
+        return left <= max(self.settings.before, self.settings.limits + margin) + 1.0
+
+    # ---- may it, should it ----
+
+    def why_not_allowed(self, key: str, at: float) -> str:
+        """Why the user's settings, or the event itself, forbid an approval."""
+        do, yes = self.settings.do, at >= self.machine.yes_from
+        status = self.look.get(key, ("",))[0]
+        checks = {
+            "the watcher only reports": self.settings.act != "prepare",
+            "it never approves": self.settings.approve == "never",
+            f"the policy says {do}": do in ("ignore", "notify") or (do in ("prepare", "hold") and not yes),
+            "it lists others": self.resources.get(key, set()) != {self.name},
+            "all is held": self._in("hold", at),
+            f"it was {status or 'not there'}": status != "Scheduled",
+            "nobody had looked for a while": at - self.looked > BROKEN,
+        }
+        return next((why for why, holds in checks.items() if holds), "")
+
+    def why_not_turn(self, key: str) -> str:
+        own = self.look.get(key)
+        for other, (status, not_before, names) in self.look.items():
+            if other == key or not any(name != self.name for name in names):
+                continue
+            if status == "Started":
+                return f"{other} was under way"
+            if own and (not_before, other) < (own[1], key):
+                return f"{other} came first"
+        return ""
+
+    def why_not_ready(self, key: str, at: float) -> str:
+        """Why it need not be approved at this moment; "" when it should."""
+        why = self.why_not_allowed(key, at) or self.why_not_turn(key)
+        if why:
+            return why
+        if at - self.quiet_since < self.settings.spaces + 1.0:
+            return "too little is known of others"
+        left = self.look[key][1] - at
+        if (
+            left <= 0
+            or self.clock_is_wrong
+            or self.is_full(at)
+            or self.going_down
+            or not self.is_named
+            or not self._is_ours()
+        ):
+            return "it can't"
+        if self.settings.do == "approve":
+            return ""
+        margin = min(30.0, 0.1 * max(self.longest_notice[key], 0.0))
+        late = self.prepared_at > self.look[key][1] - margin - 3.0 * self.machine.every
+        return "" if self.is_prepared(key) and self.machine_is_out and not late else "it is not ready"
+
+    @property
+    def machine_is_out(self) -> bool:
+        """Since its last start: what the boot has started again has to be stopped again."""
+        return self.prepared_at >= self.machine_booted
+
+    def _is_ours(self) -> bool:
+        return self.phase in ("", "preparing", "prepared") or self.settings.do == "approve"
+
+    def is_neglected(self, key: str, at: float) -> bool:
+        """Whether it should be prepared for by now, and nobody has begun."""
+        status, not_before, _names = self.look[key]
+        left = not_before - at
+        return (
+            self.settings.do in PREPARES_NOW
+            and self.settings.act == "prepare"
+            and status == "Scheduled"
+            and self.name in self.resources[key]
+            and self._is_due(key, left + 1.0)
+            and left > 1.0
+            and self.phase == ""
+            and key not in self.failed
+            and not any(self._in(what, at) for what in ("full", "caseless"))
+            and self.is_named
+            and not self.going_down
+            and not self.clock_is_wrong
+        )
+
+
+PREPARES_NOW = ("prepare", "hold", "prepare_and_approve")

@@ -1,0 +1,408 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the doctor looks at, one thing after the other: right, wrong, and not there at all; and what to do is said."""
+
+import json
+import os
+import struct
+import time
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import surroundings
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
+    configuration as configured,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
+    metadata_service,
+    receivers,
+    route,
+    system,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.asking import Said, ask
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.finding import (
+    FAIL,
+    OK,
+    WARN,
+    Finding,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import main
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.findings import lines_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.post_transport import Way
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import Configuration
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.surroundings import Read
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.view import View, Waits
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    ScriptedTransport,
+    get,
+)
+
+LEAF = "/metadata/instance/compute/{}?api-version=2021-02-01&format=text"
+DATE = {"date": "Thu, 01 Jan 2026 00:00:00 GMT"}
+
+
+def states(findings):
+    return [(finding.state, finding.what) for finding in findings]
+
+
+# --- the metadata service ---
+
+
+def asked(*script, **settings):
+    transport = ScriptedTransport(*script)
+    wanted = Configuration(endpoint="http://imds.test")._replace(**settings)
+    found = metadata_service.look(wanted, transport, transport.clock, "root")
+    transport.finish()
+    return found
+
+
+def answers(headers=None, name=b"web1"):
+    return [
+        get(LEAF.format("name"), 200, name, DATE),
+        get(LEAF.format("vmId"), 200, b"v-1", DATE if headers is None else headers),
+    ]
+
+
+def test_a_service_that_answers():
+    found = asked(*answers())
+    assert states(found) == [(OK, "endpoint"), (OK, "name"), (OK, "clock")]
+    assert found[0].words == "http://imds.test answers to root"
+    assert found[1].words == "web1 (vmId v-1)"
+
+
+def test_events_are_not_asked_for():
+    """Whoever asks first turns Scheduled Events on for a whole scope: the script above would not be all."""
+    assert all("scheduledevents" not in str(one) for one in answers())
+
+
+def test_a_service_that_does_not():
+    (found,) = asked(get(LEAF.format("name"), Unreachable("No connection to http://imds.test.", url="x")))
+    assert (found.state, found.what) == (FAIL, "endpoint")
+    assert "No connection" in found.words and "iptables" in found.advice
+
+
+@pytest.mark.parametrize("status, words", [(403, "let root ask it"), (500, "try again")])
+def test_a_service_that_refuses(status, words):
+    (found,) = asked(get(LEAF.format("name"), status, b"no", {"content-type": "text/plain"}))
+    assert found.state == FAIL and words in found.advice
+
+
+def test_something_else_that_answers():
+    (found,) = asked(get(LEAF.format("name"), 200, b"<html>proxy</html>", {"content-type": "text/html"}))
+    assert found.state == FAIL and "it must be reached straight" in found.advice
+
+
+def test_whose_name_it_is():
+    assert states(asked(*answers(), resource_name="WEB1"))[1] == (OK, "name")
+    found = asked(*answers(), resource_name="web2")[1]
+    assert (found.state, found.words) == (FAIL, "resource_name says web2, and the service says web1")
+    assert asked(*answers(name=b""))[1].state == FAIL
+
+
+@pytest.mark.parametrize(
+    "date, state, words",
+    [
+        ("Wed, 31 Dec 2025 23:59:35 GMT", OK, "to within half a minute"),
+        ("Thu, 01 Jan 2026 01:00:00 GMT", WARN, "3600 s behind the service's"),
+        ("Wed, 31 Dec 2025 23:00:00 GMT", WARN, "3600 s ahead of the service's"),
+        ("soon", WARN, "does not say what time it is"),
+        ("", WARN, "does not say what time it is"),
+    ],
+)
+def test_the_clock(date, state, words):
+    found = asked(*answers({"date": date}))[2]
+    assert found.state == state and words in found.words
+
+
+def test_proxies():
+    (found,) = metadata_service.proxies({"HTTP_PROXY": "http://me:pw@p", "https_proxy": "", "PATH": "x"}, "this shell")
+    assert found == Finding(OK, "proxy", "HTTP_PROXY in the environment of this shell; the watcher uses no proxy")
+    assert metadata_service.proxies({}, "x")[0].words == "no proxy in the environment of x"
+
+
+# --- the route ---
+
+
+def number(address):
+    packed = bytes(int(part) for part in address.split("."))
+    return "{:08X}".format(struct.unpack("=L", packed)[0])
+
+
+def table(*lines):
+    head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n"
+    rows = [
+        f"{card}\t{number(to)}\t{number(by)}\t{flags}\t0\t0\t{metric}\t{number(mask)}\t0\t0\t0\n"
+        for card, to, by, flags, metric, mask in lines
+    ]
+    return head + "".join(rows)
+
+
+DEFAULT = ("eth0", "0.0.0.0", "10.0.0.1", "0003", 100, "0.0.0.0")
+
+
+@pytest.mark.parametrize(
+    "lines, state, words",
+    [
+        ([DEFAULT], OK, "169.254.169.254 goes through eth0 by 10.0.0.1"),
+        ([DEFAULT, ("eth1", "169.254.169.254", "0.0.0.0", "0005", 100, "255.255.255.255")], OK, "goes through eth1"),
+        ([DEFAULT, ("eth1", "0.0.0.0", "10.1.0.1", "0003", 50, "0.0.0.0")], OK, "goes through eth1 by 10.1.0.1"),
+        (
+            [DEFAULT, ("lo", "169.254.0.0", "0.0.0.0", "0201", 0, "255.255.0.0")],
+            FAIL,
+            "rejects 169.254.169.254 (169.254.0.0/16)",
+        ),
+        ([("eth0", "10.0.0.0", "0.0.0.0", "0001", 0, "255.0.0.0")], FAIL, "no route leads to"),
+        ([("eth0", "0.0.0.0", "10.0.0.1", "0002", 100, "0.0.0.0")], FAIL, "no route leads to"),
+        ([], FAIL, "no route leads to"),
+    ],
+)
+def test_the_route(tmp_path, lines, state, words):
+    (tmp_path / "route").write_text(table(*lines) + "a line\nof some\tother kind\n", encoding="ascii")
+    (found,) = route.look("http://169.254.169.254", str(tmp_path / "route"))
+    assert found.state == state and words in found.words
+
+
+def test_routes_that_are_not_looked_at(tmp_path):
+    assert route.look("http://imds.test")[0].state == OK
+    assert route.look("http://[fd00::1]")[0].state == OK
+    assert route.look("http://169.254.169.254", str(tmp_path / "none"))[0].state == WARN
+
+
+# --- the machine ---
+
+
+def says(*pairs):
+    """Programs that say this when they are asked; others are not there."""
+
+    def asks(command):
+        for words, said in pairs:
+            if words in " ".join(command):
+                return said
+        return Said(-1, "")
+
+    return asks
+
+
+def shown(**state):
+    found = dict(LoadState="loaded", ActiveState="active", SubState="running", UnitFileState="enabled", NRestarts="0")
+    found.update(state)
+    return Said(0, "".join(f"{key}={value}\n" for key, value in found.items()))
+
+
+@pytest.mark.parametrize(
+    "state, expected, words",
+    [
+        ({}, OK, "runs, and comes back after a reboot"),
+        ({"LoadState": "not-found"}, FAIL, "there is no service azure-maintenance"),
+        ({"ActiveState": "failed", "SubState": "failed"}, FAIL, "azure-maintenance is failed (failed)"),
+        ({"UnitFileState": "disabled"}, FAIL, "is disabled: it does not come back after a reboot"),
+        ({"NRestarts": "17"}, WARN, "was restarted 17 times"),
+    ],
+)
+def test_the_service(state, expected, words):
+    (found,) = system.services(says(("azure-maintenance.service", shown(**state))), False)
+    assert found.state == expected and words in found.words
+
+
+def test_the_sender_counts_where_there_are_reports():
+    asks = says(
+        ("azure-maintenance.service", shown()), ("azure-maintenance-reports.service", shown(ActiveState="inactive"))
+    )
+    assert states(system.services(asks, True)) == [(OK, "watcher"), (FAIL, "reports")]
+    assert states(system.services(says(), True)) == [(WARN, "watcher"), (WARN, "reports")]
+
+
+def test_the_state_folder(tmp_path):
+    folder = tmp_path / "state"
+    assert system.folders(str(folder))[0].state == WARN
+    folder.mkdir(mode=0o700)
+    assert system.folders(str(folder))[0].state == OK
+    assert list(folder.iterdir()) == []
+    folder.chmod(0o770)
+    (found,) = system.folders(str(folder))
+    assert found.state == FAIL and "chmod 0700" in found.advice
+    (tmp_path / "file").write_text("", encoding="ascii")
+    assert "is no folder" in system.folders(str(tmp_path / "file"))[0].words
+
+
+def a_view(**members):
+    found = View(1000.0, {"looking": True, "problems": []}, True, 1.0, Read(None, ""), Read(None, ""), [], 0)
+    return found._replace(**members)
+
+
+def test_what_the_watcher_says_itself():
+    assert system.process(a_view()) == []
+    assert system.process(a_view(is_running=False)) == []
+    assert "last heard of 95 s ago" in system.process(a_view(silent=95.0))[0].words
+    found = system.process(a_view(published={"looking": False, "problems": ["Hook x is not run."]}))
+    assert [one.words for one in found] == ["it runs, and does not see its events", "Hook x is not run."]
+
+
+def test_what_keeps_programs_from_running(tmp_path):
+    assert system.guards(says(), "/x", str(tmp_path / "none")) == []
+    (tmp_path / "enforce").write_text("1", encoding="ascii")
+    found = system.guards(says(("is-active fapolicyd", Said(0, "active\n"))), "/x.pyz", str(tmp_path / "enforce"))
+    assert states(found) == [(WARN, "fapolicyd"), (OK, "SELinux")]
+    assert "fapolicyd-cli --file add /x.pyz" in found[0].advice
+
+
+@pytest.mark.parametrize("text, state", [("systemd 252 (252.1)\n+PAM", OK), ("systemd 219\n", WARN), ("", WARN)])
+def test_versions(text, state):
+    here = surroundings.Surroundings("/none", "0.2.0", {}, None, None, None)
+    (found,) = system.versions(here, says(("--version", Said(0, text))))
+    assert found.state == state and "watcher 0.2.0, Python 3." in found.words
+
+
+def test_a_program_that_hangs_or_is_not_there():
+    assert ask(["/nowhere/program"]) == Said(-1, "")
+    began = time.monotonic()
+    assert ask(["sleep", "30"], 0.2) == Said(-1, "")
+    assert time.monotonic() - began < 5
+    assert ask(["sh", "-c", "echo x; exit 3"]) == Said(3, "x\n")
+
+
+# --- what the settings name ---
+
+
+STEP = {"key": "service app", "type": "service", "service": "app", "elsewhere": False}
+
+
+def test_services_of_steps():
+    wanted = Configuration(steps=(STEP,))
+    assert configured.steps(wanted, says(("-- app", Said(0, "loaded\n"))))[0].state == OK
+    assert (
+        configured.steps(wanted, says(("-- app", Said(0, "not-found\n"))))[0].words
+        == "service app: this machine has no service app"
+    )
+    assert configured.steps(wanted, says())[0].state == FAIL
+
+
+def test_commands_of_steps():
+    step = dict(STEP, key="c", type="command", do={"argv": ["sh", "-c", "x"]}, undo={"argv": ["/nowhere/x"]})
+    assert [one.words for one in configured.steps(Configuration(steps=(step,)), says())] == [
+        "c: there is no program /nowhere/x"
+    ]
+
+
+def test_hooks_that_take_long(tmp_path):
+    (tmp_path / "prepare.d").mkdir()
+    for name in ("10-a", "20-b", "30-c"):
+        (tmp_path / "prepare.d" / name).write_text("#!/bin/sh\n", encoding="ascii")
+        (tmp_path / "prepare.d" / name).chmod(0o755)
+    wanted = Configuration(hooks_folder=str(tmp_path), hook_limit=300.0)
+    (found,) = configured.hooks(wanted)
+    assert found.state == WARN and "add up to 900 s" in found.words
+    assert (
+        configured.hooks(wanted._replace(hook_limit=200.0))[0].words == f"3 prepare, 0 recover, 0 notify in {tmp_path}"
+    )
+
+
+def test_a_hook_of_a_user_that_is_not_there(tmp_path):
+    from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import HookOptions
+
+    (tmp_path / "notify.d").mkdir()
+    (tmp_path / "notify.d" / "10-a").write_text("#!/bin/sh\n", encoding="ascii")
+    (tmp_path / "notify.d" / "10-a").chmod(0o755)
+    options = {"notify.d/10-a": HookOptions(user="nobody-of-this-name")}
+    (found,) = configured.hooks(Configuration(hooks_folder=str(tmp_path), hooks=options))
+    assert found.words == "notify.d/10-a: this machine has no user nobody-of-this-name"
+
+
+# --- reports ---
+
+
+def test_receivers():
+    from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.post_transport import reach
+
+    with Receiver() as receiver:
+        wanted = Configuration(
+            reports=(Destination(receiver.url, "/secret"), Destination("https://nobody.invalid/T0KEN"))
+        )
+        found = receivers.look(wanted, reach, Way)
+        assert receiver.requests == []
+    assert states(found) == [(OK, "reports"), (WARN, "reports"), (FAIL, "reports"), (WARN, "reports")]
+    assert "is not encrypted" in found[1].words
+    assert "its name does not resolve" in found[2].words and "unsigned" in found[3].words
+    assert "T0KEN" not in str(found)
+
+
+def test_reports_that_wait():
+    waits = [Waits("a", 3, 990.0, "", ""), Waits("b", 3, 100.0, "", "HTTP 503"), Waits("c", 500, 990.0, "", "")]
+    found = receivers.waiting(a_view(waits=waits))
+    assert [one.words for one in found] == ["b: 3 wait; last: HTTP 503", "c: 500 wait"]
+
+
+# --- all of it ---
+
+
+def test_a_line_is_fit_to_be_read():
+    lines = lines_of(Finding(FAIL, "endpoint", "It does \x1b[31mnot answer. " * 10, "ask again " * 20))
+    assert all(len(line) <= 80 and line.isprintable() for line in lines)
+    assert lines[0].startswith("FAIL  endpoint    It does [31mnot")
+    assert any(line.startswith("                  -> ask again") for line in lines)
+
+
+@pytest.fixture
+def doctor(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(surroundings, "_user_number", lambda: 0)
+    settings = {
+        "format": 1,
+        "folder": str(tmp_path / "state"),
+        "hooks_folder": str(tmp_path / "hooks"),
+        "endpoint": "http://127.0.0.1:9",
+    }
+    path = tmp_path / "watcher.json"
+    path.write_text(json.dumps(settings), encoding="ascii")
+    path.chmod(0o600)
+
+    def call(*arguments):
+        code = main("0.2.0", ["doctor", "--settings", str(path), *arguments], dict(os.environ))
+        return code, capfd.readouterr()[0]
+
+    call.path = path
+    return call
+
+
+def test_the_doctor_looks_at_all_of_it(doctor):
+    code, words = doctor()
+    assert code == 1
+    assert all(len(line) <= 80 for line in words.splitlines())
+    whats = {
+        line.split()[1] for line in words.splitlines() if line[:1] != " " and line.split()[0] in ("ok", "WARN", "FAIL")
+    }
+    assert whats >= {
+        "versions",
+        "settings",
+        "hooks",
+        "steps",
+        "state",
+        "route",
+        "proxy",
+        "endpoint",
+        "watcher",
+        "reports",
+    }
+    assert words.splitlines()[-1].endswith("to look at.")
+
+
+def test_the_doctor_for_programs(doctor):
+    code, words = doctor("--json")
+    found = {one["what"]: one["state"] for one in json.loads(words)["findings"]}
+    assert (code, found["settings"], found["endpoint"]) == (1, "ok", "fail")
+
+
+def test_the_doctor_where_settings_are_damaged(doctor, monkeypatch):
+    # Without settings it would ask the usual service, which tests must not do.
+    monkeypatch.setattr(metadata_service, "look", lambda *_how: [])
+    doctor.path.write_text("{", encoding="ascii")
+    code, words = doctor()
+    assert code == 1 and "FAIL  settings" in words
+
+
+def test_the_doctor_of_somebody_else(doctor, monkeypatch):
+    monkeypatch.setattr(surroundings, "_user_number", lambda: 1000)
+    assert "WARN  user        you are not root" in doctor()[1]

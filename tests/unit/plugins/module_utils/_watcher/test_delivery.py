@@ -1,0 +1,140 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One destination's reports: in order, each until it is taken, with pauses that double up to five minutes."""
+
+import errno
+import os
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.delivery import (
+    AGAIN,
+    GIVEN_UP,
+    TAKEN,
+    Delivery,
+    Outcome,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.post_transport import Posted
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.sender import outcome_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.spool import waiting, words_of_last
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
+
+
+class Play:
+    """A destination that plays outcomes; what was sent, and what was logged."""
+
+    def __init__(self, folder, *outcomes, reports=3):
+        self.folder = folder / "one"
+        self.folder.mkdir()
+        for number in range(1, reports + 1):
+            files.replace(str(self.folder / f"{number:012}.json"), a_report(message=str(number)))
+        self.outcomes = list(outcomes)
+        self.sent, self.logged, self.pauses = [], [], []
+        self.clock = ScriptedClock()
+        self.delivery = Delivery(str(self.folder), "to-one", self.send, self.clock, self.log)
+
+    def send(self, body, path):
+        self.sent.append(int(os.path.basename(path)[:12]))
+        with open(path, "rb") as file:
+            assert body == file.read()
+        return self.outcomes.pop(0) if self.outcomes else Outcome(TAKEN, "HTTP 200")
+
+    def log(self, priority, words):
+        self.logged.append((priority, words))
+
+    def steps(self, count):
+        for _step in range(count):
+            self.pauses.append(self.delivery.step())
+        return self
+
+    def left(self):
+        return [one.number for one in waiting(str(self.folder))]
+
+
+def again(words="HTTP 503", after=0.0):
+    return Outcome(AGAIN, words, after)
+
+
+def test_in_order_and_then_it_waits(tmp_path):
+    play = Play(tmp_path).steps(4)
+    assert play.sent == [1, 2, 3]
+    assert play.pauses == [0.0, 0.0, 0.0, 1.0]
+    assert play.left() == [] and play.logged == []
+    assert words_of_last(str(play.folder)) == ("2026-01-01T00:00:00Z", "HTTP 200")
+
+
+def test_none_goes_before_another(tmp_path):
+    play = Play(tmp_path, again(), again()).steps(5)
+    assert play.sent == [1, 1, 1, 2, 3]
+
+
+def test_pauses_double_up_to_five_minutes(tmp_path):
+    play = Play(tmp_path, *[again()] * 40).steps(40)
+    assert play.pauses[:10] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
+    assert set(play.pauses[10:]) == {300}
+    assert play.logged == [(4, "to-one: HTTP 503; 3 reports wait, and it is tried again in 1 s")]
+    play.steps(2)
+    assert play.logged[1:] == [(6, "to-one: reports are taken again; 2 more wait")]
+    play.outcomes = [again()]
+    assert play.steps(1).pauses[-1] == 1
+
+
+@pytest.mark.parametrize("after, pause", [(0.0, 1), (20.0, 20), (9999.0, 300)])
+def test_who_asks_to_be_left_alone_is(tmp_path, after, pause):
+    assert Play(tmp_path, again(after=after)).steps(1).pauses == [pause]
+
+
+def test_another_reason_is_another_line(tmp_path):
+    play = Play(tmp_path, again(), again(), again("no connection"), reports=1).steps(3)
+    assert [words for _priority, words in play.logged] == [
+        "to-one: HTTP 503; 1 report waits, and it is tried again in 1 s",
+        "to-one: no connection; 1 report waits, and it is tried again in 4 s",
+    ]
+    assert words_of_last(str(play.folder))[1] == "no connection"
+
+
+def test_one_that_is_given_up_is_said_and_holds_up_no_other(tmp_path):
+    play = Play(tmp_path, Outcome(GIVEN_UP, "HTTP 400 Bad Request")).steps(3)
+    assert play.sent == [1, 2, 3]
+    assert play.logged == [(4, "to-one: report 000000000001.json is given up: HTTP 400 Bad Request")]
+
+
+def test_put_out_while_it_was_sent(tmp_path):
+    play = Play(tmp_path, reports=1)
+    send = play.delivery._send
+    play.delivery._send = lambda body, path: (os.unlink(path), send.__self__.outcomes, Outcome(TAKEN, "x"))[2]
+    assert play.steps(1).pauses == [0.0]
+    assert play.left() == []
+
+
+def test_one_that_was_sent_and_stays_is_not_sent_without_end(tmp_path, monkeypatch):
+    play = Play(tmp_path, reports=1)
+
+    def refuse(path):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    play.steps(3)
+    assert play.pauses == [1, 2, 4]
+    assert "was sent and can't be removed: Read-only file system" in play.logged[0][1]
+
+
+def test_nothing_is_there_yet(tmp_path):
+    delivery = Delivery(str(tmp_path / "none"), "to-one", None, ScriptedClock(), None)
+    assert delivery.step() == 1.0
+
+
+@pytest.mark.parametrize(
+    "status, what",
+    [(200, TAKEN), (202, TAKEN), (204, TAKEN), (400, GIVEN_UP), (401, GIVEN_UP), (403, GIVEN_UP), (404, GIVEN_UP)]
+    + [(413, GIVEN_UP), (408, AGAIN), (429, AGAIN), (500, AGAIN), (503, AGAIN), (301, AGAIN), (307, AGAIN), (0, AGAIN)],
+)
+def test_what_an_answer_means(status, what):
+    assert outcome_of(Posted(status, "words")) == Outcome(what, "words")
+
+
+def test_when_to_come_again():
+    assert outcome_of(Posted(429, "words", 30.0)) == Outcome(AGAIN, "words", 30.0)

@@ -1,0 +1,312 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a look finds, and when the next one comes; who the machine is; what becomes of an approval. On scripts, without threads."""
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.asking import Asking
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.identity import PAUSES, Asker
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.looking import (
+    DAY,
+    LONGEST_ORDER,
+    Looking,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metadata import HUNG, Metadata
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.posting import (
+    KEPT,
+    TOO_OLD,
+    Posting,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import Configuration
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    ENDPOINT,
+    NAME_PATH,
+    WALL,
+    ScriptedTransport,
+    document,
+    event,
+    events_path,
+    get,
+    look,
+    sent,
+)
+
+VM_PATH = NAME_PATH.replace("/name?", "/vmId?")
+ONE, NONE = document(2, event()), document(3)
+DATED = {"etag": '"2"', "date": "Thu, 01 Jan 2026 00:00:07 GMT"}
+
+
+class Service:
+    """A metadata service that plays a script, and who asks it."""
+
+    def __init__(self, *script, find=None, **settings):
+        self.transport = ScriptedTransport(*script)
+        self.clock = self.transport.clock
+        self.woken = 0
+        configuration = Configuration(endpoint=ENDPOINT, **settings)
+        self.asking = Asking(configuration, self.clock, find, lambda clock, rate: self.transport)
+
+    def wake(self):
+        self.woken += 1
+
+    def looking(self, **more):
+        return Looking(self.asking, self.wake, **more)
+
+
+def look_on(service, looking):
+    """One look, and the pause after it; how long that was."""
+    pause = looking.look()
+    service.clock.elapsed += pause
+    return pause
+
+
+def test_a_look_and_the_next_one_a_second_after_its_beginning():
+    service = Service(look(200, ONE, DATED, takes=0.25), look(304, takes=0.25), look(304, takes=2.0))
+    looking = service.looking()
+    assert looking.latest is None and looking.blind
+    assert [look_on(service, looking) for _each in range(3)] == [0.75, 0.75, 0.0]
+    assert looking.latest.number == 3 and looking.latest.at == service.clock.now()
+    assert looking.latest.document.events[0].event_id == "ID-1" and looking.latest.date is None
+    service.transport.finish()
+
+
+def test_the_date_is_that_of_the_answer():
+    service = Service(look(200, ONE, DATED))
+    looking = service.looking()
+    looking.look()
+    assert looking.latest.date == WALL + 7
+
+
+def test_only_news_wake_the_loop():
+    service = Service(look(200, ONE, DATED), look(304), look(Unreachable("cut.")), look(Unreachable("cut.")), look(304))
+    looking = service.looking()
+    counts = []
+    for _each in range(5):
+        look_on(service, looking)
+        counts.append(service.woken)
+    assert counts == [1, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "outcome, pauses",
+    [
+        ((Unreachable("cut."),), [1, 1, 2, 3, 5, 5]),
+        ((AnswerTimeout("late."),), [1, 1, 1]),
+        ((410,), [1, 2, 4, 8, 8]),
+        ((503,), [1, 2, 4, 8, 8]),
+        ((404,), [1, 2, 4, 8, 8]),
+        ((429,), [2, 4, 8, 16, 16]),
+        ((403,), [1, 2, 5, 10, 30, 30]),
+        ((200, b"<html>"), [1, 2, 5, 10, 30, 30]),
+        ((302,), [1, 2, 5, 10, 30, 30]),
+        ((200, b"{}"), [1, 1, 1]),
+    ],
+)
+def test_what_may_not_be_asked_every_second_is_left_alone_for_longer(outcome, pauses):
+    service = Service(look(200, ONE, DATED), *[look(*outcome) for _each in pauses], look(304))
+    looking = service.looking()
+    look_on(service, looking)
+    assert [look_on(service, looking) for _each in pauses] == pauses
+    assert looking.blind and looking.latest.document.events, "an event that was seen is not taken back"
+    assert look_on(service, looking) == 1.0
+    assert not looking.blind
+
+
+def test_the_service_says_for_how_long_it_wants_to_be_left_alone():
+    after = [look(503, b"", {"retry-after": seconds}) for seconds in ("7", "100000")]
+    service = Service(look(200, ONE), *after, look(200, ONE))
+    looking = service.looking()
+    look_on(service, looking)
+    at = service.clock.now() + 7
+    assert look_on(service, looking) == 7
+    assert looking.left_alone_until == at
+    assert look_on(service, looking) == LONGEST_ORDER
+    look_on(service, looking)
+    assert looking.left_alone_until == 0.0
+
+
+def test_an_empty_answer_after_a_start_in_the_middle_of_an_outage():
+    service = Service(look(200, b""))
+    looking = service.looking(expects_events=True)
+    look_on(service, looking)
+    assert looking.latest is None and "takes back no event" in looking.blind
+
+
+def test_what_was_known_before_other_settings_is_not_forgotten():
+    service = Service(look(200, ONE), look(200, b""))
+    first = service.looking()
+    first.look()
+    second = service.looking(latest=first.latest)
+    second.look()
+    assert second.latest is first.latest and second.blind
+
+
+def test_after_a_day_of_failures_the_first_answer_may_take_its_time_again():
+    service = Service(look(200, ONE), look(503, timeout=10.0), look(200, ONE, timeout=125.0))
+    looking = service.looking()
+    looking.look()
+    looking.look()
+    service.clock.elapsed += DAY + 1
+    looking.look()
+    assert not looking.blind
+
+
+def test_a_newer_version_is_looked_for_now_and_then():
+    older = events_path("2019-08-01")
+    service = Service(look(400), get(older, 200, ONE), get(older, 200, ONE), look(200, ONE))
+    looking = service.looking()
+    looking.look()
+    service.clock.elapsed += 3601
+    looking.look()
+    looking.look()
+    assert service.asking.api_version == "2020-07-01"
+    service.transport.finish()
+
+
+def test_a_version_that_is_not_served_any_more():
+    older = events_path("2019-08-01")
+    service = Service(look(200, ONE), look(400), look(400), get(older, 200, ONE))
+    looking = service.looking()
+    for _each in range(3):
+        look_on(service, looking)
+    assert service.asking.api_version == "2019-08-01" and not looking.blind
+
+
+def test_the_endpoint_is_looked_for_elsewhere_where_that_is_wanted():
+    other = "http://168.63.129.16"
+    service = Service(
+        look(Unreachable("cut.")),
+        get(other + events_path(), 200, ONE),
+        find=lambda: Found((ENDPOINT, other), ()),
+        discover=True,
+    )
+    looking = service.looking()
+    look_on(service, looking)
+    look_on(service, looking)
+    assert service.asking.endpoint == other and not looking.blind
+    found = Service(look(Unreachable("cut.")), look(Unreachable("cut.")), find=lambda: Found((other,), ()))
+    looking = found.looking()
+    look_on(found, looking)
+    look_on(found, looking)
+
+
+def test_a_look_that_has_not_ended_for_long_hangs_unless_that_was_ordered():
+    service = Service(look(200, ONE), look(503, b"", {"retry-after": "200"}))
+    metadata = Metadata(
+        service.asking.configuration,
+        service.clock,
+        service.wake,
+        lambda events: "",
+        connect=lambda clock, rate: service.transport,
+    )
+    looking = metadata._looking
+    looking.look()
+    service.clock.elapsed += HUNG - 1
+    assert not metadata.hangs()
+    service.clock.elapsed += 2
+    assert metadata.hangs()
+    looking.look()
+    service.clock.elapsed += 199
+    assert not metadata.hangs()
+    service.clock.elapsed += 2
+    assert metadata.hangs()
+
+
+# --- who the machine is ---
+
+
+def test_who_the_machine_is_is_asked_until_it_is_known():
+    service = Service(
+        get(NAME_PATH, Unreachable("cut."), timeout=3.0),
+        get(NAME_PATH, 200, b"web1"),
+        get(VM_PATH, 404),
+        get(NAME_PATH, 200, b"web1"),
+        get(VM_PATH, 200, b"ID-OF-VM"),
+    )
+    asker = Asker(service.asking, service.wake)
+    assert asker.ask() == PAUSES[0] and "could not be asked" in asker.problem and asker.identity is None
+    assert asker.ask() == PAUSES[1]
+    assert asker.ask() is None and service.woken == 1
+    assert asker.identity == ("web1", "ID-OF-VM") and not asker.problem
+
+
+def test_without_its_vm_id_it_is_nobody():
+    service = Service(get(NAME_PATH, 200, b"web1"), get(VM_PATH, 200, b""))
+    asker = Asker(service.asking, service.wake)
+    assert asker.ask() == PAUSES[0] and "empty vmId" in asker.problem and asker.identity is None
+
+
+def test_a_name_that_is_another_machines():
+    answers = (get(NAME_PATH, 200, b"web1"), get(VM_PATH, 200, b"ID"))
+    service = Service(*answers, resource_name="web2")
+    asker = Asker(service.asking, service.wake)
+    assert asker.ask() == PAUSES[0]
+    assert "says that this machine is web2" in asker.problem and asker.identity is None
+    asker = Asker(Service(*answers, resource_name="WEB1").asking, service.wake)
+    assert asker.ask() is None and asker.identity.name == "web1"
+
+
+# --- approvals ---
+
+
+def posting(service, objection=""):
+    return Posting(service.asking, lambda events: objection, service.wake)
+
+
+def test_an_approval_that_is_taken():
+    service = Service(sent("a", "B"))
+    found = posting(service)
+    found.send(("a", "B"), service.clock.now())
+    assert {key: (one.accepted, one.why) for key, one in found.posted().items()} == {"A": (True, ""), "B": (True, "")}
+    assert service.woken == 1
+
+
+@pytest.mark.parametrize(
+    "outcome", [(500,), (Unreachable("cut."),), (400,), (200, b"<html>", {"content-type": "text/html"})]
+)
+def test_one_that_is_not(outcome):
+    service = Service(sent("a", outcome=outcome))
+    found = posting(service)
+    found.send(("a",), service.clock.now())
+    (one,) = found.posted().values()
+    assert one.accepted == (outcome[0] == 200) and bool(one.why) == (outcome[0] != 200)
+
+
+def test_what_has_waited_for_too_long_is_not_sent():
+    service = Service()
+    found = posting(service)
+    at = service.clock.now()
+    service.clock.elapsed += TOO_OLD + 1
+    found.send(("a",), at)
+    assert "waited for 6 s" in found.posted()["A"].why
+
+
+def test_nor_what_must_not_be_approved_any_more():
+    service = Service()
+    found = posting(service, "the machine is held by run 7")
+    found.send(("a",), service.clock.now())
+    assert found.posted()["A"].why == "It was not sent: the machine is held by run 7"
+
+
+def test_what_is_on_its_way_is_not_sent_twice():
+    service = Service(sent("a"), sent("b"))
+    found = posting(service)
+    found.approve(("a",))
+    found.approve(("A", "b"))
+    queued = [found._waiting.get() for _each in range(2)]
+    assert [events for events, _at in queued] == [("a",), ("b",)]
+    for events, at in queued:
+        found.send(events, at)
+    found.approve(("a",))
+    assert found._waiting.get()[0] == ("a",)
+
+
+def test_it_is_forgotten_after_a_while():
+    service = Service(sent("a"))
+    found = posting(service)
+    found.send(("a",), service.clock.now())
+    service.clock.elapsed += KEPT + 1
+    assert found.posted() == {}

@@ -1,0 +1,341 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One tick of the watcher after the other: what handling is told, what becomes of what it wants, and what nothing can stop."""
+
+import json
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import FAILED, PENDING, Progress
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import orders
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
+    Approve,
+    Go,
+    PutAside,
+    Remember,
+    Say,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.collecting import HOOKS_EVERY
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import (
+    BUSY,
+    CRASHES,
+    IDLE,
+    SAME_CRASH_EVERY,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
+    settings,
+    step,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import event
+
+PREPARE = Go("prepared", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
+RECOVER = Go("recovered", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
+
+
+@pytest.fixture
+def played(tmp_path):
+    return Played(tmp_path)
+
+
+def hook(name="prepare.d/10-app"):
+    return dict(step(name, "prepare_hook"), key=name, undoes="", timeout=5.0)
+
+
+# --- what handling is told ---
+
+
+def test_the_facts(played):
+    played.metadata.shows(event())
+    played.system.settled = False
+    assert played.tick() == IDLE
+    facts = played.facts
+    assert (facts.now, facts.moment.boot_id, facts.identity.name) == (played.clock.now(), "boot-1", "web1")
+    assert facts.look is played.metadata.look and (facts.mark, facts.unreadable, facts.answer) == (None, "", None)
+    assert (facts.settings.limits, facts.settings.undo_limits, facts.settled) == (60.0, 40.0, False)
+    assert facts.steps == played.steps and facts.hold is None and facts.yes == frozenset()
+    assert not facts.going_down
+
+
+def test_its_answer_is_told_with_the_next_tick(played):
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    played.tick(Say("x", "x"))
+    facts = played.facts
+    assert (facts.answer.to, facts.answer.state, facts.answer.why) == ("prepared", "prepared", "")
+    assert facts.mark["phase"] == "prepared" and facts.mark["events"] == ["ID-1"]
+    assert facts.mark["holder"] == {"kind": "watcher", "run": "watcher", "job": "", "controller": "web1"}
+    assert facts.mark["vm_id"] == "VM-1" and facts.mark["note"] == PREPARE.note
+
+
+def test_a_mark_that_can_not_be_read(played):
+    (played.state / "mark.json").write_text("{")
+    played.tick()
+    assert played.facts.mark is None and "mark.json can't be understood" in played.facts.unreadable
+    assert played.published()["doing"] == "bears a mark that can't be read"
+
+
+def test_hooks_are_looked_at_for_each_document_and_now_and_then(played):
+    found = []
+    parts = played.parts._replace(find=lambda configuration: found.append(1) or Found({"": (hook(),)}))
+    played.loop = type(played.loop)(parts)
+    for _each in range(3):
+        played.tick()
+    assert len(found) == 1 and played.facts.settings.limits == 5.0 and played.facts.settings.undo_limits == 0.0
+    played.metadata.shows(event())
+    played.tick()
+    assert len(found) == 2
+    played.tick(seconds=HOOKS_EVERY)
+    assert len(found) == 3
+    settings(played.file.parent, approve="never")
+    played.tick()
+    assert len(found) == 4
+
+
+def test_settings_that_change(played):
+    settings(played.file.parent, approve="never")
+    played.tick()
+    assert played.facts.settings.approve == "never" and len(played.metadata.configured) == 1
+    played.file.write_text("{")
+    played.tick()
+    played.tick()
+    assert played.facts.settings.approve == "never" and len(played.metadata.configured) == 1
+    assert sum("stay in force" in line for line in played.log.lines) == 1
+    assert any("no JSON" in problem for problem in played.published()["problems"])
+
+
+# --- what becomes of what it wants ---
+
+
+def test_while_something_is_under_way_it_ticks_faster(played):
+    progress = [Progress(PENDING)] * 2 + [Progress(FAILED, "no")]
+    played.hand.begin = played.hand.check = lambda piece: progress[0] if len(progress) == 1 else progress.pop(0)
+    played.hand.stop = played.hand.check
+    sleeps = [played.tick(PREPARE) for _each in range(4)]
+    assert sleeps[0] == BUSY and sleeps[-1] == IDLE
+    assert played.system.closely[0] is True
+    assert played.tick(Say("x", "x")) == IDLE
+
+
+def test_hooks_are_told_the_context(played):
+    pieces = []
+    begin = played.hand.begin
+    played.hand.begin = lambda piece: pieces.append(piece) or begin(piece)
+    played.steps.update({"": (hook(), step("b"))})
+    played.tick(PREPARE)
+    assert [piece.step.get("context") for piece in pieces] == [{"of": ["ID-1"]}, None]
+
+
+def test_each_call_has_a_number_above_that_of_the_mark(played):
+    played.tick(PREPARE)
+    first = played.tick(PREPARE) and json.loads((played.state / "mark.json").read_text())["number"]
+    again = Played.__new__(Played)
+    again.__dict__.update(played.__dict__)
+    again.parts.program._number = 0  # as in a new process
+    again.tick(PREPARE)
+    assert json.loads((played.state / "mark.json").read_text())["number"] == first + 1
+    again.tick(RECOVER)
+    assert not (played.state / "mark.json").exists()
+
+
+def test_a_mark_of_another_run_is_left_alone(played):
+    played.tick(PREPARE)
+    path = played.state / "mark.json"
+    mark = json.loads(path.read_text())
+    mark["holder"] = {"kind": "run", "run": "run-7", "job": "", "controller": "ctl"}
+    path.write_text(json.dumps(mark))
+    before = path.read_text()
+    played.tick(RECOVER)
+    played.tick(Say("x", "x"))
+    assert played.facts.answer.state == "refused" and "run-7" in played.facts.answer.why
+    assert path.read_text() == before and played.published()["doing"] == "held by run run-7"
+
+
+def test_the_other_acts(played):
+    say = Say("shown", "An event.")
+    played.tick(say, Approve(("ID-1",)), Remember({"a": 1}))
+    assert played.told == [say] and played.metadata.approved == [("ID-1",)]
+    assert json.loads((played.file.parent / "run" / "remembered.json").read_text()) == {"a": 1}
+
+
+def test_what_is_another_machines_is_put_aside(played):
+    played.tick(PREPARE)
+    (played.state / "hold.json").write_text(json.dumps({"format": 1, "reason": "x", "vm_id": "VM-0"}))
+    played.tick(PutAside("It is of VM-0.", "hold"))
+    assert played.facts.hold.vm_id == "VM-0"
+    played.tick(PutAside("It is of VM-0."))
+    played.tick(Say("x", "x"))
+    assert played.facts.mark is None and played.facts.hold is None
+    assert (played.state / "aside" / "mark.json").exists() and played.log.has("Put aside: It is of VM-0.")
+
+
+def test_while_it_ends_nothing_is_begun(played):
+    played.loop.stop()
+    played.tick(PREPARE, Approve(("ID-1",)), Say("x", "x"))
+    assert played.facts.going_down and not (played.state / "mark.json").exists()
+    assert played.metadata.approved == [] and len(played.told) == 1 and played.wake.woken == 1
+
+
+def test_it_runs_until_it_is_stopped(played):
+    played.wake.then = lambda: played.loop.stop() if len(played.wake.waits) == 3 else None
+    played.loop.run()
+    assert played.wake.waits == [IDLE] * 3
+
+
+# --- what nothing can stop ---
+
+
+def test_a_tick_that_fails_is_not_the_last_one(played):
+    assert played.tick(ValueError("what")) == IDLE
+    assert played.log.has("Traceback") and played.log.has("ValueError: what")
+    assert [say.happened for say in played.told] == ["crashed"]
+    played.tick()
+    assert len(played.told) == 1, "the same is not told again and again"
+    played.tick(seconds=SAME_CRASH_EVERY)
+    assert len(played.told) == 2
+    assert len(played.handlings) == 2 + 1, f"after {CRASHES} in a row it is begun anew"
+    played.tick(Say("x", "fine"))
+    assert played.told[-1].message == "fine"
+
+
+def test_nor_one_in_which_it_can_not_even_be_told(played):
+    def fails(say, identity):
+        raise OSError("the disk is full")
+
+    played.loop = type(played.loop)(played.parts._replace(tell=fails))
+    played.tick(ValueError("what"))
+    assert played.log.has("could not be reported: the disk is full")
+
+
+def test_a_state_that_can_not_be_published_is_no_reason_to_stop(played):
+    (played.state / ".watcher.json.new").mkdir()
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    assert played.hand.begun and any("can't be written" in problem for problem in played.loop._collecting.problems(""))
+
+
+def test_the_service_manager_hears_of_it_while_looks_end(played):
+    for _each in range(5):
+        played.tick()
+    assert played.sent.count("WATCHDOG=1") == 5
+    assert sum(line.startswith("STATUS=watching") for line in played.sent) == 1
+    played.metadata.hung = True
+    played.tick()
+    assert played.sent.count("WATCHDOG=1") == 5
+    played.metadata.hung = False
+    played.tick(ValueError("a tick that fails is a tick"))
+    assert played.sent.count("WATCHDOG=1") == 6
+
+
+# --- what it says of itself ---
+
+
+def test_the_published_state(played):
+    played.metadata.shows(event())
+    played.metadata.blind = "HTTP 503."
+    played.tick()
+    found = played.published()
+    assert (found["format"], found["act"], found["approve"], found["name"], found["pid"]) == (
+        1,
+        "prepare",
+        "alone",
+        "web1",
+        1,
+    )
+    assert (found["doing"], found["events"], found["looking"]) == ("watching", ["ID-1"], False)
+    assert found["problems"] == ["HTTP 503."] and found["version"] == "0.0.1"
+    assert (played.state / "watcher.json").stat().st_mode & 0o777 == 0o644
+
+
+def test_it_is_written_when_it_changes_and_else_now_and_then(played):
+    written = []
+    for _each in range(11):
+        played.tick()
+        written.append(played.published()["at"])
+    assert len(set(written)) == 3
+    played.metadata.shows(event())
+    played.tick()
+    assert played.published()["events"] == ["ID-1"]
+
+
+def test_steps_are_published_without_their_options(tmp_path):
+    played = Played(tmp_path, steps=[dict(step("a"), environment={"PASSWORD": "secret"})])
+    played.tick()
+    assert played.published()["steps"] == [{"key": "command a", "type": "command", "does": "do a", "undoes": "undo a"}]
+    assert "secret" not in json.dumps(played.published())
+
+
+# --- orders ---
+
+
+def given(played, order, **more):
+    """Give an order; what came of it after the next tick."""
+    name = orders.place(str(played.state), order, by="anna", **more)
+    played.tick(Say("x", "x"))
+    return ordered(played, name)
+
+
+def ordered(played, name):
+    found = [entry for entry in played.published()["orders"] if entry["name"] == name]
+    return (found[0]["done"], found[0]["outcome"]) if found else None
+
+
+def test_hold_and_release(played):
+    assert given(played, "hold", reason="Friday", until=1767229200)[0]
+    hold = played.facts.hold
+    assert (hold.reason, hold.by, hold.until, hold.vm_id) == ("Friday", "anna", 1767229200, "VM-1")
+    assert given(played, "release") == (True, "Events are approved by choice again.")
+    assert played.facts.hold is None
+    assert given(played, "release") == (True, "Nothing was held.")
+
+
+def test_approve(played):
+    played.metadata.shows(event("aB-1"))
+    done, outcome = given(played, "approve", event="nothing")
+    assert not done and "Those that it holds: aB-1" in outcome
+    assert given(played, "approve", event="AB-1")[0]
+    assert played.facts.yes == frozenset({"AB-1"})
+
+
+def test_check(played):
+    assert given(played, "check") == (True, "Nothing is wrong.")
+    played.metadata.blind = "HTTP 503."
+    assert given(played, "check") == (False, "HTTP 503.")
+
+
+def test_recover(played):
+    assert given(played, "recover") == (False, "The machine bears no mark: there is nothing to take back.")
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    done, outcome = given(played, "recover")
+    assert not done and "ID-1 is not over" in outcome and "force" in outcome
+    played.metadata.shows()
+    name = orders.place(str(played.state), "recover")
+    played.tick(PREPARE, Approve(("ID-1",)))
+    assert ordered(played, name)[0] and not (played.state / "mark.json").exists()
+    assert [direction for direction, _name, _at in played.hand.begun] == ["do", "undo"]
+    assert played.metadata.approved == [], "a person's word goes first"
+
+
+def test_recover_by_force(played):
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    path = played.state / "mark.json"
+    mark = dict(json.loads(path.read_text()), holder={"kind": "run", "run": "run-7", "job": "", "controller": "ctl"})
+    path.write_text(json.dumps(mark))
+    done, outcome = given(played, "recover")
+    assert not done and "held by run run-7" in outcome
+    assert given(played, "recover", force=True)[0]
+    assert not path.exists()
+
+
+def test_an_order_that_nobody_knows_and_one_that_is_not_roots(played):
+    done, outcome = given(played, "aprove")
+    assert not done and "did you mean 'approve'?" in outcome
+    name = orders.place(str(played.state), "hold")
+    (played.state / "orders" / name).chmod(0o666)
+    played.tick()
+    assert ordered(played, name)[0] is False and played.facts.hold is None
+    assert list((played.state / "orders").iterdir()) == []

@@ -1,0 +1,203 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The watcher's settings: what is followed, and with which line, why and what instead what can't be is refused."""
+
+import json
+import os
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import (
+    Configuration,
+    HookOptions,
+    SettingsError,
+    parse_settings,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings_file import SettingsFile
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import step
+
+WHERE = "/etc/azure-maintenance/watcher.json"
+
+
+def parsed(**keys):
+    return parse_settings(json.dumps(dict({"format": 1}, **keys)), WHERE)
+
+
+def refusal(text):
+    with pytest.raises(SettingsError) as caught:
+        parse_settings(text, WHERE)
+    return caught.value.message
+
+
+def test_an_empty_file_means_all_defaults():
+    found = parsed()
+    policy = found.settings.policy
+    assert found == Configuration()._replace(settings=found.settings)
+    assert (found.settings.act, found.settings.approve, found.settings.prepare_before) == ("prepare", "alone", 300.0)
+    assert policy[-1].do == "prepare_and_approve" and not policy[-1].when
+
+
+def test_everything_that_can_be_said():
+    found = parsed(
+        act="report",
+        approve="never",
+        policy=[{"do": "notify"}],
+        prepare_before=60,
+        hook_limit=20,
+        hooks={"prepare.d/10-app": {"limit": 5, "user": "app"}, "recover.d/10-app": {}},
+        hooks_folder="/srv/hooks/",
+        steps=[step("a"), step("b", "service")],
+        endpoint="http://127.0.0.1:8080/vm/web1/",
+        discover=True,
+        api_version="2019-08-01",
+        resource_name="web1",
+        interval=0.01,
+        reports=[{"url": "https://example.com/x", "secret_file": "/etc/secret"}],
+        folder="/srv/state",
+        settle=0,
+        history_bytes=5000,
+        spool_bytes=6000,
+    )
+    assert (found.settings.act, found.settings.approve, found.settings.prepare_before) == ("report", "never", 60.0)
+    assert [rule.do for rule in found.settings.policy] == ["notify"]
+    assert found.hooks == {"prepare.d/10-app": HookOptions(5.0, "app"), "recover.d/10-app": HookOptions()}
+    assert (found.hooks_folder, found.folder) == ("/srv/hooks", "/srv/state")
+    assert [one["key"] for one in found.steps] == ["command a", "service b"]
+    assert (found.endpoint, found.discover, found.api_version) == ("http://127.0.0.1:8080/vm/web1", True, "2019-08-01")
+    assert (found.resource_name, found.interval, found.settle) == ("web1", 0.01, 0.0)
+    assert [(one.url, one.secret_file) for one in found.reports] == [("https://example.com/x", "/etc/secret")]
+    assert (found.history_bytes, found.spool_bytes, found.hook_limit) == (5000, 6000, 20.0)
+
+
+def test_what_is_null_is_as_if_left_out():
+    given = dict.fromkeys(("endpoint", "api_version", "resource_name", "steps", "interval", "policy", "act"))
+    assert parsed(**given) == parsed()
+
+
+@pytest.mark.parametrize(
+    "text, place, words",
+    [
+        ("", "line 1, column 1", "no JSON"),
+        ('{"format": 1,\n  "act": "prepare"\n  "approve": "never"}', "line 3, column 3", "delimiter"),
+        ('{"format": 1,\n "interval": NaN}', "", "NaN is not a number"),
+        ("[" * 100000, "", "nested"),
+    ],
+)
+def test_what_is_no_json(text, place, words):
+    message = refusal(text)
+    assert message.startswith(f"{WHERE}: this is no JSON") and place in message and words in message
+
+
+@pytest.mark.parametrize(
+    "value, named, words",
+    [
+        ('{"act": "prepare"}', "format", "must be 1, not None"),
+        ('{"format": 2}', "format", "must be 1, not 2"),
+        ('{"format": true}', "format", "must be 1, not True"),
+        ('{"format": 1, "aprove": "never"}', "aprove", "did you mean 'approve'?"),
+        ('{"format": 1, "act": "prepar"}', "act", "one of prepare, report, not 'prepar' (did you mean 'prepare'?)"),
+        ('{"format": 1, "act": ["prepare"]}', "act", "must be one of prepare, report"),
+        ('{"format": 1, "act": "report", "act": "prepare"}', "act", "is there twice"),
+        ('{"format": 1, "prepare_before": "300"}', "prepare_before", "must be a number of seconds from 0 to 86400"),
+        ('{"format": 1, "prepare_before": true}', "prepare_before", "must be a number of seconds"),
+        ('{"format": 1, "prepare_before": -1}', "prepare_before", "must be a number of seconds"),
+        ('{"format": 1, "prepare_before": 1e999}', "prepare_before", "must be a number of seconds"),
+        ('{"format": 1, "interval": 0.1}', "interval", "must be at least 0.5 s"),
+        ('{"format": 1, "discover": "yes"}', "discover", "must be true or false, not 'yes'"),
+        ('{"format": 1, "folder": "state"}', "folder", "must be a whole path"),
+        ('{"format": 1, "endpoint": "169.254.169.254"}', "endpoint", "no address of a metadata service"),
+        ('{"format": 1, "endpoint": "https://169.254.169.254"}', "endpoint", "must begin with http://"),
+        ('{"format": 1, "api_version": "2020-07-02"}', "api_version", "did you mean '2020-07-01'?"),
+        ('{"format": 1, "resource_name": "web1\\n"}', "resource_name", "must be a text of one line"),
+        ('{"format": 1, "hooks": {"prepare.d/a": {"limits": 5}}}', "hooks.prepare.d/a.limits", "did you mean 'limit'?"),
+        (
+            '{"format": 1, "hooks": {"prepare.d/a": {"limit": 0}}}',
+            "hooks.prepare.d/a.limit",
+            "a number of seconds from 1",
+        ),
+        ('{"format": 1, "hooks": ["prepare.d/a"]}', "hooks", "must be an object"),
+        ('{"format": 1, "reports": [{"url": "https://a.b"}, {"url": "ftp://a.b"}]}', "reports[2]", "http://"),
+        ('{"format": 1, "policy": [{"do": "notify"}, {"do": "notify"}]}', "policy[2]", "can never match"),
+        ('{"format": 1, "policy": "notify"}', "policy", "must be a list"),
+        ('{"format": 1, "steps": [{"type": "service"}]}', "steps[1]", "is no step as filter drain_steps returns it"),
+        ('{"format": 1, "history_bytes": 10}', "history_bytes", "number of bytes from 4096"),
+        ("[1]", "the whole file", "must be an object"),
+    ],
+)
+def test_what_is_wrong_is_named(value, named, words):
+    message = refusal(value)
+    assert f": {named} " in message and words in message, message
+    assert message.startswith(f"{WHERE}, line 1, column ")
+
+
+def test_a_step_that_a_machine_can_not_do_alone():
+    for one in (step("lb", "haproxy"), dict(step("x"), elsewhere=True)):
+        message = refusal(json.dumps({"format": 1, "steps": [step("a"), one]}))
+        assert "steps[2] is of type" in message and "set act to 'report'" in message
+    assert "of a step before it" in refusal(json.dumps({"format": 1, "steps": [step("a"), step("a")]}))
+
+
+def test_the_line_is_that_of_what_is_to_be_corrected():
+    text = json.dumps({"format": 1, "hooks": {"a": {}, "b": {"limit": "x"}}, "act": "prepare"}, indent=2)
+    (line,) = [number for number, words in enumerate(text.splitlines(), 1) if "limit" in words]
+    assert f"line {line}, column 7: hooks.b.limit" in refusal(text)
+
+
+# --- the file ---
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "watcher.json"
+    path.write_text('{"format": 1}')
+    path.chmod(0o600)
+    return path
+
+
+def test_a_file_that_changes_is_read_again_and_only_then(file):
+    found = SettingsFile(str(file))
+    assert not found.look() and not found.look(anyway=True)
+    file.write_text('{"format": 1, "approve": "never"}')
+    assert found.look() and found.current.settings.approve == "never"
+    assert not found.look()
+
+
+def test_one_that_is_put_in_its_place_is_seen_too(file):
+    found = SettingsFile(str(file))
+    other = file.with_name("other")
+    other.write_text('{"format": 1, "act": "report"}')
+    os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
+    other.rename(file)
+    assert found.look() and found.current.settings.act == "report"
+
+
+@pytest.mark.parametrize("broken", ["{", '{"format": 1, "act": "x"}', "\udcff", None])
+def test_the_last_good_ones_stay_in_force(file, broken):
+    file.write_text('{"format": 1, "approve": "never"}')
+    found = SettingsFile(str(file))
+    if broken is None:
+        file.unlink()
+    else:
+        file.write_bytes(broken.encode("utf-8", "surrogateescape"))
+    assert not found.look()
+    assert str(file) in found.problem and found.current.settings.approve == "never"
+    file.write_text('{"format": 1}')
+    assert found.look() and not found.problem and found.current.settings.approve == "alone"
+
+
+def test_at_the_start_there_must_be_good_ones(file):
+    file.unlink()
+    with pytest.raises(SettingsError, match="can't be read: No such file"):
+        SettingsFile(str(file))
+
+
+@pytest.mark.parametrize("mode, who", [(0o602, "everybody"), (0o620, "a group")])
+def test_a_file_that_others_may_write_is_not_followed(file, mode, who):
+    file.chmod(mode)
+    with pytest.raises(SettingsError, match=f"{who} may write it"):
+        SettingsFile(str(file))
+    file.chmod(0o600)
+    file.parent.chmod(0o777)
+    with pytest.raises(SettingsError, match="everybody may write it, or its folder"):
+        SettingsFile(str(file))
