@@ -12,6 +12,7 @@ import stat
 import sys
 from typing import Callable, Dict, List
 
+from ..._machine import own_files
 from ..reserve import Reserve
 from ..surroundings import Surroundings
 from ..view import SILENT, View
