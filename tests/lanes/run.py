@@ -84,6 +84,7 @@ LANES = [
     Lane("unit-3.13"),
     Lane("install-2.16"),
     Lane("install-2.21"),
+    Lane("wine", minutes=11),
     Lane("windows-2.19", cores=0.45, timed=True),
     Lane("windows-2.21", cores=0.45, timed=True),
 ]

@@ -12,6 +12,8 @@ import json
 import os
 from typing import Any, Optional
 
+from . import own_files
+
 
 def make_folder(path: str) -> None:
     """Make a folder, and those above it, where they are not there yet."""
@@ -26,7 +28,7 @@ def make_folder(path: str) -> None:
 def is_closed(folder: str) -> bool:
     """Whether it is of this user or of root, and not open to all."""
     found = os.stat(folder)
-    return found.st_uid in (0, os.geteuid()) and not found.st_mode & 0o002
+    return own_files.is_ours(found) and not own_files.open_to(found, 0o002)
 
 
 def refusal(folder: str, room: int) -> int:
@@ -38,17 +40,7 @@ def refusal(folder: str, room: int) -> int:
         folder = os.path.dirname(folder) or os.curdir
     if not os.path.isdir(folder):
         return errno.ENOTDIR
-    system = os.statvfs(folder)
-    if system.f_flag & os.ST_RDONLY:
-        return errno.EROFS
-    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
-        return errno.EACCES
-    is_root = os.geteuid() == 0
-    blocks = system.f_bfree if is_root else system.f_bavail
-    names = system.f_ffree if is_root else system.f_favail
-    # Some file systems count no blocks, and some no names.
-    is_full = (system.f_blocks and blocks * system.f_frsize < room) or (system.f_files and not names)
-    return errno.ENOSPC if is_full else 0
+    return own_files.refusal_of(folder, room)
 
 
 def write_first(path: str, value: Any) -> bool:
@@ -56,28 +48,37 @@ def write_first(path: str, value: Any) -> bool:
     temporary = _written(path, value)
     try:
         # Opening with O_EXCL and then writing would show others a file that is half written.
-        os.link(temporary, path)
-    except FileExistsError:
-        return False
+        if not own_files.place(temporary, path):
+            return False
     finally:
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
     sync_folder_of(path)
     return True
 
 
 def replace(path: str, value: Any) -> None:
     """Write a file as JSON, in the place of the one that may be there."""
-    os.replace(_written(path, value), path)
+    own_files.replace(_written(path, value), path)
     sync_folder_of(path)
 
 
 def read(path: str) -> Optional[Any]:
     """What the file holds; None when there is none."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with own_files.patiently(lambda: open(path, encoding="utf-8")) as file:
             return json.load(file)
     except FileNotFoundError:
         return None
+
+
+def remove(path: str) -> None:
+    """Remove a file.
+
+    :raises FileNotFoundError: when there is none
+    """
+    own_files.patiently(lambda: os.unlink(path))
+    sync_folder_of(path)
 
 
 def _written(path: str, value: Any) -> str:
@@ -95,8 +96,4 @@ def _written(path: str, value: Any) -> str:
 
 
 def sync_folder_of(path: str) -> None:
-    descriptor = os.open(os.path.dirname(path), os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    own_files.sync_folder(os.path.dirname(path))

@@ -13,11 +13,11 @@ Private to this collection.
 """
 
 import os
-import pwd
 import stat
 from typing import Any, Mapping, Optional
 
 from . import files
+from .own_processes import Account
 from .places import HOOKS
 
 
@@ -31,7 +31,7 @@ class HookFiles:
         self._above = above
         self._folder = os.path.join(above, HOOKS)
 
-    def event(self, name: str, context: Mapping[str, Any], account: Optional[pwd.struct_passwd]) -> str:
+    def event(self, name: str, context: Mapping[str, Any], account: Optional[Account]) -> str:
         """The file that says what happened; only this user can read it."""
         self._open(account)
         path = os.path.join(self._folder, f"{name}.json")
@@ -39,7 +39,7 @@ class HookFiles:
         self._give(path, account)
         return path
 
-    def notes(self, account: Optional[pwd.struct_passwd]) -> str:
+    def notes(self, account: Optional[Account]) -> str:
         """The folder for notes; only this user can use it."""
         self._open(account)
         path = os.path.join(self._folder, f"notes-{account.pw_name}" if account else "notes")
@@ -47,7 +47,7 @@ class HookFiles:
         self._give(path, account)
         return path
 
-    def _open(self, account: Optional[pwd.struct_passwd]) -> None:
+    def _open(self, account: Optional[Account]) -> None:
         """Make the folder, and let another user through to what is hers: not to see what else there is."""
         files.make_folder(self._folder)
         for folder in (self._above, self._folder) if account else ():
@@ -55,6 +55,6 @@ class HookFiles:
             if mode & 0o011 != 0o011:
                 os.chmod(folder, mode | 0o011)
 
-    def _give(self, path: str, account: Optional[pwd.struct_passwd]) -> None:
+    def _give(self, path: str, account: Optional[Account]) -> None:
         if account:
             os.chown(path, account.pw_uid, account.pw_gid, follow_symlinks=False)

@@ -7,19 +7,17 @@ Private to this collection.
 """
 
 import getpass
-import os
-import pwd
-from typing import Any, Callable, Dict, List, NoReturn
+from typing import Any, Callable, Dict
 
 from .._clock import Clock, Deadline
 from .._steps.outcome import exit_words, kept_back
 from .._steps.step_type import Step, Verdict
 from .hand import ABSENT, DONE, FAILED, PENDING, Hand, Piece, Progress
+from .job_failed import JobFailed
 from .jobs import ABSENT as NEVER_BEGUN
-from .jobs import CUT_OFF, RUNNING, JobFailed, Jobs
+from .jobs import CUT_OFF, RUNNING, Jobs
 from .keeper import Work
-
-LOGIN_UID = "/proc/self/loginuid"
+from .own_processes import is_root, who_logged_in
 
 LAST_WORDS = 1.0
 """Seconds that work which watches its limit itself has beyond it, to say what it last saw."""
@@ -99,43 +97,24 @@ class JobHand(Hand):
     def as_user(self, step: Step) -> str:
         """The user that a step runs as; "" for the one that this program has."""
         become = step.get("become")
-        if become and os.geteuid() != 0:
+        if become and not is_root():
             raise JobFailed(
                 f"the step has become: true, and Ansible runs this as user {getpass.getuser()}, not as root: "
                 "set drain_become or maintain_become to true, or leave become out of the step"
             )
         if become is not False:
             return ""
-        user = self._user or _who_logged_in()
-        if not user and os.geteuid() == 0:
+        user = self._user or who_logged_in()
+        if not user and is_root():
             raise JobFailed(
                 "the step has become: false, and as whom Ansible connects is not known here: set ansible_user"
             )
         return user
 
 
-def _who_logged_in() -> str:
-    """The user of the connection, as the kernel or sudo remembers; "" where they don't. For an inventory that leaves it to
-    ssh's own configuration: nobody says it then.
-    """
-    try:
-        with open(LOGIN_UID, encoding="ascii") as file:
-            return pwd.getpwuid(int(file.read())).pw_name
-    except (OSError, ValueError, KeyError, OverflowError):
-        return os.environ.get("SUDO_USER") or os.environ.get("DOAS_USER") or ""
-
-
 def encoded(text: str) -> bytes:
     """The text as the system gets it: before Python 3.7 it would refuse what the locale C has no letters for."""
     return text.encode("utf-8", "surrogateescape")
-
-
-def become(argv: List[str]) -> NoReturn:
-    """Make the job another program, found as a shell finds it."""
-    try:
-        os.execvp(encoded(argv[0]), [encoded(argument) for argument in argv])
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, argv[0]) from error
 
 
 def answer(state: str, note: str = "") -> Dict[str, Any]:

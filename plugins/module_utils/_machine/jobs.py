@@ -12,7 +12,6 @@ Private to this collection.
 
 import contextlib
 import os
-import pwd
 import select
 import signal
 from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
@@ -20,9 +19,10 @@ from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
 from .._clock import Clock, Deadline
 from .._text import one_line
 from . import files
-from .hand import ABSENT as NOT_YET
-from .hand import FAILED, Piece, Progress
+from .hand import Piece
+from .job_failed import JobFailed
 from .keeper import GRACE, Keeper, Work
+from .own_processes import account_of, start_of
 
 LONGEST_BEGINNING = 2.0
 """Seconds in which a job has usually begun."""
@@ -34,21 +34,6 @@ ABSENT = "absent"
 RUNNING = "running"
 OVER = "over"
 CUT_OFF = "cut off"
-
-
-class JobFailed(Exception):
-    """Why a job can't be begun, in a sentence."""
-
-    def progress(self) -> Progress:
-        """What that means to the step."""
-        return Progress(FAILED, str(self))
-
-
-class NotBegun(JobFailed):
-    """It was not begun, and may be later: the system takes nothing on while it goes down."""
-
-    def progress(self) -> Progress:
-        return Progress(NOT_YET, str(self))
 
 
 class Seen(NamedTuple):
@@ -168,12 +153,16 @@ class Jobs:
             nobody: Dict[str, Any] = {"pid": 0, "start": 0, "boot_id": "", "limit": 0}
             started = nobody if files.write_first(path, nobody) else files.read(path) or nobody
         if self._lives(started):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(started["pid"], signal.SIGTERM)
+            self._ask_to_end(name, started["pid"])
             return
         work = files.read(os.path.join(os.path.dirname(path), "work")) or {}
         if self._lives(work) and self.look(name).state == RUNNING:
             _kill(work)
+
+    def _ask_to_end(self, name: str, keeper: int) -> None:
+        """Have the keeper of a job end it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(keeper, signal.SIGTERM)
 
     def end_all(self, within: float) -> bool:
         """End all that run, and let none begin any more; whether they have ended within so many seconds."""
@@ -190,42 +179,16 @@ class Jobs:
         return True
 
     def _this_process(self) -> Dict[str, Any]:
-        return {"pid": os.getpid(), "start": _start_of(os.getpid()), "boot_id": self._boot_id}
+        return {"pid": os.getpid(), "start": start_of(os.getpid()), "boot_id": self._boot_id}
 
     def _lives(self, started: Dict[str, Any]) -> bool:
-        return bool(started and started["boot_id"] == self._boot_id and started["start"] == _start_of(started["pid"]))
-
-
-def _start_of(pid: int) -> Optional[int]:
-    """When a process was started, in ticks since the boot; None when it has ended."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            # "PID (NAME) STATE ...", and a name may have anything in it
-            fields = stat.read().rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in (b"Z", b"X") else int(fields[19])
+        return bool(started and started["boot_id"] == self._boot_id and started["start"] == start_of(started["pid"]))
 
 
 def _kill(work: Dict[str, Any]) -> None:
     """End the group of a job's work. Nobody is left who would wait until it has ended by itself."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(work["pid"], signal.SIGKILL)
-
-
-def account_of(user: str) -> Optional[pwd.struct_passwd]:
-    """The user to become; None for nobody else than this process is."""
-    if not user:
-        return None
-    try:
-        account = pwd.getpwnam(user)
-    except KeyError as error:
-        raise JobFailed(f"this machine has no user {user}") from error
-    if account.pw_uid == os.geteuid():
-        return None
-    if os.geteuid() != 0:
-        raise JobFailed(f"only root can run it as user {user}, and this runs as user number {os.geteuid()}")
-    return account
 
 
 def _detached(run: Callable[[Callable[[str], None]], Any]) -> str:

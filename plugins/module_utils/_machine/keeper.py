@@ -9,13 +9,13 @@ Private to this collection.
 import contextlib
 import json
 import os
-import pwd
 import selectors
 import signal
 from typing import Any, Callable, Dict, NoReturn, Optional
 
 from .._clock import Clock
 from .._text import one_line
+from .own_processes import Account
 
 Work = Callable[[], Dict[str, Any]]
 
@@ -56,7 +56,7 @@ class Keeper:
         self._must_stop = True
 
     def keep(
-        self, first: Callable[[], None], work: Work, limit: float, account: Optional[pwd.struct_passwd], quiet: bool
+        self, first: Callable[[], None], work: Work, limit: float, account: Optional[Account], quiet: bool
     ) -> Dict[str, Any]:
         """Run it to its end, or to the limit.
 
@@ -169,9 +169,7 @@ def _signal(pid: int, number: int) -> None:
             os.kill(pid, number)
 
 
-def _work(
-    first: Callable[[], None], work: Work, account: Optional[pwd.struct_passwd], writers: Dict[str, int]
-) -> NoReturn:
+def _work(first: Callable[[], None], work: Work, account: Optional[Account], writers: Dict[str, int]) -> NoReturn:
     """The process of the job itself."""
     said: Dict[str, Any] = {}
     try:
@@ -195,7 +193,7 @@ def _work(
         os._exit(0)
 
 
-def _become(account: pwd.struct_passwd) -> None:
+def _become(account: Account) -> None:
     os.initgroups(account.pw_name, account.pw_gid)
     os.setgid(account.pw_gid)
     os.setuid(account.pw_uid)

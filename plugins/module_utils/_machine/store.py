@@ -17,12 +17,11 @@ Private to this collection.
 
 import contextlib
 import errno
-import fcntl
 import os
 from typing import Callable, Iterator, List, Optional
 
 from .._clock import Clock, Deadline
-from . import files
+from . import files, own_files
 from .mark import MOST_BYTES, understood
 from .places import HOOKS, Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
 from .yes import yes_event, yes_file, yes_note
@@ -65,7 +64,7 @@ class FolderStore(Store):
 
     def read(self) -> Optional[Mark]:
         try:
-            with open(self._mark, "rb") as file:
+            with own_files.patiently(lambda: open(self._mark, "rb")) as file:
                 content = file.read(MOST_BYTES + 1)
         except FileNotFoundError:
             return None
@@ -185,8 +184,7 @@ class FolderStore(Store):
                 yield
             finally:
                 self._depth -= 1
-                # A process that was forked meanwhile and has not closed its copy yet would go on holding it.
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
+                own_files.unlock(descriptor)
         finally:
             os.close(descriptor)
 
@@ -195,7 +193,7 @@ class FolderStore(Store):
         with self._explained():
             while True:
                 try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    own_files.lock(descriptor)
                     return
                 except BlockingIOError as error:
                     if deadline.passed():
@@ -219,8 +217,7 @@ class FolderStore(Store):
 
     def _unlink(self, path: str) -> None:
         with self._explained(), contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-            files.sync_folder_of(path)
+            files.remove(path)
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:

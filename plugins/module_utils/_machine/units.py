@@ -17,8 +17,10 @@ from .._text import last_line
 from . import files
 from .hand import Piece
 from .job import ORDER, order_of, unit_of
-from .jobs import ABSENT, RUNNING, JobFailed, Jobs, NotBegun, Seen, account_of
+from .job_failed import JobFailed, NotBegun
+from .jobs import ABSENT, RUNNING, Jobs, Seen
 from .keeper import GRACE, Work
+from .own_processes import account_of
 
 STOPS_WITHIN = 10
 """Seconds that a unit has to end when it is stopped: more than its keeper needs to end its work."""

@@ -6,8 +6,9 @@
 Private to this collection.
 """
 
-import fcntl
 import os
+
+from .._machine import own_files
 
 NAME = "watcher.lock"
 
@@ -25,9 +26,9 @@ class Alone:
 
     def __init__(self, folder: str) -> None:
         path = os.path.join(folder, NAME)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | own_files.AS_IT_IS, 0o600)
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            own_files.lock(self._descriptor)
         except BlockingIOError as error:
             pid = os.read(self._descriptor, 20).decode("ascii", "replace").strip()
             os.close(self._descriptor)

@@ -10,6 +10,7 @@ import json
 import os
 from typing import List, NamedTuple
 
+from .._machine import own_files
 from .report import Report, line_of
 
 NAME, OLDER = "history.jsonl", "history.1.jsonl"
@@ -58,11 +59,12 @@ class History:
         return size > 0 and size + more > self._limit // 2
 
     def _append(self, line: bytes) -> None:
-        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | own_files.AS_IT_IS, 0o600)
         try:
             size = os.fstat(descriptor).st_size
+            os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)
             # Somebody was cut off in the middle of a line, which must not spoil this one, too.
-            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            if size and os.read(descriptor, 1) != b"\n":
                 line = b"\n" + line
             written = os.write(descriptor, line)
             if written < len(line):

@@ -14,6 +14,7 @@ import stat
 import time
 from typing import Any, Dict, List, NamedTuple
 
+from .._machine import own_files
 from .._text import did_you_mean, one_line, shown
 
 FORMAT = 1
@@ -100,15 +101,15 @@ class Orders:
     def _content(self, path: str) -> bytes:
         """:raises ValueError: when somebody else can have written it"""
         owner = os.stat(self._folder)
-        if owner.st_uid != os.geteuid() or owner.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if not own_files.is_ours(owner) or own_files.open_to(owner, stat.S_IWGRP | stat.S_IWOTH):
             raise ValueError(
                 f"others may write into {self._folder}; run: chown root {self._folder} && chmod 0700 {self._folder}"
             )
         if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a pipe would wait for whoever writes into it
             raise ValueError("it is no file")
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | own_files.AS_IT_IS | own_files.AT_ONCE), "rb") as file:
             found = os.fstat(file.fileno())
-            if found.st_uid != owner.st_uid or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            if found.st_uid != owner.st_uid or own_files.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
                 raise ValueError("it is not root's, or others may write it")
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:

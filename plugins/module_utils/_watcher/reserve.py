@@ -14,7 +14,7 @@ import errno
 import os
 from typing import Any, Callable, ContextManager, List, Optional
 
-from .._machine import files
+from .._machine import files, own_files
 from .._machine.places import Busy, Mark, NotWritten, Store
 
 SIZE = 1024 * 1024
@@ -63,9 +63,10 @@ class Reserve:
             files.make_folder(self._folder)
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path)
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | own_files.AS_IT_IS, 0o600)
             try:
-                _fill(descriptor, self._size)
+                own_files.fill(descriptor, self._size)
+                os.fsync(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -84,19 +85,6 @@ class Reserve:
     def _words(self, number: int) -> str:
         advice = "make room there" if number in (errno.ENOSPC, errno.EDQUOT) else "see what is wrong there"
         return f"{self._folder} can't be written safely ({os.strerror(number)}): {advice}"
-
-
-def _fill(descriptor: int, size: int) -> None:
-    """Take the room for certain: a file that was only made longer has none, and blocks of zeros may be packed."""
-    try:
-        os.posix_fallocate(descriptor, 0, size)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS):
-            raise
-        left = size
-        while left > 0:
-            left -= os.write(descriptor, os.urandom(min(left, 65536)))
-    os.fsync(descriptor)
 
 
 class ReservedStore(Store):

@@ -9,7 +9,6 @@ Each destination has a thread of its own, so that one that hangs holds up no oth
 least once and in order; whoever receives one twice knows it by its id.
 """
 
-import fcntl
 import json
 import os
 import shutil
@@ -18,7 +17,7 @@ import threading
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .._clock import Clock
-from .._machine import files
+from .._machine import files, own_files
 from .._text import one_line
 from .delivery import AGAIN, GIVEN_UP, TAKEN, Delivery, Outcome
 from .destinations import NOTIFY, Destination, DestinationError, destinations_of
@@ -59,7 +58,7 @@ def wanted_in(path: str) -> Wanted:
     try:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
-            if found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            if not own_files.is_ours(found) or own_files.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
                 raise SenderProblem(f"{path} is not followed: others than root may write it")
             settings = json.loads(file.read().decode("utf-8"))
         hooks = [
@@ -243,11 +242,11 @@ def _locked(spool: str) -> int:
     """
     try:
         files.make_folder(spool)
-        descriptor = os.open(os.path.join(spool, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(os.path.join(spool, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise SenderProblem(f"{spool} can't be used: {error.strerror}") from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        own_files.lock(descriptor)
     except OSError as error:
         os.close(descriptor)
         raise SenderProblem(

@@ -9,6 +9,7 @@ The role writes the file, people correct it. So whatever is wrong is said with t
 """
 
 import math
+import os
 import re
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tuple
 
@@ -109,7 +110,7 @@ class _Checked:
         return bool(value)
 
     def absolute(self, path: Path, value: Any) -> str:
-        if not self.text(path, value).startswith("/"):
+        if not os.path.isabs(self.text(path, value)):
             self._refuse(path, f"must be a whole path, such as /var/lib/azure-maintenance, not {shown(value)}")
         return str(value).rstrip("/") or "/"
 

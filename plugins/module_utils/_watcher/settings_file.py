@@ -10,6 +10,7 @@ import os
 import stat
 from typing import Optional, Tuple
 
+from .._machine import own_files
 from .._text import one_line
 from .settings import Configuration, SettingsError, parse_settings
 
@@ -75,8 +76,8 @@ class SettingsFile:
 
 def writers(found: os.stat_result) -> str:
     """Who else than root, or this user, may write something; "" when nobody may."""
-    if found.st_uid not in (0, os.geteuid()):
+    if not own_files.is_ours(found):
         return f"user number {found.st_uid}"
-    if found.st_mode & stat.S_IWOTH:
+    if own_files.open_to(found, stat.S_IWOTH):
         return "everybody"
-    return "a group" if found.st_mode & stat.S_IWGRP else ""
+    return "a group" if own_files.open_to(found, stat.S_IWGRP) else ""

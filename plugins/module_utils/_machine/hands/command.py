@@ -13,8 +13,9 @@ from typing import Any, Dict
 from ..._steps.outcome import exit_words, kept_back
 from ..._steps.step_type import Step
 from ..hand import DONE, FAILED, Piece, Progress
-from ..job_hand import JobHand, answer, become, encoded
+from ..job_hand import JobHand, answer, encoded
 from ..keeper import Work
+from ..own_processes import become, set_environment
 
 
 class CommandHand(JobHand):
@@ -24,7 +25,7 @@ class CommandHand(JobHand):
         step = piece.step
 
         def run() -> Dict[str, Any]:
-            os.environb.update({encoded(name): encoded(value) for name, value in step["environment"].items()})
+            set_environment(step["environment"])
             if step.get("chdir"):
                 os.chdir(encoded(_path(step["chdir"])))
             if step.get("creates"):

@@ -19,10 +19,12 @@ from ..._steps.step_type import Step
 from .. import trust
 from ..hand import ABSENT, AGAIN, FAILED, PENDING, Piece, Progress
 from ..hook_files import HookFiles
-from ..job_hand import JobHand, become, encoded
+from ..job_failed import JobFailed
+from ..job_hand import JobHand
 from ..jobs import ABSENT as NEVER_BEGUN
-from ..jobs import CUT_OFF, OVER, JobFailed, Jobs, Seen, account_of
+from ..jobs import CUT_OFF, OVER, Jobs, Seen
 from ..keeper import Work
+from ..own_processes import account_of, argv_of, become, set_environment
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
 """Seconds until a hook that asks for another try gets it; each time twice as long."""
@@ -44,8 +46,8 @@ class HookHand(JobHand):
         def run() -> Dict[str, Any]:
             os.chdir("/")
             os.umask(0o022)
-            os.environb.update({encoded(name): encoded(value) for name, value in environment.items()})
-            return become([path])
+            set_environment(environment)
+            return become(argv_of(path))
 
         return run
 

@@ -13,8 +13,9 @@ from ..._steps.outcome import exit_words
 from ..._steps.step_type import MOST, Step
 from ..._text import one_line
 from ..hand import DONE, FAILED, Case, HandFailed, Piece, Progress
-from ..job_hand import JobHand, become
+from ..job_hand import JobHand
 from ..keeper import Work
+from ..own_processes import become
 
 ANSWERS_WITHIN = 3.0
 """Seconds that systemctl has to say how a service is."""

@@ -7,10 +7,10 @@ Private to this collection.
 """
 
 import os
-import pwd
 import shutil
 from typing import Callable, Dict, List, Mapping, Optional, Set, Tuple
 
+from ..._machine.own_processes import account_named
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
 from ..hooks import PHASES, Hooks
@@ -106,7 +106,7 @@ def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
 
 def _is_user(name: str) -> bool:
     try:
-        pwd.getpwnam(name)
+        account_named(name)
     except KeyError:
         return False
     return True

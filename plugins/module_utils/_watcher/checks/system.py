@@ -12,6 +12,7 @@ import stat
 import sys
 from typing import Callable, Dict, List
 
+from ..._machine import own_files
 from ..reserve import Reserve
 from ..surroundings import Surroundings
 from ..view import SILENT, View
@@ -44,7 +45,7 @@ def folders(folder: str) -> List[Finding]:
         return [Finding(FAIL, "state", f"{folder} can't be looked at: {error.strerror}")]
     if not stat.S_ISDIR(found.st_mode):
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
-    if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o022:
+    if not own_files.is_ours(found) or own_files.open_to(found, 0o022):
         advice = f"chown root {folder} && chmod 0700 {folder}"
         return [Finding(FAIL, "state", f"others than root may write into {folder}", advice)]
     problem = Reserve(folder).problem()

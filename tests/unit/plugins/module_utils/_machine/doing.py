@@ -9,8 +9,8 @@ import time
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import PENDING, Piece
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.types import make_hands
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_hand import become
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import RUNNING, Jobs
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
 
 LONG = 20

@@ -17,6 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     PENDING,
     Progress,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.posix import processes
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,
     Doing,
@@ -203,7 +204,7 @@ def test_with_become_false_it_does_not_run_as_root_because_nobody_says_who_conne
     doing, tmp_path, monkeypatch, login, sudo, user
 ):
     (tmp_path / "loginuid").write_text(login)
-    monkeypatch.setattr(job_hand, "LOGIN_UID", str(tmp_path / "loginuid"))
+    monkeypatch.setattr(processes, "LOGIN_UID", str(tmp_path / "loginuid"))
     monkeypatch.setenv("SUDO_USER", sudo)
     progress = doing.did(do=script('[ "$(id -un)" = $1 ]', user or "root"), become=False)
     if user:
@@ -245,5 +246,5 @@ def test_what_it_lacks_is_seen_by_a_look(doing, tmp_path, monkeypatch, options, 
 
 
 def test_it_lacks_who_it_is_to_run_as(doing, monkeypatch):
-    monkeypatch.setattr(job_hand.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(processes.os, "geteuid", lambda: 1000)
     assert doing.hand.lacks(doing.step(do="ls", become=True)).startswith("the step has become: true, and Ansible runs")

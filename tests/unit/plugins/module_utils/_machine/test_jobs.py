@@ -13,15 +13,15 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import jobs as job_module
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_hand import become
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_failed import JobFailed
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import (
     ABSENT,
     OVER,
     RUNNING,
-    JobFailed,
     Jobs,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.keeper import MOST
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     content,
     ended,
@@ -245,7 +245,7 @@ BEGINNER = """
 import sys, time
 sys.path[:0] = {path!r}
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import jobs_in
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_hand import become
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
 script = "ps -o tty= -p $$ > $1/tty; while [ ! -e $1/go ]; do sleep 0.05; done; echo went > $1/log"
 jobs_in(sys.argv[1]).begin("job", lambda: become(["sh", "-c", script, "sh", sys.argv[1]]), 60)
 print("begun", flush=True)

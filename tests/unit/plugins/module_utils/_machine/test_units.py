@@ -24,14 +24,13 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands import types
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.command import CommandHand
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_failed import JobFailed, NotBegun
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import (
     ABSENT,
     CUT_OFF,
     OVER,
     RUNNING,
-    JobFailed,
     Jobs,
-    NotBegun,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.units import (
     MOST_LAUNCHES,

@@ -1,0 +1,72 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The functions of Windows' own libraries that Python has none for.
+
+Private to this collection.
+"""
+
+import ctypes
+from typing import Any, Dict, List, Tuple
+
+_DWORD, _BOOL, _HANDLE = ctypes.c_uint32, ctypes.c_int, ctypes.c_void_p
+_POINTER, _TEXT = ctypes.c_void_p, ctypes.c_wchar_p
+
+_FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {  # library, result, arguments
+    "AssignProcessToJobObject": ("kernel32", _BOOL, [_HANDLE, _HANDLE]),
+    "CloseHandle": ("kernel32", _BOOL, [_HANDLE]),
+    "CreateJobObjectW": ("kernel32", _HANDLE, [_POINTER, _TEXT]),
+    "GetDiskFreeSpaceExW": ("kernel32", _BOOL, [_TEXT, _POINTER, _POINTER, _POINTER]),
+    "GetExitCodeProcess": ("kernel32", _BOOL, [_HANDLE, _POINTER]),
+    "GetProcessTimes": ("kernel32", _BOOL, [_HANDLE, _POINTER, _POINTER, _POINTER, _POINTER]),
+    "GetTickCount64": ("kernel32", ctypes.c_uint64, []),
+    "LockFileEx": ("kernel32", _BOOL, [_HANDLE, _DWORD, _DWORD, _DWORD, _DWORD, _POINTER]),
+    "MoveFileExW": ("kernel32", _BOOL, [_TEXT, _TEXT, _DWORD]),
+    "NtResumeProcess": ("ntdll", ctypes.c_int32, [_HANDLE]),
+    "OpenProcess": ("kernel32", _HANDLE, [_DWORD, _BOOL, _DWORD]),
+    "QueryInformationJobObject": ("kernel32", _BOOL, [_HANDLE, ctypes.c_int, _POINTER, _DWORD, _POINTER]),
+    "RegCloseKey": ("advapi32", ctypes.c_int32, [_HANDLE]),
+    "RegCreateKeyExW": (
+        "advapi32",
+        ctypes.c_int32,
+        [_HANDLE, _TEXT, _DWORD, _TEXT, _DWORD, _DWORD, _POINTER, _POINTER, _POINTER],
+    ),
+    "SetInformationJobObject": ("kernel32", _BOOL, [_HANDLE, ctypes.c_int, _POINTER, _DWORD]),
+    "TerminateJobObject": ("kernel32", _BOOL, [_HANDLE, ctypes.c_uint]),
+    "UnlockFileEx": ("kernel32", _BOOL, [_HANDLE, _DWORD, _DWORD, _DWORD, _POINTER]),
+}
+
+_libraries: Dict[str, Any] = {}
+
+
+def function(name: str) -> Any:
+    """One of these functions."""
+    library, result, arguments = _FUNCTIONS[name]
+    if library not in _libraries:
+        _libraries[library] = vars(ctypes)["WinDLL"](library, use_last_error=True)
+    found = getattr(_libraries[library], name)
+    found.restype, found.argtypes = result, arguments
+    return found
+
+
+def did(name: str, *arguments: Any) -> Any:
+    """Call a function that returns nothing (0, no handle) when it fails.
+
+    :raises OSError: as Python's own functions raise it
+    """
+    result = function(name)(*arguments)
+    if not result:
+        raise last_error()
+    return result
+
+
+def last_error(path: str = "") -> OSError:
+    """Why the last call failed."""
+    number = vars(ctypes)["get_last_error"]()
+    words = vars(ctypes)["FormatError"](number).strip()
+    error: OSError = OSError(0, words, path or None, number)  # Windows' number decides which kind of OSError it is
+    return error
+
+
+def close(handle: Any) -> None:
+    function("CloseHandle")(handle)

@@ -1,0 +1,11 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps the jobs of these tests, and does their work: as the watcher's program does it, but hooks may be Python, too."""
+
+import sys
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import job, processes
+
+processes.INTERPRETERS[".py"] = [sys.executable]
+sys.exit(job.main(sys.argv[1:]))
