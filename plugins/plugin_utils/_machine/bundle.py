@@ -22,7 +22,7 @@ COLLECTION = pathlib.Path(__file__).parents[3]
 MODULE_UTILS = COLLECTION / "plugins" / "module_utils"
 PACKAGES = ("_events", "_imds", "_machine", "_operations", "_steps")
 WATCHER = (*PACKAGES, "_watcher")
-LEFT_OUT = ("_module.py", "_imds/requests_transport.py")  # they need more than Python
+LEFT_OUT = ("_module.py", "_imds/requests_transport.py", "_machine/windows/")  # they need more than Python, or another system
 NAME = "azure_maintenance"  # of the package that module_utils is on the machine
 
 MAIN = f"from {NAME}._machine.process import main\n\nmain()\n"
@@ -75,6 +75,6 @@ def _files(packages: Sequence[str], main: str) -> dict[str, str]:
     paths = [*MODULE_UTILS.glob("*.py"), *(path for room in packages for path in (MODULE_UTILS / room).rglob("*.py"))]
     for path in paths:
         inside = path.relative_to(MODULE_UTILS).as_posix()
-        if inside not in LEFT_OUT:
+        if not inside.startswith(LEFT_OUT):
             found[f"{NAME}/{inside}"] = path.read_text(encoding="utf-8")
     return found
