@@ -22,7 +22,11 @@ COLLECTION = pathlib.Path(__file__).parents[3]
 MODULE_UTILS = COLLECTION / "plugins" / "module_utils"
 PACKAGES = ("_events", "_imds", "_machine", "_operations", "_steps")
 WATCHER = (*PACKAGES, "_watcher")
-LEFT_OUT = ("_module.py", "_imds/requests_transport.py", "_machine/windows/")  # they need more than Python, or another system
+LEFT_OUT = (
+    "_module.py",
+    "_imds/requests_transport.py",
+    "_machine/windows/",
+)  # they need more than Python, or another system
 NAME = "azure_maintenance"  # of the package that module_utils is on the machine
 
 MAIN = f"from {NAME}._machine.process import main\n\nmain()\n"
