@@ -5,20 +5,19 @@
 
 import functools
 import itertools
-import os
 import signal
 import time
 
 import judge
 import pytest
-from machines import host
+from machines import host, settings
 
 AFFECTED = ("web2", "web3")
 # When a run is cut off: so many calls to web2 after it has begun, and twice in the last of them. Every run goes on where the
 # one before was cut off: so these are moments all over a maintenance. CI has time for one maintenance, AZM_FLEET_LIVES=all
 # has all 20 moments.
 LIVES = [(3, 4, 6)]
-if os.environ.get("AZM_FLEET_LIVES") == "all":
+if settings.ALL:
     LIVES += [(2, 7), (5, 8), (3, 9, 10)]
 SECONDS = (0.05, 0.5)
 LONGEST_LIFE = 15.0  # for one in which web2 is away

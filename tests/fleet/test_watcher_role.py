@@ -6,7 +6,7 @@
 import json
 
 import pytest
-from machines import host
+from machines import host, settings
 
 DEPLOY = "cloudops.azure_maintenance.deploy_watcher"
 REMOVE = "cloudops.azure_maintenance.remove_watcher"
@@ -17,6 +17,7 @@ PROGRAMS = "/usr/local/lib/azure-maintenance"
 SETTINGS = "/etc/azure-maintenance/watcher.json"
 STATE = "/var/lib/azure-maintenance"
 NOTES = "/var/tmp/hooks"
+at_length = pytest.mark.skipif(not settings.ALL, reason=settings.ONLY_ALL)
 SECRET = "a secret that nobody sees"
 
 
@@ -89,6 +90,7 @@ def test_it_is_installed_once_and_looks(lone, deploy, azure):
     assert not lone.file(NOTES).exists
 
 
+@at_length
 def test_what_systemd_thinks_of_it(lone, deploy):
     deploy()
     said = lone.run(f"journalctl -b -o cat _PID=1 | grep -i '{SERVICE}'").stdout
@@ -130,6 +132,7 @@ def test_files_are_of_root_and_secrets_are_nowhere(lone, deploy, ansible):
     assert lone.file("/etc/azure-maintenance/secrets").listdir() == []
 
 
+@at_length
 def test_another_version_takes_over_and_runs_no_hook(lone, deploy):
     deploy(__watcher_version="1.0.0")
     before = main_pid(lone)
@@ -146,6 +149,7 @@ def test_another_version_takes_over_and_runs_no_hook(lone, deploy):
     assert not lone.file(NOTES).exists
 
 
+@at_length
 def test_bad_input_changes_nothing(lone, refused):
     assert "phase" in refused(DEPLOY, watcher_hooks=[hook("prepair")])
     assert "has no user nobody-here" in refused(DEPLOY, watcher_hooks=[hook("prepare", user="nobody-here")])
@@ -163,6 +167,7 @@ def test_bad_input_changes_nothing(lone, refused):
         assert not lone.file(path).exists
 
 
+@at_length
 def test_an_image_has_it_enabled_and_no_state(lone, deploy):
     assert deploy(watcher_image=True, watcher_endpoint="http://127.0.0.1:9") > 0
     assert lone.service(SERVICE).is_enabled and not lone.service(SERVICE).is_running
@@ -192,6 +197,7 @@ def test_a_machine_that_is_out_of_service_keeps_its_watcher(azure, machines, lon
     assert len(machines["lone1"].times("prepared")) == len(machines["lone1"].times("recovered")) == 1
 
 
+@at_length
 def test_through_its_own_reboot(azure, machines, lone, deploy):
     deploy()
     boot = machines["lone1"].boot_id()

@@ -8,11 +8,13 @@ import time
 
 import judge
 import pytest
+from machines import settings
 
 DEPLOY = "cloudops.azure_maintenance.deploy_watcher"
 REMOVE = "cloudops.azure_maintenance.remove_watcher"
 SERVICE = "azure-maintenance"
 NOTES = "/var/tmp/hooks"
+at_length = pytest.mark.skipif(not settings.ALL, reason=settings.ONLY_ALL)
 STEPS = [
     {
         "type": "command",
@@ -62,6 +64,7 @@ def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy
     assert sorted(done.result["events"][0]["prepared"]) == sorted(done.result["events"][0]["recovered"]) == [*affected]
 
 
+@at_length
 def test_a_run_refuses_a_machine_whose_watcher_lacks_a_step(azure, machines, maintain, deploy):
     deploy("web2", watcher_prepare_before=86400, watcher_approve="never")
     more = [*STEPS, {"type": "service", "service": "nginx"}]
@@ -73,6 +76,7 @@ def test_a_run_refuses_a_machine_whose_watcher_lacks_a_step(azure, machines, mai
     assert any("it lacks: stop the service nginx" in problem for problem in done.result["problems"]), done.result
 
 
+@at_length
 def test_a_watcher_that_is_killed_again_and_again(azure, machines, deploy, on):
     """At random instants of one event's life, 50 at least: each hook and each step is begun once."""
     lone = machines["lone1"]
