@@ -113,7 +113,7 @@ FAULTS = {
     "silent": Fault(
         "silent",
         "nobody says who was hit",
-        [("event_news", "EventNews._take_hit", lambda _real: lambda _self, life: life)],
+        [("event_news", "EventNews._take_strike", lambda _real: lambda _self, life: life)],
     ),
 }
 
