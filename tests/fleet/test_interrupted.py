@@ -10,14 +10,15 @@ import time
 
 import judge
 import pytest
-from machines import host, settings
+from length import ALL, at_length
+from machines import host
 
 AFFECTED = ("web2", "web3")
 # When a run is cut off: so many calls to web2 after it has begun, and twice in the last of them. Every run goes on where the
 # one before was cut off: so these are moments all over a maintenance. CI has time for one maintenance, AZM_FLEET_LIVES=all
 # has all 20 moments.
 LIVES = [(3, 4, 6)]
-if settings.ALL:
+if ALL:
     LIVES += [(2, 7), (5, 8), (3, 9, 10)]
 SECONDS = (0.05, 0.5)
 LONGEST_LIFE = 15.0  # for one in which web2 is away
@@ -25,7 +26,7 @@ LONGEST_LIFE = 15.0  # for one in which web2 is away
 
 @pytest.mark.parametrize(
     "number, all_of_it, later",
-    [(signal.SIGKILL, True, 0.0), (signal.SIGTERM, False, 0.2)],
+    [(signal.SIGKILL, True, 0.0), pytest.param(signal.SIGTERM, False, 0.2, marks=at_length)],
     ids=["all of it killed at once", "asked to end"],
 )
 @pytest.mark.parametrize("lives", LIVES, ids=str)

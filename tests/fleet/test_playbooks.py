@@ -4,6 +4,7 @@
 """The other playbooks, and role emulator, on the same machines."""
 
 import judge
+from length import at_length
 
 STATUS = "cloudops.azure_maintenance.status"
 REHEARSE = "cloudops.azure_maintenance.rehearse"
@@ -25,6 +26,7 @@ def test_status_tells_what_each_machine_sees(azure, machines, ansible):
     judge.not_approved(azure)
 
 
+@at_length
 def test_a_rehearsal_drains_and_brings_back_and_leaves_nothing(azure, machines, ansible, user, on):
     boots = machines.boot_ids()
     ansible.run(

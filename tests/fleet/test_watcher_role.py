@@ -6,7 +6,8 @@
 import json
 
 import pytest
-from machines import host, settings
+from length import at_length
+from machines import host
 
 DEPLOY = "cloudops.azure_maintenance.deploy_watcher"
 REMOVE = "cloudops.azure_maintenance.remove_watcher"
@@ -17,7 +18,6 @@ PROGRAMS = "/usr/local/lib/azure-maintenance"
 SETTINGS = "/etc/azure-maintenance/watcher.json"
 STATE = "/var/lib/azure-maintenance"
 NOTES = "/var/tmp/hooks"
-at_length = pytest.mark.skipif(not settings.ALL, reason=settings.ONLY_ALL)
 SECRET = "a secret that nobody sees"
 
 
@@ -71,6 +71,7 @@ def main_pid(machine, service=SERVICE):
     return machine.check_output(f"systemctl show --value -p MainPID {service}")
 
 
+@at_length
 def test_it_is_installed_once_and_looks(lone, deploy, azure):
     assert deploy("--check") > 0
     for path in (UNIT, PROGRAMS, "/etc/azure-maintenance", STATE):
@@ -101,6 +102,7 @@ def test_what_systemd_thinks_of_it(lone, deploy):
     assert float(exposure.split(":")[1].split()[0]) < 5, exposure
 
 
+@at_length
 def test_files_are_of_root_and_secrets_are_nowhere(lone, deploy, ansible):
     reports = [{"url": "https://127.0.0.1:9/hook", "secret": SECRET}]
     done = ansible.run(

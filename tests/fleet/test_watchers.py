@@ -8,13 +8,12 @@ import time
 
 import judge
 import pytest
-from machines import settings
+from length import at_length
 
 DEPLOY = "cloudops.azure_maintenance.deploy_watcher"
 REMOVE = "cloudops.azure_maintenance.remove_watcher"
 SERVICE = "azure-maintenance"
 NOTES = "/var/tmp/hooks"
-at_length = pytest.mark.skipif(not settings.ALL, reason=settings.ONLY_ALL)
 STEPS = [
     {
         "type": "command",

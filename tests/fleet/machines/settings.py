@@ -24,9 +24,6 @@ CONTROLLER_ADDRESS = "10.77.0.2"
 CONTROL_ADDRESS = "10.77.0.3"  # the emulator's control API, in the namespace AZURE
 CONTROL_PORT = 8081
 
-ALL = os.environ.get("AZM_FLEET_LIVES") == "all"  # also what CI has no time for
-ONLY_ALL = "minutes long: CI has no time for it; AZM_FLEET_LIVES=all runs it, before a release"
-
 USER = "ops"  # an ordinary user with sudo, as on most real fleets
 
 # --variant=minbase, plus these. A changed list rebuilds the root file system.
