@@ -49,6 +49,3 @@ def _said(jobs: WindowsJobs, order: Dict[str, Any]) -> Dict[str, Any]:
     except Exception as error:  # it is the step's failure, whatever it is
         return {"problem": one_line(error) or type(error).__name__}
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
