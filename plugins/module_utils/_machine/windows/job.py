@@ -48,4 +48,3 @@ def _said(jobs: WindowsJobs, order: Dict[str, Any]) -> Dict[str, Any]:
         return {"problem": one_line(f"{error.filename}: {error.strerror}" if error.filename else error)}
     except Exception as error:  # it is the step's failure, whatever it is
         return {"problem": one_line(error) or type(error).__name__}
-
