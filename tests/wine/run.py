@@ -23,7 +23,7 @@ FILES = [
     "_imds/test_transports_real.py",
     *(f"_machine/test_{name}.py" for name in ("elsewhere", "looks", "mark", "outage", "outage_hooks", "program")),
     *(f"_watcher/test_{name}.py" for name in ("delivery", "destinations", "handling", "history", "life", "looking")),
-    *(f"_watcher/test_{name}.py" for name in ("outage", "outbox", "report", "reserve", "secret", "settings")),
+    *(f"_watcher/test_{name}.py" for name in ("outbox", "report", "reserve", "secret", "settings", "watcher_outage")),
     *(f"_watcher/test_{name}.py" for name in ("spool", "times", "turns", "watcher_orders")),
 ]
 

@@ -113,7 +113,9 @@ class TestItBegins:
         assert said and "Go on" in after and "Go on" not in before
 
     def test_it_is_kept_with_the_result(self, began):
-        assert len(began.kept) == began.printed.count("[WARNING]: ") and all(one in began.printed for one in began.kept)
+        printed = "".join(began.printed.split())  # ansible-core 2.16 breaks lines, within words as well
+        assert len(began.kept) == began.printed.count("[WARNING]: ")
+        assert all("".join(one.split()) in printed for one in began.kept)
 
     def test_it_takes_no_call_of_its_own(self, began):
         assert (

@@ -214,7 +214,21 @@ def authority(tmp_path_factory):
 
     (folder / "names").write_text("subjectAltName=DNS:localhost\n", encoding="ascii")
     key = ["-newkey", "rsa:2048", "-nodes"]
-    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=Test authority")
+    openssl(
+        "req",
+        "-x509",
+        *key,
+        "-keyout",
+        "ca.key",
+        "-out",
+        "ca.pem",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=Test authority",
+        "-addext",
+        "keyUsage=critical,keyCertSign",
+    )
     openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost")
     signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names", "-days", "2"]
     openssl("x509", "-req", "-in", "server.csr", "-out", "server.pem", *signed)
