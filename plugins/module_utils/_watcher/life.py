@@ -54,6 +54,11 @@ class Life(NamedTuple):
         return self.gone is None
 
     @property
+    def is_recalled(self) -> bool:
+        """Whether only the mark tells of it so far: it may have started since, or be over."""
+        return self.blind >= FOREVER
+
+    @property
     def is_coming(self) -> bool:
         """Whether it is announced, and can still be prepared for."""
         return self.is_open and not self.started and (self.event.is_scheduled or self.event.is_advice)

@@ -108,7 +108,9 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
     if again and not (here.facts.settled or must):
         return None  # what the boot is still starting would only be stopped to be started by it
     left = min(wishes[life.key].budget for life in lives)
-    still = left <= 0 or any(life.absent is not None for life in lives) or (_is_struck(here) and not must)
+    # Nobody has seen it: what restarted the machine may well have been this event.
+    unseen = any(life.absent is not None or (life.is_recalled and _has_restarted(here)) for life in lives)
+    still = left <= 0 or unseen or (_is_struck(here) and not must)
     is_new = here.marked.whose == NOBODY or outage != here.marked.outage
     if still and is_new:
         return None
@@ -126,9 +128,15 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
 
 
 def _is_to_be_done_again(here: Here, lives: List[Life]) -> bool:
-    """Whether the machine was started anew since its steps were done, by nobody's event: the boot has started its services."""
-    restarted = here.marked.boot_id not in ("", here.facts.moment.boot_id)
-    return restarted and any(life.is_coming for life in lives)
+    """Whether the machine was started anew since its steps were done, by nobody's event: the boot has started its services.
+
+    That it was nobody's is only known once a document still announces the event.
+    """
+    return _has_restarted(here) and any(life.is_coming and not life.is_recalled for life in lives)
+
+
+def _has_restarted(here: Here) -> bool:
+    return here.marked.boot_id not in ("", here.facts.moment.boot_id)
 
 
 def _note_down(here: Here, struck: List[Life]) -> Optional[Go]:

@@ -57,7 +57,7 @@ class Life:
             machine.taken or (machine.up and machine.watcher and machine.mark is None)
             for machine in self.machines.values()
         )
-        return self.clock.now > ended + (12.0 if quiet else 180.0)
+        return self.clock.now > ended + (12.0 if quiet else 300.0)
 
     # ---- machines ----
 
@@ -188,6 +188,8 @@ class Life:
                 self.clock.at(self._moment(), self._set_clock, machine, chance.choice((-3600.0, 3600.0, 7.0)))
             if chance.random() < 0.3:
                 machine.post_faults = [chance.choice(("ok", "lost", "unanswered", "refused")) for _each in range(3)]
+            if chance.random() < 0.4:
+                machine.first_answers = [chance.choice((0.0, 2.0, 30.0, 100.0)) for _each in range(4)]
             if chance.random() < 0.05:
                 self._make_copy(machine)
         for _each in some(0.15, 2):

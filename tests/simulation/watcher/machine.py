@@ -63,6 +63,7 @@ class Machine:
         self.copied_hold = False
         self.post_faults: list[str] = []  # one for each of the first posts: ok, lost, unanswered, refused
         self.settles = 10.0  # seconds from a boot until its jobs are over
+        self.first_answers = [0.0]  # seconds from a boot until events are answered, boot by boot; the name is known before
         self.up, self.taken, self.going_down = True, False, False
         self.boots, self.booted_at = 1, -500.0
         self.watcher: Any = None
@@ -180,6 +181,8 @@ class Machine:
 
     def _boot(self) -> None:
         self.up, self.boots, self.booted_at = True, self.boots + 1, self.clock.now
+        waits = self.first_answers[min(self.boots, len(self.first_answers)) - 1]
+        self.windows["blind"].append((self.clock.now, self.clock.now + waits))
         self.note("up")
         self.start_watcher()
 

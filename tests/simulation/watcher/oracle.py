@@ -16,6 +16,7 @@ from .machine import Machine
 from .witness import TAKES_AWAY, Witness
 
 PREPARES = ("prepare", "hold", "prepare_and_approve")
+BLIP = 3.0  # seconds for which documents may be empty: nobody can tell that from an event that has left
 SLACK = 3.0  # seconds: a tick or two, and what a call takes
 
 
@@ -73,7 +74,7 @@ class Judge:
                 not alone
                 and noticed
                 and other.left is not None
-                and 0 <= at - other.left < machine.settings.spaces - 1.5
+                and 0 <= at - other.left < machine.settings.spaces - BLIP
                 and other.shown < at
             ):
                 self._say_wrong(
@@ -102,6 +103,8 @@ class Judge:
                 self._say_wrong("once", at, seer, f"{key} was begun twice in outage {line['outage']}")
         if to == "undo":
             self._undone(at, key, seer)
+        elif not seer.has_looked_since_boot:
+            self._say_wrong("unseen", at, seer, f"{key} was begun before anybody had looked since the machine's start")
         elif seer.struck() and not seer.must_prepare(at):
             self._say_wrong("struck", at, seer, f"{key} was begun under {seer.struck()[0]}")
 

@@ -20,6 +20,7 @@ class Witness:
         self.name, self.settings = machine.name, machine.settings
         self.look: dict[str, tuple[str, float, tuple[str, ...]]] = {}
         self.looked = -1e9
+        self.has_looked_since_boot = True
         self.ever_seen: set[str] = set()
         self.last_seen: dict[str, float] = {}
         self.resources: dict[str, set[str]] = {}
@@ -72,7 +73,7 @@ class Witness:
             self.last_seen[key] = at
             self.resources.setdefault(key, set()).update(names)
             self.longest_notice.setdefault(key, not_before - at)
-        self.look, self.looked = now, at
+        self.look, self.looked, self.has_looked_since_boot = now, at, True
 
     def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
         return any(name != self.name for name in entry[2])
@@ -101,7 +102,7 @@ class Witness:
         self.prepared_at = 0.0
 
     def _up(self, line: dict[str, Any]) -> None:
-        self.machine_booted = line["at"]
+        self.machine_booted, self.has_looked_since_boot = line["at"], False
 
     def _going_down(self, line: dict[str, Any]) -> None:
         self.going_down = True
@@ -152,7 +153,7 @@ class Witness:
 
     def _is_due(self, key: str, left: float) -> bool:
         margin = min(30.0, 0.1 * max(self.first_notice.get(key, 0.0), 0.0))
-        return left <= max(self.settings.before, self.settings.limits + margin) + 1.0
+        return self.clock_is_wrong or left <= max(self.settings.before, self.settings.limits + margin) + 1.0
 
     # ---- may it, should it ----
 
@@ -216,7 +217,7 @@ class Witness:
     def is_back_in_service(self, key: str, at: float) -> bool:
         """Whether the machine counts as prepared for what comes, and has been started anew since by nobody's event."""
         settled = at - self.machine_booted > self.machine.settles + 1.0
-        can_act = not (self.is_full(at) or self.going_down or not self.is_named or self.struck())
+        can_act = not (self.is_full(at) or self.going_down or not self.is_named or self.struck() or self.clock_is_wrong)
         return self.look[key][0] == "Scheduled" and self.is_prepared(key) and not self.is_out and settled and can_act
 
     def is_neglected(self, key: str, at: float) -> bool:

@@ -40,10 +40,7 @@ class Running:
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
-        self.process.wait(30)
-        out, err = self.process.stdout.read(), self.process.stderr.read()
-        self.process.stdout.close()
-        self.process.stderr.close()
+        out, err = self.process.communicate(timeout=30)
         return self.process.returncode, out, err
 
 

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The limit of open files: used to the full, and one line when that isn't enough."""
 
+import asyncio
+import errno
 import json
 import resource
 import signal
@@ -11,6 +13,7 @@ import socket
 import pytest
 from emulator_harness import METADATA, address, exchange, until
 from emulator_program import PATH, VM
+from imds_emulator import open_files
 
 GET = f"GET {PATH} HTTP/1.1\r\nMetadata: true\r\n\r\n".encode()
 
@@ -54,3 +57,20 @@ def test_exhaustion_is_said_once_and_ends_with_its_cause(run, connect):
         connection.close()
     until(lambda: json.loads(exchange(address(running.metadata), "GET", PATH, METADATA).body.decode()))
     assert running.stop(signal.SIGTERM) == (0, b"", b"")
+
+
+def test_what_asyncio_does_late_is_no_news(capfd, caplog):
+    """It tries again to accept where nobody listens any more, once for each that had waited."""
+    loop, says = asyncio.new_event_loop(), open_files.Exhaustion()
+    closed = socket.socket()
+    closed.close()
+    try:
+        with pytest.raises(ValueError) as late:
+            loop.add_reader(closed.fileno(), int)
+        says(loop, {"message": "late", "exception": late.value})
+        assert [record.message for record in caplog.records] == ["late"], "nothing was exhausted: it is a fault"
+        says(loop, {"message": "socket.accept() out of system resource", "exception": OSError(errno.EMFILE, "many")})
+        says(loop, {"message": "late", "exception": late.value})
+        assert len(caplog.records) == 1 and capfd.readouterr().err.count("\n") == 1
+    finally:
+        loop.close()

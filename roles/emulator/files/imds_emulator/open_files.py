@@ -32,6 +32,8 @@ class Exhaustion:
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: Dict[str, Any]) -> None:
         problem = context.get("exception")
+        if self._reported and isinstance(problem, ValueError) and "file descriptor" in str(problem):
+            return  # asyncio would accept again, on a socket that has been closed meanwhile
         if not isinstance(problem, OSError) or problem.errno not in EXHAUSTED:
             loop.default_exception_handler(context)
         elif not self._reported:

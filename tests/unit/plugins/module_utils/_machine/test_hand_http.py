@@ -179,7 +179,7 @@ def test_it_gives_up_with_what_it_last_saw(doing, application):
     assert progress == Progress(
         FAILED, "status 503, a body without it; wanted: status 200, a body that contains 'well'"
     )
-    assert len(application.asked()) == 3
+    assert 2 <= len(application.asked()) <= 3, "once a second, where the machine is fast enough"
 
 
 def test_an_answer_that_does_not_come_takes_no_longer_than_its_time(doing, application):

@@ -101,6 +101,7 @@ class Story:
         if restart:  # the watcher, or the whole machine
             if restart == "machine":
                 self.world["boot"] += "'"
+            self.look = None
             self.handling = Handling(json.loads(json.dumps(self.remembered)) if restart == "watcher" else {})
         if "settings" in given:
             more = given.pop("settings")
