@@ -63,7 +63,9 @@ class Machine:
         self.copied_hold = False
         self.post_faults: list[str] = []  # one for each of the first posts: ok, lost, unanswered, refused
         self.settles = 10.0  # seconds from a boot until its jobs are over
-        self.first_answers = [0.0]  # seconds from a boot until events are answered, boot by boot; the name is known before
+        self.first_answers = [
+            0.0
+        ]  # seconds from a boot until events are answered, boot by boot; the name is known before
         self.up, self.taken, self.going_down = True, False, False
         self.boots, self.booted_at = 1, -500.0
         self.watcher: Any = None
