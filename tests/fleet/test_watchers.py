@@ -67,10 +67,12 @@ def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy
 def test_a_run_refuses_a_machine_whose_watcher_lacks_a_step(azure, machines, maintain, deploy):
     deploy("web2", watcher_prepare_before=86400, watcher_approve="never")
     more = [*STEPS, {"type": "service", "service": "nginx"}]
-    run = maintain(drain_steps=more, maintain_event_timeout=20)
-    azure.inject("Reboot", ["web2"], notice=36000, tail=60)
+    run = maintain(drain_steps=more)
+    event = azure.inject("Reboot", ["web2"], notice=600, tail=60)
     done = run.wait()
     judge.not_approved(azure)
+    judge.prepared_before(machines, ["web2"], azure.times(event, "started")[0])
+    judge.recovered_after(machines, ["web2"], azure.times(event, "gone")[0])
     assert done.status != 0
     assert any("it lacks: stop the service nginx" in problem for problem in done.result["problems"]), done.result
 
