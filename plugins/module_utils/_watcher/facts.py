@@ -70,7 +70,7 @@ class Settings(NamedTuple):
     prepare_before: float = 300.0  # seconds
     limits: float = 0.0  # the sum of the limits of its prepare hooks and steps
     undo_limits: float = 0.0  # and of what takes them back
-    spaces: float = 120.0  # seconds between another machine's outage and its own
+    turn_after: float = 120.0  # seconds from when another machine's event has left the document
 
 
 class Facts(NamedTuple):

@@ -236,6 +236,7 @@ _KEYS: Dict[str, _Check] = {
     "approve": _one_of(ALONE, NEVER),
     "policy": _Checked.policy,
     "prepare_before": _seconds(0.0),
+    "turn_after": _seconds(0.0),
     "hook_limit": _seconds(1.0),
     "hooks": _Checked.hooks,
     "hooks_folder": _Checked.absolute,

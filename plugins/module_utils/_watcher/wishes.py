@@ -128,7 +128,7 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
         return f"its hours ({decision.hours.words}) are not open"
     if here.document is None:
         return "no document has come so far"
-    return not_its_turn(event, here.document, here.name, here.quiet, facts.settings.spaces)
+    return not_its_turn(event, here.document, here.name, here.quiet, facts.settings.turn_after)
 
 
 def _not_yet(here: Here, life: Life, decision: Decision) -> str:

@@ -28,11 +28,12 @@ LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten mi
 _CHOICES = {"act": ("prepare", "report"), "approve": ("alone", "never")}
 _LEAST = {  # the lowest value of each number; of the others, more than 0
     "prepare_before": 0.0,
+    "turn_after": 0.0,
     "settle": 0.0,
     "history_bytes": 10000.0,
     "spool_bytes": 10000.0,
 }
-_NUMBERS = ("prepare_before", "hook_limit", "settle", "interval", "history_bytes", "spool_bytes")
+_NUMBERS = ("prepare_before", "turn_after", "hook_limit", "settle", "interval", "history_bytes", "spool_bytes")
 _REPORT_KEYS = ("url", "secret", "proxy", "ca_file")
 
 

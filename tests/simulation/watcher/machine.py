@@ -27,10 +27,10 @@ class Settings:
     """What the user of one machine wants, in plain words."""
 
     def __init__(
-        self, do: str, act: str, approve: str, before: float, spaces: float, limits: float, undo: float
+        self, do: str, act: str, approve: str, before: float, turn_after: float, limits: float, undo: float
     ) -> None:
         self.do, self.act, self.approve, self.before = do, act, approve, before
-        self.spaces, self.limits, self.undo = spaces, limits, undo
+        self.turn_after, self.limits, self.undo = turn_after, limits, undo
 
 
 class Machine:
@@ -63,7 +63,9 @@ class Machine:
         self.copied_hold = False
         self.post_faults: list[str] = []  # one for each of the first posts: ok, lost, unanswered, refused
         self.settles = 10.0  # seconds from a boot until its jobs are over
-        self.first_answers = [0.0]  # seconds from a boot until events are answered, boot by boot; the name is known before
+        self.first_answers = [
+            0.0
+        ]  # seconds from a boot until events are answered, boot by boot; the name is known before
         self.up, self.taken, self.going_down = True, False, False
         self.boots, self.booted_at = 1, -500.0
         self.watcher: Any = None
@@ -88,7 +90,7 @@ class Machine:
             settings.before,
             settings.limits,
             settings.undo,
-            settings.spaces,
+            settings.turn_after,
         )
 
     @property

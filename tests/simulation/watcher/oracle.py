@@ -74,7 +74,7 @@ class Judge:
                 not alone
                 and noticed
                 and other.left is not None
-                and 0 <= at - other.left < machine.settings.spaces - BLIP
+                and 0 <= at - other.left < machine.settings.turn_after - BLIP
                 and other.shown < at
             ):
                 self._say_wrong(

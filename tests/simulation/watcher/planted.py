@@ -35,7 +35,7 @@ def _lists_only_us(real: Any) -> Any:
 
 
 def _always_quiet(real: Any) -> Any:
-    return lambda event, document, name, _quiet, spaces: real(event, document, name, 1e9, spaces)
+    return lambda event, document, name, _quiet, after: real(event, document, name, 1e9, after)
 
 
 def _begins_more(real: Any) -> Any:

@@ -188,7 +188,7 @@ class Witness:
         why = self.why_not_allowed(key, at) or self.why_not_turn(key)
         if why:
             return why
-        if at - self.quiet_since < self.settings.spaces + 1.0:
+        if at - self.quiet_since < self.settings.turn_after + 1.0:
             return "too little is known of others"
         left = self.look[key][1] - at
         if (

@@ -25,6 +25,7 @@ OPTIONS = {
     "approve": "alone",
     "policy": DEFAULT_POLICY,
     "prepare_before": "300",
+    "turn_after": "120",
     "settle": 300,
     "hooks": [],
     "hook_limit": 300,
@@ -65,6 +66,7 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
     assert settings["format"] == 1
     assert settings["discover"] is False and settings["resource_name"] is None
     assert settings["prepare_before"] == 300.0 and settings["history_bytes"] == 1048576
+    assert settings["turn_after"] == 120.0
     assert settings["policy"] == DEFAULT_POLICY
     assert set(settings) == {
         *(
@@ -80,7 +82,7 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
             "discover",
         ),
         *("api_version", "resource_name", "interval", "reports", "folder", "hooks_folder", "settle", "history_bytes"),
-        "spool_bytes",
+        *("spool_bytes", "turn_after"),
     }
 
 
@@ -134,6 +136,7 @@ def test_a_verification_is_refused():
         ),
         ({"endpoint": "169.254.169.254"}, "watcher_endpoint: The endpoint '169.254.169.254' can't be used"),
         ({"prepare_before": -1}, "watcher_prepare_before is -1, not a number, 0 or more"),
+        ({"turn_after": -1}, "watcher_turn_after is -1, not a number, 0 or more"),
         ({"hook_limit": 0}, "watcher_hook_limit is 0, not a number, more than 0"),
         ({"interval": "fast"}, "watcher_interval is 'fast', not a number"),
         ({"settle": True}, "watcher_settle is True, not a number"),
