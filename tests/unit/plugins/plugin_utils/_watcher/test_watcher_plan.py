@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import Unknown
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import (
     files_of,
     kind_of_mark,
@@ -200,15 +201,16 @@ def test_a_policy_that_matches_nothing_is_warned_of():
 
 
 def test_a_variable_that_was_misspelt_is_refused_and_one_that_is_like_none_is_warned_of():
-    names, known = (
-        ["watcher_act", "watcher_aprove", "watcher_of_somebody_else", "aprove"],
-        ["watcher_act", "watcher_approve"],
-    )
-    made = files_of(OPTIONS, steps(), lambda path: None, names, known)
+    slip = Unknown("watcher_aprove", " (did you mean 'watcher_approve'?)")
+    others = [Unknown("watcher_zzzz", ""), Unknown("drain_stepz", " (did you mean 'drain_steps'?)")]
+    made = files_of(OPTIONS, steps(), lambda path: None, [slip, *others])
     assert made["errors"] == ["watcher_aprove is no variable of role watcher (did you mean 'watcher_approve'?)"]
-    made = files_of(OPTIONS, steps(), lambda path: None, names[2:], known)
+    assert made["settings"] == {}
+    made = files_of(OPTIONS, steps(), lambda path: None, others)
     assert made["errors"] == []
-    assert made["warnings"] == ["watcher_of_somebody_else is no variable of role watcher."]
+    assert made["warnings"] == [
+        "This collection has no variable watcher_zzzz, drain_stepz (did you mean 'drain_steps'?): unless it is one of your own, correct it."
+    ]
 
 
 # ---- what an earlier deployment has left ----
