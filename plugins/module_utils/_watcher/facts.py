@@ -94,3 +94,4 @@ class Facts(NamedTuple):
     going_down: bool  # the system is being shut down
     settled: bool  # the jobs of its boot are over, or have been waited for long enough
     crippled: str  # why the state can't be written; "" when it can
+    put_back: FrozenSet[str] = frozenset()  # keys of the events in spite of which a person has put the machine back

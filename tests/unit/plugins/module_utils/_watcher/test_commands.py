@@ -156,6 +156,13 @@ def test_status_of_a_machine_that_is_out(machine):
     assert "Events     E1\n" in machine.out
 
 
+def test_status_of_a_machine_that_was_put_back(machine):
+    machine.state(events=["E1", "E2"], put_back=["E2"])
+    machine.call("status")
+    words = "Events E1, E2 (in spite of which somebody has put the machine back)"
+    assert words in " ".join(machine.out.split())
+
+
 def test_status_of_a_step_that_failed(machine):
     machine.state().mark(phase="half", kind="run", state="not_taken_back", note="exit\n\x1b[31m code 1")
     machine.call("status")
@@ -253,7 +260,8 @@ def test_whatever_is_damaged_there_are_words(machine, name, content):
 
 def test_a_published_state_of_odd_things(machine):
     odd = dict.fromkeys(
-        ("act", "events", "problems", "orders", "name", "since", "version", "looked_at", "pid"), {"a": [None]}
+        ("act", "events", "put_back", "problems", "orders", "name", "since", "version", "looked_at", "pid"),
+        {"a": [None]},
     )
     machine.state(**odd)
     assert machine.call("status") == WRONG
