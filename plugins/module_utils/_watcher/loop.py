@@ -8,7 +8,7 @@ Private to this collection.
 It ticks in one thread, which alone changes anything. All that may hang is done beside it.
 """
 
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .._text import one_line
 from .acts import Approve, Go, PutAside, Remember, Say
@@ -41,6 +41,11 @@ class Loop:
         self._crash: Tuple[str, float] = ("", 0.0)
         self._said_alive = float("-inf")
         self._said: List[str] = []
+
+    @property
+    def outcomes(self) -> List[Dict[str, Any]]:
+        """What came of the last orders."""
+        return self._obeying.outcomes
 
     def stop(self) -> None:
         self._stopping = True

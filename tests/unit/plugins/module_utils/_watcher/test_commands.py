@@ -17,6 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import ordering, surroundings
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import COMMANDS, main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
@@ -353,12 +354,14 @@ class Service:
 
     def __enter__(self):
         self.machine.state()
+        self._alone = Alone(str(self.machine.folder))
         self._thread.start()
         return self
 
     def __exit__(self, *_exc_info):
         self._stop.set()
         self._thread.join(5)
+        self._alone.release()
 
 
 def test_an_order_that_is_taken(machine):
@@ -403,7 +406,9 @@ def test_an_order_is_whole_and_roots_alone(machine, monkeypatch):
 def test_what_would_come_as_a_surprise_later_is_taken_back(machine, monkeypatch, arguments):
     monkeypatch.setattr(ordering, "WITHIN", 0.2)
     machine.state().mark()
+    alone = Alone(str(machine.folder))  # it runs, and hangs
     assert machine.call(*arguments) == NO_ANSWER
+    alone.release()
     assert list((machine.folder / "orders").iterdir()) == []
     assert "nothing was done" in " ".join(machine.err.split())
 
