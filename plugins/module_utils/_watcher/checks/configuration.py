@@ -70,6 +70,14 @@ def hooks(configuration: Configuration) -> List[Finding]:
     return found or [Finding(OK, "hooks", f"{words} in {configuration.hooks_folder}")]
 
 
+def hook_files(configuration: Configuration) -> List[str]:
+    """The files of all hooks that would be run."""
+    there = Hooks(configuration.hooks_folder, {})
+    kinds = ("", *sorted(there.kinds()))
+    found = [step["path"] for phase in PHASES for kind in kinds for step in there.found(phase, kind).steps]
+    return list(dict.fromkeys(found))
+
+
 def secrets(configuration: Configuration, environment: Mapping[str, str]) -> List[Finding]:
     found = []
     for one in configuration.reports:

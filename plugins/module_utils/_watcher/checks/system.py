@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The machine: who runs this, folders and disk, the services, what keeps programs from running.
+"""The machine: who runs this, folders and disk, the services.
 
 Private to this collection.
 """
@@ -99,21 +99,4 @@ def process(view: View) -> List[Finding]:
     problems = (view.published or {}).get("problems")
     for words in problems if isinstance(problems, list) else ():
         found.append(Finding(FAIL, "watcher", str(words)))
-    return found
-
-
-def guards(ask: Ask, program: str, enforce: str = "/sys/fs/selinux/enforce") -> List[Finding]:
-    """What may keep the program or hooks from being run, without a word in their own logs."""
-    found = []
-    if ask(["systemctl", "is-active", "fapolicyd.service"]).text.strip() == "active":
-        advice = f"fapolicyd-cli --file add {program} && fapolicyd-cli --update; the same for each hook"
-        found.append(Finding(WARN, "fapolicyd", "it runs programs only that it trusts", advice))
-    try:
-        with open(enforce, encoding="ascii") as file:
-            is_enforcing = file.read().strip() == "1"
-    except (OSError, ValueError):
-        is_enforcing = False
-    if is_enforcing:
-        advice = "where a hook is not run: ls -Z on it, restorecon -v on it, ausearch -m avc -ts recent"
-        found.append(Finding(OK, "SELinux", "enforcing, as it may", advice))
     return found

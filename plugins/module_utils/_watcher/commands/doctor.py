@@ -13,7 +13,7 @@ from typing import List
 
 from ..._imds.http_transport import HttpTransport
 from ..checks import configuration as configured
-from ..checks import metadata_service, receivers, route, system
+from ..checks import guards, metadata_service, receivers, route, system
 from ..checks.asking import ask
 from ..checks.finding import FAIL, WARN, Finding
 from ..findings import as_json, show
@@ -21,6 +21,8 @@ from ..post_transport import Way, reach
 from ..settings import Configuration
 from ..surroundings import FINE, WRONG, Surroundings
 from ..view import view_of
+
+COMMAND = "/usr/local/bin/azure-maintenance"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +57,7 @@ def look(here: Surroundings) -> List[Finding]:
     found += system.process(view)
     found += receivers.look(wanted, reach, Way) if configuration else []
     found += receivers.waiting(view)
-    return found + system.guards(ask, os.path.abspath(sys.argv[0]))
+    return found + guards.look(ask, [os.path.abspath(sys.argv[0]), COMMAND, *configured.hook_files(wanted)])
 
 
 def _not_root() -> Finding:
