@@ -23,6 +23,10 @@ from .finding import FAIL, OK, WARN, Finding
 LONG = 600.0
 """Seconds that hooks may take in all before somebody should think about it: a Redeploy gives ten minutes' notice."""
 
+_HOOK = "correct that, and see azure-maintenance hooks list; the watcher looks again within half a minute"
+_SECRET = "run role watcher again, which writes it; until then its reports wait"
+_STEP = "install what is lacking, or correct the step in drain_steps and run role watcher again"
+
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -57,7 +61,7 @@ def hooks(configuration: Configuration) -> List[Finding]:
             if phase == "prepare":
                 longest = max(longest, sum(step["timeout"] for step in some.steps))
         count[phase] = len(keys)
-    found += [Finding(FAIL, "hooks", f"{key} is not run: {why}") for key, why in sorted(refused.items())]
+    found += [Finding(FAIL, "hooks", f"{key} is not run: {why}", _HOOK) for key, why in sorted(refused.items())]
     for key, one in sorted(configuration.hooks.items()):
         if one.user and not _is_user(one.user):
             found.append(
@@ -85,14 +89,15 @@ def secrets(configuration: Configuration, environment: Mapping[str, str]) -> Lis
             try:
                 read_secret(one.secret_file, environment)
             except SecretProblem as error:
-                found.append(Finding(FAIL, "secrets", f"{one.words}: {error}"))
+                found.append(Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET))
         if one.ca_file and not os.path.isfile(one.ca_file):
-            found.append(Finding(FAIL, "secrets", f"{one.words}: there is no file {one.ca_file} of authorities"))
+            words = f"{one.words}: there is no file {one.ca_file} of authorities"
+            found.append(Finding(FAIL, "secrets", words, "put it there, or correct ca_file in watcher_reports"))
     return found
 
 
 def steps(configuration: Configuration, ask: Callable[[List[str]], Said]) -> List[Finding]:
-    found = [Finding(FAIL, "steps", words) for step in configuration.steps for words in _lacks(step, ask)]
+    found = [Finding(FAIL, "steps", words, _STEP) for step in configuration.steps for words in _lacks(step, ask)]
     names = listed(one_line(step["key"]) for step in configuration.steps) or "none"
     return found or [Finding(OK, "steps", names)]
 

@@ -68,7 +68,8 @@ def _advice(kind: str) -> str:
 
 def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
     if not name or not vm_id:
-        return Finding(FAIL, "name", f"the service gives an empty {'vmId' if name else 'name'} for this machine")
+        words = f"the service gives an empty {'vmId' if name else 'name'} for this machine"
+        return Finding(FAIL, "name", words, "see whether something else answers in its place; else ask Azure's support")
     wanted = configuration.resource_name
     if wanted and wanted.lower() != name.lower():
         words = f"resource_name says {wanted}, and the service says {name}"
@@ -79,7 +80,8 @@ def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
 def _time(headers: Mapping[str, str], clock: Clock) -> List[Finding]:
     parsed = email.utils.parsedate_tz(headers.get("date", ""))
     if parsed is None:
-        return [Finding(WARN, "clock", "the service does not say what time it is, so the machine's own clock counts")]
+        words = "the service does not say what time it is, so the machine's own clock counts"
+        return [Finding(WARN, "clock", words, "see that it is set by a time server: timedatectl, chronyc tracking")]
     apart = clock.wall() - email.utils.mktime_tz(parsed)
     if abs(apart) <= MOST_APART:
         return [Finding(OK, "clock", "as the service's, to within half a minute")]

@@ -47,11 +47,13 @@ def look(here: Surroundings) -> List[Finding]:
     if configuration:
         found += configured.all_named(configuration, here.environment, ask)
     wanted = configuration or Configuration()
+    found += system.rights([os.path.abspath(sys.argv[0]), sys.executable])
     found += system.folders(here.folder)
     found += route.look(wanted.endpoint)
     found += metadata_service.proxies(here.environment, "this shell")
+    found += metadata_service.proxies(system.environment(ask), "the service")
     found += metadata_service.look(
-        wanted, HttpTransport(here.clock), here.clock, here.caller() if here.is_root else "you"
+        wanted, HttpTransport(here.clock), here.clock, "root" if here.is_root else here.caller()
     )
     found += system.services(ask, bool(wanted.reports))
     found += system.process(view)

@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the doctor looks at, one thing after the other: right, wrong, and not there at all; and what to do is said."""
 
+import ast
 import hashlib
 import json
 import os
+import pathlib
 import struct
 import sys
 import time
@@ -127,6 +129,17 @@ def test_proxies():
     assert metadata_service.proxies({}, "x")[0].words == "no proxy in the environment of x"
 
 
+def test_proxies_of_the_service():
+    asks = says(("Environment --value azure-maintenance.service", Said(0, 'X=1 "https_proxy=http://p q" word\n')))
+    assert system.environment(asks) == {"X": "1", "https_proxy": "http://p q"}
+    assert (
+        "https_proxy in the environment of the service"
+        in metadata_service.proxies(system.environment(asks), "the service")[0].words
+    )
+    for said in (Said(0, '"'), Said(1, "X=1"), Said(0, "")):
+        assert system.environment(says(("systemctl show", said))) == {}
+
+
 # --- the route ---
 
 
@@ -230,6 +243,20 @@ def test_the_state_folder(tmp_path):
     assert found.state == FAIL and "chmod 0700" in found.advice
     (tmp_path / "file").write_text("", encoding="ascii")
     assert "is no folder" in system.folders(str(tmp_path / "file"))[0].words
+
+
+def test_rights_of_the_program(tmp_path):
+    tmp_path.chmod(0o755)
+    program = tmp_path / "x.pyz"
+    program.write_text("", encoding="ascii")
+    program.chmod(0o644)
+    assert system.rights([str(program)])[0].state == OK
+    program.chmod(0o664)
+    (found,) = system.rights([str(program)])
+    assert found.state == FAIL and "can be written by others than root (mode 0664)" in found.words
+    program.chmod(0o644)
+    tmp_path.chmod(0o777)
+    assert str(tmp_path) in system.rights([str(program)])[0].words
 
 
 def a_view(**members):
@@ -462,6 +489,7 @@ def test_the_doctor_looks_at_all_of_it(doctor):
         "hooks",
         "steps",
         "state",
+        "rights",
         "route",
         "proxy",
         "endpoint",
@@ -479,6 +507,26 @@ def test_the_doctor_has_the_program_and_its_hooks_guarded(doctor, monkeypatch):
     monkeypatch.setattr(guards, "look", lambda _ask, files: [Finding(OK, "guards", path) for path in files])
     found = [one["words"] for one in json.loads(doctor("--json")[1])["findings"] if one["what"] == "guards"]
     assert found == [os.path.abspath(sys.argv[0]), "/usr/local/bin/azure-maintenance", str(hook)]
+
+
+def test_whatever_is_not_right_comes_with_what_to_do():
+    checks = pathlib.Path(metadata_service.__file__).parent
+    files = [*checks.glob("*.py"), checks.parent / "commands" / "doctor.py"]
+    calls = [node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    made = [node for node in calls if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding"]
+    bad = [node for node in made if getattr(node.args[0], "id", "") in ("FAIL", "WARN")]
+    assert len(bad) > 20
+    assert [ast.dump(node) for node in bad if len(node.args) < 4] == []
+
+
+def test_it_is_asked_as_the_watcher_asks_whoever_called_sudo(doctor, monkeypatch):
+    asked = []
+    monkeypatch.setattr(metadata_service, "look", lambda _wanted, _transport, _clock, user: asked.append(user) or [])
+    monkeypatch.setenv("SUDO_USER", "anna")
+    doctor()
+    monkeypatch.setattr(surroundings, "_user_number", lambda: 1000)
+    doctor()
+    assert asked == ["root", "anna"]
 
 
 def test_the_doctor_for_programs(doctor):
