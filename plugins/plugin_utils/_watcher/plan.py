@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
@@ -132,7 +133,8 @@ def files_of(
             json.dumps(settings, indent=4, sort_keys=True), "the settings"
         )  # the very check that the watcher makes
     except SettingsError as error:
-        return _nothing([error.message.rstrip(".")])
+        # Nobody has seen that text: its lines say nothing, and its keys are the variables' names.
+        return _nothing([re.sub(r"^the settings, line \d+, column \d+: ", PREFIX, error.message).rstrip(".")])
     warnings = [*names["warnings"], *policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
     return {
         "settings": settings,
@@ -247,6 +249,8 @@ def _wrong_report(raw: Any) -> str:
         return f"key {shown(unknown[0])} is unknown{did_you_mean(unknown[0], _REPORT_KEYS)}; it takes {listed(_REPORT_KEYS)}"
     if not _is_url(raw.get("url"), ("http", "https")):
         return "its url is none that begins with https:// or http:// and a host"
+    if "secret" in raw and not raw["secret"]:
+        return "its secret is empty: see where it comes from, or leave it out, and reports are not signed"
     if raw.get("proxy") and not _is_url(raw["proxy"], ("http",)):
         return "its proxy is none that begins with http:// and a host"
     if raw.get("ca_file") and not str(raw["ca_file"]).startswith("/"):

@@ -48,7 +48,10 @@ def all_named(
 def hooks(configuration: Configuration) -> List[Finding]:
     wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
     there = Hooks(configuration.hooks_folder, wishes, configuration.hook_limit)
-    found = [Finding(FAIL, "hooks", words, "correct its name in the settings") for words in there.unknown().values()]
+    found = [
+        Finding(FAIL, "hooks", words, "correct its name in the settings", ("hooks", key))
+        for key, words in there.unknown().items()
+    ]
     refused: Dict[str, str] = {}
     count: Dict[str, int] = {}
     longest = 0.0
@@ -64,9 +67,8 @@ def hooks(configuration: Configuration) -> List[Finding]:
     found += [Finding(FAIL, "hooks", f"{key} is not run: {why}", _HOOK) for key, why in sorted(refused.items())]
     for key, one in sorted(configuration.hooks.items()):
         if one.user and not _is_user(one.user):
-            found.append(
-                Finding(FAIL, "hooks", f"{key}: this machine has no user {one.user}", "add the user, or name another")
-            )
+            words = f"{key}: this machine has no user {one.user}"
+            found.append(Finding(FAIL, "hooks", words, "add the user, or name another", ("hooks", key, "user")))
     if longest > LONG:
         words = f"the limits of the prepare hooks add up to {longest:g} s, and some events give ten minutes' notice"
         found.append(Finding(WARN, "hooks", words, "set lower limits"))
@@ -84,20 +86,28 @@ def hook_files(configuration: Configuration) -> List[str]:
 
 def secrets(configuration: Configuration, environment: Mapping[str, str]) -> List[Finding]:
     found = []
-    for one in configuration.reports:
+    for number, one in enumerate(configuration.reports):
         if one.secret_file:
             try:
                 read_secret(one.secret_file, environment)
             except SecretProblem as error:
-                found.append(Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET))
+                found.append(
+                    Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET, ("reports", number, "secret_file"))
+                )
         if one.ca_file and not os.path.isfile(one.ca_file):
             words = f"{one.words}: there is no file {one.ca_file} of authorities"
-            found.append(Finding(FAIL, "secrets", words, "put it there, or correct ca_file in watcher_reports"))
+            found.append(
+                Finding(FAIL, "secrets", words, "put it there, or correct ca_file", ("reports", number, "ca_file"))
+            )
     return found
 
 
 def steps(configuration: Configuration, ask: Callable[[List[str]], Said]) -> List[Finding]:
-    found = [Finding(FAIL, "steps", words, _STEP) for step in configuration.steps for words in _lacks(step, ask)]
+    found = [
+        Finding(FAIL, "steps", words, _STEP, ("steps", number))
+        for number, step in enumerate(configuration.steps)
+        for words in _lacks(step, ask)
+    ]
     names = listed(one_line(step["key"]) for step in configuration.steps) or "none"
     return found or [Finding(OK, "steps", names)]
 

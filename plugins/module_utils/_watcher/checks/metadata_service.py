@@ -45,7 +45,7 @@ def look(configuration: Configuration, transport: Transport, clock: Clock, user:
     try:
         name, vm_id = (client.machine_text(leaf, WITHIN) for leaf in (NAME, "vmId"))
     except ScheduledEventsError as error:
-        return [Finding(FAIL, "endpoint", error.message, _advice(error.kind))]
+        return [Finding(FAIL, "endpoint", error.message, _advice(error.kind), ("endpoint",))]
     found = [Finding(OK, "endpoint", f"{configuration.endpoint} answers to {user}")]
     found.append(_identity(configuration, name, vm_id))
     if noting.last:
@@ -73,7 +73,8 @@ def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
     wanted = configuration.resource_name
     if wanted and wanted.lower() != name.lower():
         words = f"resource_name says {wanted}, and the service says {name}"
-        return Finding(FAIL, "name", words, "correct resource_name in the settings, or leave it out")
+        advice = "correct resource_name in the settings, or leave it out"
+        return Finding(FAIL, "name", words, advice, ("resource_name",))
     return Finding(OK, "name", f"{name} (vmId {vm_id})")
 
 

@@ -13,6 +13,7 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock, iso_utc
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.client import Client
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
@@ -488,7 +489,7 @@ def test_hooks_are_listed(hooks):
 
 
 def test_settings_that_are_fine(machine):
-    assert machine.call("check-config") == FINE
+    assert machine.call("check-config", "--offline") == FINE
     assert machine.out.split()[-2:] == ["is", "fine."]
 
 
@@ -511,19 +512,52 @@ def test_settings_that_are_fine(machine):
 )
 def test_settings_that_are_not(machine, more, words):
     machine.set(**more)
-    assert machine.call("check-config") == WRONG
+    assert machine.call("check-config", "--offline") == WRONG
     assert words in " ".join(machine.err.split()) or words.split(",")[0] in machine.err
     assert "T0KEN" not in machine.out + machine.err
 
 
+@pytest.mark.parametrize(
+    "more, line, words",
+    [
+        ({"hooks": {"prepare.d/none": {}}}, "prepare.d/none", "has no such file"),
+        ({"hooks": {"prepare.d/10-app": {"user": "nobody-of-this-name"}}}, "nobody-of-this-name", "has no user"),
+        ({"reports": [{"url": URL, "secret_file": "/nowhere/secret"}]}, "/nowhere/secret", "can't be read"),
+        ({"reports": [{"url": URL, "ca_file": "/nowhere/ca"}]}, "/nowhere/ca", "there is no file"),
+        ({"resource_name": "web2"}, "resource_name", "resource_name says web2, and the service says web1"),
+        ({"endpoint": "http://127.0.0.1:9"}, "endpoint", "No connection"),
+    ],
+)
+def test_the_line_to_correct_is_named(hooks, monkeypatch, more, line, words):
+    (hooks.hooks / "prepare.d" / "20-db").chmod(0o755)
+    text = json.dumps(
+        dict({"format": 1, "folder": str(hooks.folder), "hooks_folder": str(hooks.hooks)}, **more), indent=1
+    )
+    hooks.settings.write_text(text)
+    numbers = [number for number, found in enumerate(text.splitlines(), 1) if line in found]
+    answers = {"name": "web1", "vmId": "v-1"}
+    if "endpoint" not in more:
+        monkeypatch.setattr(Client, "machine_text", lambda self, leaf, within: answers[leaf])
+    assert hooks.call("check-config") == WRONG
+    said = " ".join(hooks.err.split())
+    assert f"line {numbers[-1]}, column" in said and words in said
+
+
+def test_the_metadata_service_is_asked_unless_that_is_not_wanted(machine):
+    machine.set(endpoint="http://127.0.0.1:9")
+    assert machine.call("check-config") == WRONG
+    assert machine.err.startswith("FAIL  endpoint") and "line 1, column" in " ".join(machine.err.split())
+    assert machine.call("check-config", "--offline") == FINE
+
+
 def test_other_settings_than_the_watchers(machine, tmp_path):
     (tmp_path / "other.json").write_text("{", encoding="ascii")
-    assert machine.call("check-config", str(tmp_path / "other.json")) == WRONG
+    assert machine.call("check-config", "--offline", str(tmp_path / "other.json")) == WRONG
     assert "this is no JSON" in " ".join(machine.err.split())
 
 
 def test_a_hook_that_is_refused_is_wrong(hooks):
-    assert hooks.call("check-config") == WRONG
+    assert hooks.call("check-config", "--offline") == WRONG
     assert "prepare.d/20-db is not run" in " ".join(hooks.err.split())
 
 
@@ -532,5 +566,5 @@ STEP = {"key": "s", "name": "s", "does": "x", "undoes": "y", "timeout": 5.0, "el
 
 def test_a_command_that_is_not_there(machine):
     machine.set(steps=[dict(STEP, type="command", do={"argv": ["/nowhere/program", "x"]})])
-    assert machine.call("check-config") == WRONG
+    assert machine.call("check-config", "--offline") == WRONG
     assert "s: there is no program /nowhere/program" in " ".join(machine.err.split())

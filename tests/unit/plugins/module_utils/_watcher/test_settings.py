@@ -120,6 +120,8 @@ def test_what_is_no_json(text, place, words):
             "hooks.prepare.d/a.limit",
             "a number of seconds from 1",
         ),
+        ('{"format": 1, "hooks": {"prepair.d/a": {}}}', "hooks.prepair.d/a", "of no phase (did you mean 'prepare.d'?)"),
+        ('{"format": 1, "hooks": {"10-a": {}}}', "hooks.10-a", "begin with prepare.d, recover.d, notify.d"),
         ('{"format": 1, "hooks": ["prepare.d/a"]}', "hooks", "must be an object"),
         ('{"format": 1, "reports": [{"url": "https://a.b"}, {"url": "ftp://a.b"}]}', "reports[2]", "http://"),
         ('{"format": 1, "policy": [{"do": "notify"}, {"do": "notify"}]}', "policy[2]", "can never match"),
@@ -143,9 +145,11 @@ def test_a_step_that_a_machine_can_not_do_alone():
 
 
 def test_the_line_is_that_of_what_is_to_be_corrected():
-    text = json.dumps({"format": 1, "hooks": {"a": {}, "b": {"limit": "x"}}, "act": "prepare"}, indent=2)
+    text = json.dumps(
+        {"format": 1, "hooks": {"notify.d/a": {}, "notify.d/b": {"limit": "x"}}, "act": "prepare"}, indent=2
+    )
     (line,) = [number for number, words in enumerate(text.splitlines(), 1) if "limit" in words]
-    assert f"line {line}, column 7: hooks.b.limit" in refusal(text)
+    assert f"line {line}, column 7: hooks.notify.d/b.limit" in refusal(text)
 
 
 # --- the file ---

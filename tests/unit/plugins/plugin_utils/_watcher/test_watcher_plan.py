@@ -155,6 +155,8 @@ def test_a_verification_is_refused():
         ({"reports": [{"url": "https://x", "ca_file": "ca.pem"}]}, "entry 1: its ca_file is not the whole path"),
         ({"reports": ["https://x"]}, "entry 1: it is not a dictionary"),
         ({"reports": "https://x"}, "watcher_reports is not a list"),
+        ({"reports": [{"url": "https://x", "secret": ""}]}, "watcher_reports, entry 1: its secret is empty"),
+        ({"reports": [{"url": "https://x", "secret": None}]}, "watcher_reports, entry 1: its secret is empty"),
     ],
 )
 def test_what_is_wrong_with_an_option_is_said(options, said):
@@ -172,8 +174,9 @@ def test_what_is_said_of_a_report_has_no_secret_in_it():
 
 
 def test_what_only_the_watcher_itself_checks_is_refused_as_well():
-    assert "resource_name must be a text of one line" in errors(resource_name="a\nb")[0]
-    assert "api_version must be one of" in errors(api_version="2020-07-02")[0]
+    assert errors(resource_name="a\nb")[0].startswith("watcher_resource_name must be a text of one line")
+    assert errors(api_version="2020-07-02")[0].startswith("watcher_api_version must be one of")
+    assert errors(turn_after=86401) == ["watcher_turn_after must be a number of seconds from 0 to 86400, not 86401.0"]
     assert "folder must be a whole path" in errors(folder="state")[0]
 
 
