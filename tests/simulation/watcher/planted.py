@@ -110,6 +110,11 @@ FAULTS = {
     ),
     "copy": Fault("copy", "another machine's mark passes for its own", [("marked", "is_copied", _always(False))]),
     "twice": Fault("told", "what was told is told again", [("event_news", "EventNews.tell", _forgets_that_it_told)]),
+    "put-back": Fault(
+        "stays",
+        "nobody minds that a person has put the machine back",
+        [("wishes", "is_put_back", _always(False)), ("outage", "is_put_back", _always(False))],
+    ),
     "silent": Fault(
         "silent",
         "nobody says who was hit",
