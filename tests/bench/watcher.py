@@ -17,20 +17,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from local_fleet import HERE, Fleet
 
 BUILDER = HERE.parents[1] / "roles" / "watcher" / "files" / "build_zipapp.py"
 TICK = os.sysconf("SC_CLK_TCK")
+AT_ONCE = 4  # watchers
 NOTICE = 250  # seconds: less than prepare_before, so that it is prepared for at once
 
 
 class Watcher:
     """The watcher of one VM of a fleet."""
 
-    def __init__(self, python, folder, fleet, **settings):
-        self.folder, self.fleet = Path(folder), fleet
+    def __init__(self, python, folder, fleet, vm="vm0", **settings):
+        self.folder, self.fleet, self.vm = Path(folder), fleet, vm
         self.hooks, self.state = self.folder / "hooks", self.folder / "state"
         (self.hooks / "prepare.d").mkdir(parents=True)
         self.begun = self.folder / "begun"
@@ -39,7 +41,7 @@ class Watcher:
         hook.chmod(0o755)
         program, file = self.folder / "watcher.pyz", self.folder / "watcher.json"
         subprocess.run([sys.executable, str(BUILDER), str(program)], check=True)
-        endpoint = f"{fleet.urls['metadata'][0]}/vm/vm0"
+        endpoint = f"{fleet.urls['metadata'][0]}/vm/{vm}"
         whole = dict(format=1, endpoint=endpoint, folder=str(self.state), hooks_folder=str(self.hooks), **settings)
         file.write_text(json.dumps(whole))
         file.chmod(0o600)
@@ -71,7 +73,7 @@ class Watcher:
         """An event of its machine, until its hook has begun: its id, and how long that took."""
         self.begun.unlink(missing_ok=True)
         shown = time.time()
-        event = self.fleet.ask("/events", {"type": "Reboot", "resources": ["vm0"], "notice": NOTICE})["id"]
+        event = self.fleet.ask("/events", {"type": "Reboot", "resources": [self.vm], "notice": NOTICE})["id"]
         self.until(self.begun.exists, 30)
         return event, self.begun.stat().st_mtime - shown
 
@@ -135,20 +137,28 @@ def handles_words(watcher):
 
 
 def hooks(options, folder):
-    """From an event's announcement to its first hook."""
-    took = []
-    with Fleet(folder, 1, 1) as fleet, Watcher(options.python, f"{folder}/w", fleet) as watcher:
-        for number in range(options.events):
-            event, seconds = watcher.announce()
-            took.append(seconds)
-            watcher.take_back(event)
-            time.sleep(number % 10 / 10)  # at any moment between two looks
+    """From an event's announcement to its first hook; some watchers at once, as each waits most of the time."""
+    with Fleet(folder, AT_ONCE, AT_ONCE) as fleet, ThreadPoolExecutor(AT_ONCE) as pool:
+
+        def some(number):
+            with Watcher(options.python, f"{folder}/w{number}", fleet, f"vm{number}") as watcher:
+                return [delay(watcher, event) for event in range(options.events // AT_ONCE)]
+
+        took = [seconds for several in pool.map(some, range(AT_ONCE)) for seconds in several]
     took.sort()
     at = {percent: took[min(len(took) - 1, len(took) * percent // 100)] for percent in (50, 99)}
     print(
         f"event shown -> first hook begun, {len(took)} events: p50 {at[50]:.2f} s, p99 {at[99]:.2f} s, "
         f"at most {took[-1]:.2f} s, mean {statistics.mean(took):.2f} s"
     )
+
+
+def delay(watcher, number):
+    """Seconds from an event's announcement to its hook; at any moment between two looks."""
+    time.sleep(number % 10 / 10)
+    event, seconds = watcher.announce()
+    watcher.take_back(event)
+    return seconds
 
 
 def life(options, folder):

@@ -20,7 +20,8 @@ from .parts import Parts
 from .plan import HOOKS, steps_of
 from .saying import line_of, state_of
 
-IDLE = 1.0  # seconds between two ticks
+IDLE = 4.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause
+EVERY = 1.0  # and while there is an event, or a mark, or nothing can be seen
 BUSY = 0.2  # and while something is under way
 CRASHES = 3  # of handling in a row, after which it is begun anew, as if the watcher had been started again
 SAME_CRASH_EVERY = 60.0  # seconds
@@ -79,7 +80,9 @@ class Loop:
         parts.system.watch_closely(is_busy)
         self._publish(facts)
         self._sign_of_life()
-        return BUSY if is_busy else IDLE
+        if is_busy:
+            return BUSY
+        return IDLE if facts is not None and _is_idle(facts) else EVERY
 
     # --- what is to be done ---
 
@@ -190,3 +193,7 @@ class Loop:
         if interval and now - self._said_alive >= interval and not parts.metadata.hangs():
             self._said_alive = now
             parts.notify.alive()
+
+
+def _is_idle(facts: Facts) -> bool:
+    return facts.mark is None and facts.look is not None and not (facts.look.document.events or facts.blind)

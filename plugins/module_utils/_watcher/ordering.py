@@ -14,8 +14,8 @@ from .._clock import Deadline
 from .._text import one_line
 from .surroundings import FINE, NO_ANSWER, NOT_ROOT, WRONG, Surroundings
 
-WITHIN = 5.0
-"""Seconds in which the service takes an order: it looks once a second."""
+WITHIN = 10.0
+"""Seconds in which the service takes an order: it looks for one every four seconds, more often while an event is open."""
 
 _LOOK_EVERY = 0.1
 

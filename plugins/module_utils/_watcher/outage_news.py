@@ -51,6 +51,8 @@ class OutageNews:
                 self._events.tell(life, "failed", sentences.failed(life.event, why, is_begun=True))
             elif mark.is_prepared and mark.boot_id == here.facts.moment.boot_id and _can_still_be_met(life):
                 words = f"This machine is prepared for {sentences.title(life.event)}."
+                # Another event of the same outage may have brought about what had failed for this one.
+                here.lives[life.key] = life = life._replace(failed="")
                 self._events.tell(life, "prepared", words)
 
     def _take_recovery(self) -> None:

@@ -57,7 +57,7 @@ class Recollection:
             "quiet_since": self.quiet_since,
             "begun": dict(self.begun._asdict(), keys=sorted(self.begun.keys)),
             "tried": dict(self.tried._asdict()),
-            "reported": self.reported,
+            "reported": dict(self.reported),
         }
 
 

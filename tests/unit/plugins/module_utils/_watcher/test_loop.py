@@ -20,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import (
     BUSY,
     CRASHES,
+    EVERY,
     IDLE,
     SAME_CRASH_EVERY,
 )
@@ -51,7 +52,7 @@ def hook(name="prepare.d/10-app"):
 def test_the_facts(played):
     played.metadata.shows(event())
     played.system.settled = False
-    assert played.tick() == IDLE
+    played.tick()
     facts = played.facts
     assert (facts.now, facts.moment.boot_id, facts.identity.name) == (played.clock.now(), "boot-1", "web1")
     assert facts.look is played.metadata.look and (facts.mark, facts.unreadable, facts.answer) == (None, "", None)
@@ -111,6 +112,19 @@ def test_settings_that_change(played):
     assert (played.state / "watcher.json").exists() and not (played.file.parent / "other").exists()
 
 
+def test_only_while_there_is_nothing_to_do_it_takes_its_time(played):
+    assert played.tick() == IDLE
+    played.metadata.blind = "no answer"
+    assert played.tick() == EVERY
+    played.metadata.blind = ""
+    played.metadata.shows(event())
+    assert played.tick() == EVERY
+    played.metadata.shows()
+    assert played.tick() == IDLE
+    played.metadata.look = None
+    assert played.tick() == EVERY
+
+
 # --- what becomes of what it wants ---
 
 
@@ -119,8 +133,8 @@ def test_while_something_is_under_way_it_ticks_faster(played):
     played.hand.begin = played.hand.check = played.hand.stop = lambda piece: progress[-1]
     assert [played.tick(PREPARE) for _each in range(3)] == [BUSY] * 3
     progress.append(Progress(FAILED, "no"))
-    assert [played.tick(PREPARE) for _each in range(2)] == [BUSY, IDLE]
-    assert played.tick(Say("x", "x")) == IDLE
+    assert [played.tick(PREPARE) for _each in range(2)] == [BUSY, EVERY]
+    assert played.tick(Say("x", "x")) == EVERY, "it bears a mark"
     assert played.system.closely[0] is True and played.system.closely[-1] is False
 
 
