@@ -20,6 +20,7 @@ from ..plugin_utils._filter import plain
 from ..plugin_utils._preflight import controller
 from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
 from ..plugin_utils._preflight.table import table
+from ..plugin_utils._variables import known_variables, unknown_variables
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     part=dict(type="str", choices=["play", "machines"], required=True),
@@ -47,12 +48,10 @@ class ActionModule(ActionBase):
         variables = {host: task_vars["hostvars"].raw_get(host) for host in record["hosts"]}
         asked = {host: _asked(plain(found)) for host, found in variables.items()}
         names = {name for found in (task_vars, *variables.values()) for name in found}
-        known = controller.known_variables(self._loader.load_from_file(str(path)) for path in controller.SPECS)
+        known = known_variables(self._loader.load_from_file)
         balancers = [dict(_came(one), place=one["__maintain_place"]) for one in options["balancers"]]
         delegates = [dict(_came(one), host=one["__maintain_delegate"]["host"]) for one in options["delegates"]]
-        about = Controller(
-            int(task_vars["ansible_forks"]), controller.unknown_variables(names, known), controller.is_there
-        )
+        about = Controller(int(task_vars["ansible_forks"]), unknown_variables(names, known), controller.is_there)
         lines = table(record, asked, at)
         said = warnings(record, asked, about, balancers, delegates, at)
         # Of the former nothing is left when the task is over: Ansible has shown them.

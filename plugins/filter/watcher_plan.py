@@ -16,8 +16,8 @@ version_added: 0.2.0
 options:
   _input:
     description: >-
-      For V(files) the options of the role, for V(place) what the machine says of itself, for V(leaving) what V(files) returned,
-      for V(mark) what is in its file.
+      For V(files) the options of the role, for V(names) the names of the host's variables, for V(place) what the machine says of
+      itself, for V(leaving) what V(files) returned, for V(mark) what is in its file.
     type: raw
     required: true
   part:
@@ -26,6 +26,7 @@ options:
     required: true
     choices:
       files: What the machine gets, and what is wrong with the options.
+      names: Which of the host's variables are misspelt.
       place: What speaks against the machine, a sentence each.
       leaving: Which hooks of an earlier deployment go, and why they may not.
       mark: Who holds a mark.
@@ -40,10 +41,6 @@ options:
     type: dict
   names:
     description: For V(files), the names of the host's variables.
-    type: list
-    elements: str
-  known:
-    description: For V(files), the names of the role's variables.
     type: list
     elements: str
   search:
@@ -81,6 +78,7 @@ _value:
 import os
 
 from ansible.errors import AnsibleFilterError
+from ansible.parsing.dataloader import DataLoader
 
 from ..plugin_utils._filter import call
 
@@ -92,7 +90,6 @@ def watcher_plan(
     options=None,
     steps=None,
     names=(),
-    known=(),
     search=(),
     answer=None,
     before="",
@@ -101,21 +98,29 @@ def watcher_plan(
 ):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..plugin_utils._variables import known_variables, unknown_variables
     from ..plugin_utils._watcher import place, plan
+
+    def unknown(names):
+        return unknown_variables(names, known_variables(DataLoader().load_from_file)) if names else []
 
     def find_file(path):
         candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in search if folder]
         return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
     if part == "files":
-        return call(lambda given, steps: plan.files_of(given, steps, find_file, names, known), value, steps)
+        return call(
+            lambda given, steps, names: plan.files_of(given, steps, find_file, unknown(names)), value, steps, names
+        )
+    if part == "names":
+        return call(lambda names: plan.misspelt(unknown(names)), value)
     if part == "place":
         return call(lambda given: place.refusals(host, options, given, answer), value)
     if part == "leaving":
         return call(lambda given: plan.leaving(given or None, before, mark, bool(force)), value)
     if part == "mark":
         return plan.kind_of_mark(value)
-    raise AnsibleFilterError(f"watcher_plan: part is {part!r}; it is one of files, place, leaving, mark")
+    raise AnsibleFilterError(f"watcher_plan: part is {part!r}; it is one of files, names, place, leaving, mark")
 
 
 class FilterModule:

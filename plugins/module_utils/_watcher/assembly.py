@@ -28,6 +28,7 @@ from .orders import Orders
 from .parts import Found, Parts
 from .program import Program, objection
 from .published import Published
+from .put_back import PutBack
 from .remembered import Remembered
 from .settings import Configuration
 from .settings_file import SettingsFile
@@ -112,6 +113,7 @@ def assemble(
         published=Published(folder, clock),
         orders=Orders(folder),
         hold=HoldFile(folder),
+        put_back=PutBack(folder),
         remembered=Remembered(run_folder),
         find=inside.find,
         context=inside.context,

@@ -54,6 +54,7 @@ class Collecting:
             going_down=parts.system.going_down or stopping,
             settled=parts.system.settled,
             crippled=parts.crippled(),
+            put_back=parts.put_back.read(),
         )
 
     def look_at_settings(self, anyway: bool = False) -> None:

@@ -13,7 +13,7 @@ from .acts import Say
 from .here import Here
 from .life import Life
 from .marked import NOBODY, OURS
-from .wishes import PREPARING, Wish, decided, wish
+from .wishes import PREPARING, Wish, decided, is_put_back, wish
 
 FORGET = 300.0
 """Seconds for which an event that is gone is remembered: it may come back."""
@@ -69,7 +69,7 @@ class EventNews:
         mine = marked.whose == OURS or (marked.whose == NOBODY and self._here.acts)
         if not mine or marked.is_prepared or decided(self._here, life).action not in PREPARING:
             return life
-        if life.event.takes_machines_away and not life.failed:
+        if life.event.takes_machines_away and not (life.failed or is_put_back(self._here, life)):
             return life  # it is prepared for even now
         return self.tell(life, "hit_unprepared", sentences.hit_unprepared(life.event))
 

@@ -70,7 +70,7 @@ class Settings(NamedTuple):
     prepare_before: float = 300.0  # seconds
     limits: float = 0.0  # the sum of the limits of its prepare hooks and steps
     undo_limits: float = 0.0  # and of what takes them back
-    spaces: float = 120.0  # seconds between another machine's outage and its own
+    turn_after: float = 120.0  # seconds from when another machine's event has left the document
 
 
 class Facts(NamedTuple):
@@ -94,3 +94,4 @@ class Facts(NamedTuple):
     going_down: bool  # the system is being shut down
     settled: bool  # the jobs of its boot are over, or have been waited for long enough
     crippled: str  # why the state can't be written; "" when it can
+    put_back: FrozenSet[str] = frozenset()  # keys of the events in spite of which a person has put the machine back

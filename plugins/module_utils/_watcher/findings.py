@@ -46,4 +46,4 @@ def show(here: Surroundings, findings: Sequence[Finding]) -> None:
 
 
 def as_json(findings: Sequence[Finding]) -> List[Dict[str, Any]]:
-    return [dict(finding._asdict()) for finding in findings]
+    return [{"state": one.state, "what": one.what, "words": one.words, "advice": one.advice} for one in findings]

@@ -8,7 +8,7 @@ Private to this collection.
 It ticks in one thread, which alone changes anything. All that may hang is done beside it.
 """
 
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from .._text import one_line
 from .acts import Approve, Go, PutAside, Remember, Say
@@ -34,7 +34,7 @@ class Loop:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._collecting = Collecting(parts)
-        self._obeying = Obeying(parts.orders, parts.hold, parts.program, parts.clock, self._collecting.check)
+        self._obeying = Obeying(parts, self._collecting.check)
         self._handling = parts.make_handling(parts.remembered.what)
         self._answer: Optional[Answer] = None
         self._stopping = self._hung_up = False
@@ -42,6 +42,11 @@ class Loop:
         self._crash: Tuple[str, float] = ("", 0.0)
         self._said_alive = float("-inf")
         self._said: List[str] = []
+
+    @property
+    def outcomes(self) -> List[Dict[str, Any]]:
+        """What came of the last orders."""
+        return self._obeying.outcomes
 
     def stop(self) -> None:
         self._stopping = True

@@ -8,13 +8,13 @@ Private to this collection.
 
 from typing import Any, Callable, Dict, List, Optional
 
-from .._clock import Clock, iso_utc
-from .._machine.places import NotWritten
-from .._text import one_line
+from .._clock import iso_utc
+from .._machine.places import Mark, NotWritten
+from .._text import listed, one_line
 from .facts import Hold, Identity, Look
-from .hold import HoldFile
-from .orders import Order, Orders
-from .program import RUN, Program
+from .orders import Order
+from .parts import Parts
+from .program import RUN
 
 KEPT = 20  # outcomes
 
@@ -26,21 +26,22 @@ class NotDone(Exception):
 class Obeying:
     """The orders of one watcher.
 
+    :arg parts: what the watcher works with
     :arg check: looks again at everything that is looked at now and then; returns what is wrong
     recovery: the order to put the machine back into service that is being carried out
     outcomes: what came of the last orders, for whoever gave them
     """
 
-    def __init__(
-        self, orders: Orders, hold: HoldFile, program: Program, clock: Clock, check: Callable[[], List[str]]
-    ) -> None:
+    def __init__(self, parts: Parts, check: Callable[[], List[str]]) -> None:
         self.recovery: Optional[Order] = None
         self.outcomes: List[Dict[str, Any]] = []
-        self._orders = orders
-        self._hold = hold
-        self._program = program
-        self._clock = clock
+        self._orders = parts.orders
+        self._hold = parts.hold
+        self._put_back = parts.put_back
+        self._program = parts.program
+        self._clock = parts.clock
         self._check = check
+        self._in_spite_of: List[str] = []  # events, of the recovery that is being carried out
 
     def take(self, look: Optional[Look], identity: Optional[Identity]) -> List[str]:
         """Carry out those that wait; returns a sentence about each."""
@@ -62,6 +63,8 @@ class Obeying:
     def recovered(self, outcome: str, done: bool) -> str:
         """The order to recover has been carried out, or can't be; returns a sentence about it."""
         order, self.recovery = self.recovery, None
+        if done and self._in_spite_of:
+            outcome += f" It stays in service for {listed(self._in_spite_of)}; azure-maintenance approve ID has it prepared again."
         return self._noted(order, outcome, done) if order else ""
 
     def take_from(self) -> str:
@@ -109,7 +112,9 @@ class Obeying:
             raise NotDone(f"The machine can't be recovered by a mark that can't be read: {unreadable}")
         if not mark:
             raise NotDone("The machine bears no mark: there is nothing to take back.")
+        self._in_spite_of = []
         if order.force:
+            self._keep_off(mark, look)
             return
         holder = mark["holder"]
         if holder["run"] != RUN:
@@ -119,6 +124,14 @@ class Obeying:
         events = [event.event_id for event in look.document.events if event.affects(identity.name)]
         if events:
             raise NotDone(f"The event {events[0]} is not over; to put the machine back into service now, force it.")
+
+    def _keep_off(self, mark: Mark, look: Optional[Look]) -> None:
+        """The machine is not prepared again for what it is put back in spite of; noted before anything is taken back."""
+        self._put_back.add(mark["events"], self._clock.wall())
+        for event in mark["events"]:
+            self._program.take_yes_back(event)
+        there = {event.key for event in look.document.events} if look else set()
+        self._in_spite_of = [event for event in mark["events"] if event.upper() in there]
 
     def _noted(self, order: Order, outcome: str, done: bool) -> str:
         entry: Dict[str, Any] = {"name": order.name, "order": order.order, "outcome": outcome, "done": done}

@@ -15,7 +15,7 @@ from .here import Here
 from .life import Life
 from .marked import NOBODY, OURS
 from .notes import named, note
-from .wishes import LONG, Wish
+from .wishes import LONG, Wish, is_put_back
 
 PREPARED, RECOVERED = "prepared", "recovered"
 
@@ -165,14 +165,14 @@ def _is_struck(here: Here) -> bool:
 
 
 def _may_recover(here: Here, reverts: bool = False) -> bool:
-    """Whether the events of the mark are over for certain, by a document that has just come.
+    """Whether the events of the mark are over for certain, by a document that has just come, or a person does not care.
 
     :arg reverts: what they were prepared for is still to come; but there is time for all of it before
     """
     if not here.is_fresh or _is_struck(here):
         return False
     if not reverts:
-        return not any(here.is_marked(life) for life in here.open)
+        return not any(here.is_marked(life) and not is_put_back(here, life) for life in here.open)
     coming = [here.left(life) for life in here.open]
     return not coming or min(coming) >= here.facts.settings.undo_limits
 

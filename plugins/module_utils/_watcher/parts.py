@@ -19,6 +19,7 @@ from .notify import Notify
 from .orders import Orders
 from .program import Program
 from .published import Published
+from .put_back import PutBack
 from .remembered import Remembered
 from .settings import Configuration
 from .settings_file import SettingsFile
@@ -55,6 +56,7 @@ class Parts(NamedTuple):
     published: Published
     orders: Orders
     hold: HoldFile
+    put_back: PutBack
     remembered: Remembered
     find: Callable[[Configuration], Found]
     context: Callable[[Go, Facts], Mapping[str, Any]]

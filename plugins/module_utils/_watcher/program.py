@@ -88,6 +88,9 @@ class Program:
     def say_yes(self, event: str, by: str) -> None:
         self._parts.store.say_yes(event, by, iso_utc(self._parts.clock.wall()))
 
+    def take_yes_back(self, event: str) -> None:
+        self._parts.store.take_yes_back(event)
+
     def _next_number(self) -> int:
         """Above that of the call before, whichever process made it."""
         mark = self.mark()[0]

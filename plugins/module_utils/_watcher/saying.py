@@ -38,6 +38,7 @@ def state_of(
         metadata=about,
         incarnation=look.document.incarnation if look else None,
         events=[event.event_id for event in look.document.events] if look else [],
+        put_back=[event.event_id for event in look.document.events if event.key in facts.put_back] if look else [],
         doing=doing(facts),
         hold=facts.hold._asdict() if facts.hold else None,
         steps=[{key: step[key] for key in ("key", "type", "does", "undoes")} for step in configuration.steps],

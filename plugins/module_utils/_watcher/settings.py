@@ -21,6 +21,7 @@ from .._steps.step_type import Step
 from .._text import did_you_mean, one_line, shown
 from .destinations import Destination, DestinationError, destinations_of
 from .facts import ALONE, NEVER, PREPARE, REPORT, Settings
+from .hooks import PHASES
 from .json_lines import NotJson, Path, Read, read_json
 
 FORMAT = 1
@@ -147,6 +148,11 @@ class _Checked:
         found = {}
         for name, options in self._object(path, value, None).items():
             here = (*path, name)
+            folder = name.split("/")[0]
+            if folder not in _PHASES:
+                self._refuse(
+                    here, f"is of no phase{did_you_mean(folder, _PHASES)}: names begin with {', '.join(_PHASES)}"
+                )
             given = self._object(here, options, HookOptions._fields)
             limit = given.get("limit")
             found[name] = HookOptions(
@@ -213,6 +219,7 @@ def _named(path: Path) -> str:
     return words.lstrip(".") or "the whole file"
 
 
+_PHASES = tuple(f"{phase}.d" for phase in PHASES)
 _ENTRY = re.compile(r"entry (\d+)")
 _RULE = re.compile(r"Rule (\d+) of the policy")
 _STEP: Dict[str, Any] = {"key": str, "type": str, "name": str, "does": str, "undoes": str, "timeout": (int, float)}
@@ -236,6 +243,7 @@ _KEYS: Dict[str, _Check] = {
     "approve": _one_of(ALONE, NEVER),
     "policy": _Checked.policy,
     "prepare_before": _seconds(0.0),
+    "turn_after": _seconds(0.0),
     "hook_limit": _seconds(1.0),
     "hooks": _Checked.hooks,
     "hooks_folder": _Checked.absolute,

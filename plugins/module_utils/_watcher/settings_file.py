@@ -12,6 +12,7 @@ from typing import Optional, Tuple
 
 from .._machine import own_files
 from .._text import one_line
+from .json_lines import Path, read_json
 from .settings import Configuration, SettingsError, parse_settings
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -72,6 +73,19 @@ class SettingsFile:
             return parse_settings(content.decode("utf-8"), self.path)
         except UnicodeDecodeError as error:
             raise SettingsError(f"{self.path} is no text in UTF-8: byte {error.start + 1} can't be read.") from error
+
+
+def place_of(path: str, where: Path) -> str:
+    """The file, and the line in it of a value that it has: ``/etc/azure-maintenance/watcher.json, line 4, column 5``
+
+    :arg where: the names and positions that lead to the value from the outside in
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            places = read_json(file.read(_MOST_BYTES)).places
+    except (OSError, ValueError):
+        return path
+    return f"{path}, {places[where]}" if where in places else path
 
 
 def writers(found: os.stat_result) -> str:

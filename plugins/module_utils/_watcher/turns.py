@@ -28,12 +28,12 @@ def keys_of_others(document: Document, name: str) -> FrozenSet[str]:
     return frozenset([event.key for event in of_others(document, name)] + [entry.key for entry in document.unusable])
 
 
-def not_its_turn(event: Event, document: Document, name: str, quiet: float, spaces: float) -> str:
+def not_its_turn(event: Event, document: Document, name: str, quiet: float, after: float) -> str:
     """Why it is not the event's turn, as a clause; "" when it is.
 
     :arg name: of this machine
     :arg quiet: seconds for which nothing of another machine's has left the document
-    :arg spaces: seconds that have to pass after that
+    :arg after: seconds that have to pass after that
     """
     others = [other for other in of_others(document, name) if other.key != event.key]
     struck = [other for other in others if other.has_started]
@@ -44,8 +44,10 @@ def not_its_turn(event: Event, document: Document, name: str, quiet: float, spac
         return f"{_title(min(before, key=_place))} comes first"
     if document.unusable:
         return "the document has an event that can't be read, which may be another machine's"
-    if quiet < spaces:
-        return f"for {spaces:.0f} s nothing of another machine's may have left the document, and it is {quiet:.0f} s so far"
+    if quiet < after:
+        return (
+            f"for {after:.0f} s nothing of another machine's may have left the document, and it is {quiet:.0f} s so far"
+        )
     return ""
 
 

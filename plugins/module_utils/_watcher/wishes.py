@@ -92,13 +92,22 @@ def _was_overdue(life: Life) -> bool:
 
 
 def _prepare(here: Here, life: Life, decision: Decision, must: bool, against: str) -> bool:
-    if life.failed or not (life.is_coming or (life.has_struck and life.event.takes_machines_away)):
+    if (
+        life.failed
+        or is_put_back(here, life)
+        or not (life.is_coming or (life.has_struck and life.event.takes_machines_away))
+    ):
         return False
     if here.is_marked(life):
         return True  # it was begun: neither a turn that passes nor other settings end it
     if not here.acts or decision.action not in PREPARING:
         return False
     return must or not against
+
+
+def is_put_back(here: Here, life: Life) -> bool:
+    """Whether a person has put the machine back into service in spite of the event. A yes to it, which can only be later, ends that."""
+    return life.key in here.facts.put_back and life.key not in here.facts.yes
 
 
 # ---- approve ----
@@ -110,6 +119,8 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
     yes = life.key in facts.yes
     if life.started:
         return "it has started"
+    if is_put_back(here, life):
+        return "a person has put the machine back into service in spite of it"
     if not here.acts:
         return "the watcher only reports"
     if event.is_advice:
@@ -128,7 +139,7 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
         return f"its hours ({decision.hours.words}) are not open"
     if here.document is None:
         return "no document has come so far"
-    return not_its_turn(event, here.document, here.name, here.quiet, facts.settings.spaces)
+    return not_its_turn(event, here.document, here.name, here.quiet, facts.settings.turn_after)
 
 
 def _not_yet(here: Here, life: Life, decision: Decision) -> str:

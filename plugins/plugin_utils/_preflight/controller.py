@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the controller itself says about a run that begins: its strategy, its collections, which variables there are.
+"""What the controller itself says about a run that begins: its strategy, its collections.
 
 Private to this collection.
 """
@@ -9,19 +9,9 @@ Private to this collection.
 from __future__ import annotations
 
 import importlib
-import pathlib
-from collections.abc import Collection, Iterable
 from typing import Any
 
 from ansible.plugins.loader import strategy_loader
-
-from ...module_utils._text import did_you_mean
-
-ROLES = pathlib.Path(__file__).parents[3] / "roles"
-SPECS = tuple(ROLES / role / "meta" / "argument_specs.yml" for role in ("maintain", "drain", "emulator"))
-PREFIXES = ("maintain_", "drain_", "rehearse_", "azure_maintenance_")
-SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_machine")
-"""Variables that our roles and playbooks set for others to read."""
 
 LINEAR = "ansible.plugins.strategy.linear"
 
@@ -57,19 +47,3 @@ def is_there(collection: str) -> bool:
     except ImportError:
         return False
     return True
-
-
-def known_variables(specs: Iterable[Any]) -> set[str]:
-    """All variables of ours that anybody may set.
-
-    :arg specs: what the roles' argument specifications hold
-    """
-    entries = [entry for spec in specs for entry in spec["argument_specs"].values()]
-    return {name for entry in entries for name in entry.get("options") or ()} | set(SET)
-
-
-def unknown_variables(names: Iterable[str], known: Collection[str]) -> list[str]:
-    """Those of the names that look like ours and are not, each with the one that was probably meant."""
-    ours = [name for name in known if name.startswith(PREFIXES)]
-    strange = sorted({name for name in names if name.startswith(PREFIXES)} - set(known))
-    return [f"{name}{did_you_mean(name, ours)}" for name in strange]

@@ -18,6 +18,7 @@ from ...module_utils._text import listed, one_line
 from .._deciding.marks import DRAIN, LEFT, NOBODY, UNREADABLE, holder_words, whose
 from .._deciding.schema import MachineState, Record
 from .._deciding.scopes import can_look, members, sentinels
+from .._variables import Unknown, named
 
 CLOCKS = 30.0
 """Seconds by which a machine's clock may differ from the controller's."""
@@ -45,12 +46,12 @@ class Asked(NamedTuple):
 class Controller(NamedTuple):
     """What the controller says.
 
-    unknown: variables that nobody reads, each with the likely one
+    unknown: variables that nobody reads
     is_there: whether a collection is installed
     """
 
     forks: int
-    unknown: Sequence[str]
+    unknown: Sequence[Unknown]
     is_there: Callable[[str], bool]
 
 
@@ -91,11 +92,7 @@ def warnings(
             f"There are no steps for {listed(without)}: such a machine counts as prepared as soon as it bears its mark (drain_steps)."
         )
     found += _forks(record, controller.forks)
-    if controller.unknown:
-        found.append(
-            f"This collection has no variable {listed(controller.unknown)}: unless it is one of your own, correct it."
-        )
-    return found
+    return [*found, *named(controller.unknown)]
 
 
 # ---- steps, and what they need ----

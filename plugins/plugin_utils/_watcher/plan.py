@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
@@ -21,18 +22,21 @@ from ...module_utils._imds.endpoint import check_endpoint
 from ...module_utils._text import did_you_mean, listed, sentence, shown
 from ...module_utils._watcher.settings import FORMAT, SettingsError, parse_settings
 from .._drain.plan import Plan
+from .._variables import Unknown, named
 from .hooks import HookFile, folders_of, hook_files, is_key, longest
 from .steps import refused_steps
 
+PREFIX = "watcher_"
 LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
 _CHOICES = {"act": ("prepare", "report"), "approve": ("alone", "never")}
 _LEAST = {  # the lowest value of each number; of the others, more than 0
     "prepare_before": 0.0,
+    "turn_after": 0.0,
     "settle": 0.0,
     "history_bytes": 10000.0,
     "spool_bytes": 10000.0,
 }
-_NUMBERS = ("prepare_before", "hook_limit", "settle", "interval", "history_bytes", "spool_bytes")
+_NUMBERS = ("prepare_before", "turn_after", "hook_limit", "settle", "interval", "history_bytes", "spool_bytes")
 _REPORT_KEYS = ("url", "secret", "proxy", "ca_file")
 
 
@@ -55,6 +59,13 @@ class Files(TypedDict):
     warnings: list[str]
 
 
+class Misspelt(TypedDict):
+    """What is said of variables that look like this collection's and are none."""
+
+    errors: list[str]
+    warnings: list[str]
+
+
 class Leaving(TypedDict):
     """What an earlier deployment has put on the machine and this one does not."""
 
@@ -66,18 +77,16 @@ def files_of(
     options: Mapping[str, Any],
     steps: Plan,
     find_file: Callable[[str], str | None],
-    names: Iterable[str] = (),
-    known: Sequence[str] = (),
+    unknown: Sequence[Unknown] = (),
 ) -> Files:
     """The files of a machine.
 
     :arg options: the variables of the role, without ``watcher_``; and folder, hooks_folder, secrets_folder
     :arg steps: of this host, as filter drain_steps returns them
-    :arg names: the names of all variables of the host
-    :arg known: the names of the role's variables
+    :arg unknown: variables of the host that look like this collection's and are none
     """
-    misspelt = _misspelt(names, known)
-    errors = [f"{name} is no variable of role watcher{meant}" for name, meant in misspelt if meant]
+    names = misspelt(unknown)
+    errors = list(names["errors"])
     numbers = _numbers(options, errors)
     for key, choices in _CHOICES.items():
         if options[key] not in choices:
@@ -124,9 +133,9 @@ def files_of(
             json.dumps(settings, indent=4, sort_keys=True), "the settings"
         )  # the very check that the watcher makes
     except SettingsError as error:
-        return _nothing([error.message.rstrip(".")])
-    odd = [f"{name} is no variable of role watcher." for name, _meant in misspelt]
-    warnings = [*odd, *policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
+        # Nobody has seen that text: its lines say nothing, and its keys are the variables' names.
+        return _nothing([re.sub(r"^the settings, line \d+, column \d+: ", PREFIX, error.message).rstrip(".")])
+    warnings = [*names["warnings"], *policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
     return {
         "settings": settings,
         "hooks": hooks,
@@ -138,10 +147,13 @@ def files_of(
     }
 
 
-def _misspelt(names: Iterable[str], known: Sequence[str]) -> list[tuple[str, str]]:
-    """Variables that look like the role's and are none, each with the one that was probably meant: what is wanted is not what is done."""
-    odd = sorted({name for name in names if name.startswith("watcher_")} - set(known)) if known else []
-    return [(name, did_you_mean(name, known)) for name in odd]
+def misspelt(unknown: Sequence[Unknown]) -> Misspelt:
+    """What is refused: with another name it would be one of this role's, so what is wanted is not what would be done."""
+    errors = [one for one in unknown if one.meant and one.name.startswith(PREFIX)]
+    return {
+        "errors": [f"{one.name} is no variable of role watcher{one.meant}" for one in errors],
+        "warnings": named([one for one in unknown if one not in errors]),
+    }
 
 
 def _nothing(errors: list[str]) -> Files:
@@ -237,6 +249,8 @@ def _wrong_report(raw: Any) -> str:
         return f"key {shown(unknown[0])} is unknown{did_you_mean(unknown[0], _REPORT_KEYS)}; it takes {listed(_REPORT_KEYS)}"
     if not _is_url(raw.get("url"), ("http", "https")):
         return "its url is none that begins with https:// or http:// and a host"
+    if "secret" in raw and not raw["secret"]:
+        return "its secret is empty: see where it comes from, or leave it out, and reports are not signed"
     if raw.get("proxy") and not _is_url(raw["proxy"], ("http",)):
         return "its proxy is none that begins with http:// and a host"
     if raw.get("ca_file") and not str(raw["ca_file"]).startswith("/"):

@@ -43,6 +43,7 @@ class Life:
         self._plan_events()
         if not self.calm:
             self._plan_faults()
+            self._plan_orders()
 
     def live(self) -> None:
         for machine in self.machines.values():
@@ -160,6 +161,14 @@ class Life:
         self.shown_at.append(at)
         self.clock.at(at, self.scope.show, Event(identity, kind, resources, notice, **fate))
         self.last = max(self.last, at + notice + lasts)
+
+    # ---- what people do ----
+
+    def _plan_orders(self) -> None:
+        chance = random.Random(self.seed + 2)  # dice of its own: lives of old seeds stay as they were
+        for machine in self.machines.values():
+            if chance.random() < 0.15:
+                self.clock.at(chance.uniform(BEGIN, self.last), machine.force)
 
     # ---- what goes wrong ----
 

@@ -27,10 +27,10 @@ class Settings:
     """What the user of one machine wants, in plain words."""
 
     def __init__(
-        self, do: str, act: str, approve: str, before: float, spaces: float, limits: float, undo: float
+        self, do: str, act: str, approve: str, before: float, turn_after: float, limits: float, undo: float
     ) -> None:
         self.do, self.act, self.approve, self.before = do, act, approve, before
-        self.spaces, self.limits, self.undo = spaces, limits, undo
+        self.turn_after, self.limits, self.undo = turn_after, limits, undo
 
 
 class Machine:
@@ -58,6 +58,9 @@ class Machine:
             "caseless": [],
         }
         self.yes_from = 1e9
+        self.put_back: set[str] = set()  # events in spite of which a person has put it back; on its disk
+        self.yes_taken_back: set[str] = set()
+        self.is_ordered = False  # to recover, by force
         self.wall_off = 0.0
         self.dates = True  # its service's answers tell the time
         self.copied_hold = False
@@ -90,7 +93,7 @@ class Machine:
             settings.before,
             settings.limits,
             settings.undo,
-            settings.spaces,
+            settings.turn_after,
         )
 
     @property
@@ -127,7 +130,7 @@ class Machine:
             return
         self.watcher = parts().handling.Handling({} if forgets else json.loads(json.dumps(self.kept)))
         self.process += 1
-        self.is_named = False
+        self.is_named = self.is_ordered = False
         self.started_at, self.look, self.answer, self.posted = self.clock.now, None, None, {}
         self.note("watching", forgets=forgets or not self.kept)
         self.clock.after(0.05, self._tick, self.process)
@@ -143,6 +146,19 @@ class Machine:
         if self.up and self.watcher is not None:
             self.dies_in, self.dies_with_power = after_places, with_power
             self.clock.after(1.0, self._die, self.process)
+
+    def force(self) -> None:
+        """A person has it recovered in spite of its events."""
+        if not self.up or self.watcher is None or self.mark is None or self.is_full or self.going_down:
+            return
+        if self.mark["vm_id"] != self.vm_id:
+            return
+        events = set(self.mark["events"])
+        self.put_back |= events
+        if self.clock.now >= self.yes_from:
+            self.yes_taken_back |= events
+        self.is_ordered = True
+        self.note("forced", events=sorted(events))
 
     def _die(self, process: int) -> None:
         if self.dies_in is None or process != self.process or self.watcher is None:
@@ -196,16 +212,28 @@ class Machine:
         try:
             self.is_named = self.is_named or not self.within("nameless")
             self._take_look()
-            acts = self.watcher.tick(self._facts())
+            acts = self._ordered(self.watcher.tick(self._facts()))
             for act in acts:
                 self._place()
                 self._do(act)
         except Killed:
             self._die(process)
             return
+        if self.answer is not None and self.answer.state not in ("preparing", "recovering"):
+            self.is_ordered = False
         busy = self.mark is not None and self.mark["phase"] in ("preparing", "recovering")
         wait = min(self.every, 0.5) if busy else self.every if self.mark is not None or self.seen else 4.0
         self.clock.after(wait, self._tick, process)
+
+    def _ordered(self, acts: list[Any]) -> list[Any]:
+        """A person's word goes first, as in the loop."""
+        if not self.is_ordered or self.mark is None:
+            return acts
+        kinds = parts().acts
+        rest = [act for act in acts if not isinstance(act, (kinds.Go, kinds.Approve))]
+        if self.is_full or self.going_down:
+            return rest
+        return [*rest, kinds.Go("recovered", 1e9, (), self.mark["note"])]
 
     def _take_look(self) -> None:
         if self.within("blind"):
@@ -255,11 +283,12 @@ class Machine:
             answer=self.answer,
             posted=dict(self.posted),
             hold=hold if self.within("hold") or self.copied_hold else None,
-            yes=frozenset(event.id for event in self.seen) if now >= self.yes_from else frozenset(),
+            yes=frozenset(event.id for event in self.seen if now >= self.yes_from) - self.yes_taken_back,
             steps={},
             going_down=self.going_down,
             settled=now - self.booted_at >= self.settles,
             crippled="no space left" if self.is_full else "",
+            put_back=frozenset(self.put_back),
         )
 
     def _do(self, act: Any) -> None:
@@ -268,7 +297,7 @@ class Machine:
             event = act.event.event_id if act.event else ""
             self.note("say", happened=act.happened, event=event, outcome=act.outcome)
         elif isinstance(act, acts.Go):
-            self.note("go", to=act.to, still=act.still)
+            self.note("go", to=act.to, still=act.still, events=list(act.events))
             state, why = self.program.go(act)
             self.answer = parts().facts.Answer(act.to, state, why, [], self.clock.now)
         elif isinstance(act, acts.Approve):

@@ -74,7 +74,7 @@ class Judge:
                 not alone
                 and noticed
                 and other.left is not None
-                and 0 <= at - other.left < machine.settings.spaces - BLIP
+                and 0 <= at - other.left < machine.settings.turn_after - BLIP
                 and other.shown < at
             ):
                 self._say_wrong(
@@ -108,12 +108,21 @@ class Judge:
         elif seer.struck() and not seer.must_prepare(at):
             self._say_wrong("struck", at, seer, f"{key} was begun under {seer.struck()[0]}")
 
+    def _go(self, line: dict[str, Any], seer: Witness) -> None:
+        for event in line["events"] if line["to"] == "prepared" and not line["still"] else ():
+            if seer.is_put_back(event, line["at"]):
+                self._say_wrong(
+                    "stays", line["at"], seer, f"it is prepared for {event}, in spite of which a person has put it back"
+                )
+
     def _undone(self, at: float, key: str, seer: Witness) -> None:
+        if seer.is_forced:
+            return
         if seer.struck():
             self._say_wrong("early", at, seer, f"{key} was taken back under {seer.struck()[0]}")
         for event in seer.mark_events:
             gone_for = at - seer.last_seen.get(event, -1e9)
-            if event not in seer.failed and gone_for < 4.5:
+            if event not in seer.failed and gone_for < 4.5 and not seer.is_put_back(event, at):
                 self._say_wrong("early", at, seer, f"{key} was taken back {gone_for:.1f} s after {event} was seen")
         if at - seer.machine_booted < seer.machine.settles - 0.1:
             self._say_wrong("settled", at, seer, f"{key} was taken back while the boot went on")

@@ -35,7 +35,7 @@ def _lists_only_us(real: Any) -> Any:
 
 
 def _always_quiet(real: Any) -> Any:
-    return lambda event, document, name, _quiet, spaces: real(event, document, name, 1e9, spaces)
+    return lambda event, document, name, _quiet, after: real(event, document, name, 1e9, after)
 
 
 def _begins_more(real: Any) -> Any:
@@ -110,6 +110,11 @@ FAULTS = {
     ),
     "copy": Fault("copy", "another machine's mark passes for its own", [("marked", "is_copied", _always(False))]),
     "twice": Fault("told", "what was told is told again", [("event_news", "EventNews.tell", _forgets_that_it_told)]),
+    "put-back": Fault(
+        "stays",
+        "nobody minds that a person has put the machine back",
+        [("wishes", "is_put_back", _always(False)), ("outage", "is_put_back", _always(False))],
+    ),
     "silent": Fault(
         "silent",
         "nobody says who was hit",

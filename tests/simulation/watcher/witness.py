@@ -42,6 +42,8 @@ class Witness:
         self.machine_booted = -500.0
         self.recoveries = self.recoveries_told = 0
         self.says_not_recovered = False
+        self.forced_at: dict[str, float] = {}  # events in spite of which a person has put it back
+        self.is_forced = False  # that is being done
 
     def take(self, line: dict[str, Any]) -> None:
         method = getattr(self, "_" + line["what"].replace("-", "_"), None)
@@ -91,13 +93,18 @@ class Witness:
 
     def _killed(self, line: dict[str, Any]) -> None:
         self._begin_anew()
+        self.is_forced = False
+
+    def _forced(self, line: dict[str, Any]) -> None:
+        self.forced_at.update(dict.fromkeys(line["events"], line["at"]))
+        self.is_forced = True
 
     def _clock(self, line: dict[str, Any]) -> None:
         self.clock_is_wrong = not self.machine.dates
 
     def _down(self, line: dict[str, Any]) -> None:
         self._begin_anew()
-        self.going_down = False
+        self.going_down = self.is_forced = False
         self.looked, self.look = -1e9, {}
         self.prepared_at = 0.0
 
@@ -111,10 +118,11 @@ class Witness:
         if line["phase"] == "prepared" and self.phase != "prepared":
             self.prepared_at = line["at"]
         self.phase, self.mark_events = line["phase"], line["events"]
+        self.is_forced = self.is_forced and self.phase != "half"
 
     def _unmarked(self, line: dict[str, Any]) -> None:
         self.phase, self.mark_events = "", []
-        self.says_not_recovered = False
+        self.says_not_recovered = self.is_forced = False
 
     def _posting(self, line: dict[str, Any]) -> None:
         self.posted[line["event"]] = line["at"]
@@ -126,6 +134,13 @@ class Witness:
             self.says_not_recovered = True
 
     # ---- the world at this moment ----
+
+    def _has_yes(self, key: str, at: float) -> bool:
+        """Of what a person has said last: a yes, or to put the machine back in spite of it."""
+        return self.machine.yes_from <= at and self.forced_at.get(key, -1e9) < self.machine.yes_from
+
+    def is_put_back(self, key: str, at: float) -> bool:
+        return key in self.forced_at and not self._has_yes(key, at)
 
     def _in(self, what: str, at: float) -> bool:
         return any(begins <= at < ends for begins, ends in self.machine.windows[what])
@@ -159,12 +174,13 @@ class Witness:
 
     def why_not_allowed(self, key: str, at: float) -> str:
         """Why the user's settings, or the event itself, forbid an approval."""
-        do, yes = self.settings.do, at >= self.machine.yes_from
+        do, yes = self.settings.do, self._has_yes(key, at)
         status = self.look.get(key, ("",))[0]
         checks = {
             "the watcher only reports": self.settings.act != "prepare",
             "it never approves": self.settings.approve == "never",
             f"the policy says {do}": do in ("ignore", "notify") or (do in ("prepare", "hold") and not yes),
+            "a person has put the machine back": self.is_put_back(key, at),
             "it lists others": self.resources.get(key, set()) != {self.name},
             "all is held": self._in("hold", at),
             f"it was {status or 'not there'}": status != "Scheduled",
@@ -188,7 +204,7 @@ class Witness:
         why = self.why_not_allowed(key, at) or self.why_not_turn(key)
         if why:
             return why
-        if at - self.quiet_since < self.settings.spaces + 1.0:
+        if at - self.quiet_since < self.settings.turn_after + 1.0:
             return "too little is known of others"
         left = self.look[key][1] - at
         if (
@@ -218,7 +234,8 @@ class Witness:
         """Whether the machine counts as prepared for what comes, and has been started anew since by nobody's event."""
         settled = at - self.machine_booted > self.machine.settles + 1.0
         can_act = not (self.is_full(at) or self.going_down or not self.is_named or self.struck() or self.clock_is_wrong)
-        return self.look[key][0] == "Scheduled" and self.is_prepared(key) and not self.is_out and settled and can_act
+        wanted = self.look[key][0] == "Scheduled" and not self.is_put_back(key, at)
+        return wanted and self.is_prepared(key) and not self.is_out and settled and can_act
 
     def is_neglected(self, key: str, at: float) -> bool:
         """Whether it should be prepared for by now, and nobody has begun."""
@@ -233,6 +250,7 @@ class Witness:
             and left > 1.0
             and self.phase == ""
             and key not in self.failed
+            and not self.is_put_back(key, at)
             and not any(self._in(what, at) for what in ("full", "caseless"))
             and self.is_named
             and not self.going_down

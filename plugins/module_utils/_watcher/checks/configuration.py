@@ -23,6 +23,10 @@ from .finding import FAIL, OK, WARN, Finding
 LONG = 600.0
 """Seconds that hooks may take in all before somebody should think about it: a Redeploy gives ten minutes' notice."""
 
+_HOOK = "correct that, and see azure-maintenance hooks list; the watcher looks again within half a minute"
+_SECRET = "run role watcher again, which writes it; until then its reports wait"
+_STEP = "install what is lacking, or correct the step in drain_steps and run role watcher again"
+
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -44,7 +48,10 @@ def all_named(
 def hooks(configuration: Configuration) -> List[Finding]:
     wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
     there = Hooks(configuration.hooks_folder, wishes, configuration.hook_limit)
-    found = [Finding(FAIL, "hooks", words, "correct its name in the settings") for words in there.unknown().values()]
+    found = [
+        Finding(FAIL, "hooks", words, "correct its name in the settings", ("hooks", key))
+        for key, words in there.unknown().items()
+    ]
     refused: Dict[str, str] = {}
     count: Dict[str, int] = {}
     longest = 0.0
@@ -57,12 +64,11 @@ def hooks(configuration: Configuration) -> List[Finding]:
             if phase == "prepare":
                 longest = max(longest, sum(step["timeout"] for step in some.steps))
         count[phase] = len(keys)
-    found += [Finding(FAIL, "hooks", f"{key} is not run: {why}") for key, why in sorted(refused.items())]
+    found += [Finding(FAIL, "hooks", f"{key} is not run: {why}", _HOOK) for key, why in sorted(refused.items())]
     for key, one in sorted(configuration.hooks.items()):
         if one.user and not _is_user(one.user):
-            found.append(
-                Finding(FAIL, "hooks", f"{key}: this machine has no user {one.user}", "add the user, or name another")
-            )
+            words = f"{key}: this machine has no user {one.user}"
+            found.append(Finding(FAIL, "hooks", words, "add the user, or name another", ("hooks", key, "user")))
     if longest > LONG:
         words = f"the limits of the prepare hooks add up to {longest:g} s, and some events give ten minutes' notice"
         found.append(Finding(WARN, "hooks", words, "set lower limits"))
@@ -70,21 +76,38 @@ def hooks(configuration: Configuration) -> List[Finding]:
     return found or [Finding(OK, "hooks", f"{words} in {configuration.hooks_folder}")]
 
 
+def hook_files(configuration: Configuration) -> List[str]:
+    """The files of all hooks that would be run."""
+    there = Hooks(configuration.hooks_folder, {})
+    kinds = ("", *sorted(there.kinds()))
+    found = [step["path"] for phase in PHASES for kind in kinds for step in there.found(phase, kind).steps]
+    return list(dict.fromkeys(found))
+
+
 def secrets(configuration: Configuration, environment: Mapping[str, str]) -> List[Finding]:
     found = []
-    for one in configuration.reports:
+    for number, one in enumerate(configuration.reports):
         if one.secret_file:
             try:
                 read_secret(one.secret_file, environment)
             except SecretProblem as error:
-                found.append(Finding(FAIL, "secrets", f"{one.words}: {error}"))
+                found.append(
+                    Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET, ("reports", number, "secret_file"))
+                )
         if one.ca_file and not os.path.isfile(one.ca_file):
-            found.append(Finding(FAIL, "secrets", f"{one.words}: there is no file {one.ca_file} of authorities"))
+            words = f"{one.words}: there is no file {one.ca_file} of authorities"
+            found.append(
+                Finding(FAIL, "secrets", words, "put it there, or correct ca_file", ("reports", number, "ca_file"))
+            )
     return found
 
 
 def steps(configuration: Configuration, ask: Callable[[List[str]], Said]) -> List[Finding]:
-    found = [Finding(FAIL, "steps", words) for step in configuration.steps for words in _lacks(step, ask)]
+    found = [
+        Finding(FAIL, "steps", words, _STEP, ("steps", number))
+        for number, step in enumerate(configuration.steps)
+        for words in _lacks(step, ask)
+    ]
     names = listed(one_line(step["key"]) for step in configuration.steps) or "none"
     return found or [Finding(OK, "steps", names)]
 

@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Tuple
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 
@@ -18,3 +18,6 @@ class Finding(NamedTuple):
     what: str  # in a word or two
     words: str  # what was seen
     advice: str = ""  # what to do; "" where there is nothing to do
+    path: Tuple[
+        Any, ...
+    ] = ()  # what of the settings it is about, from the outside in; () where it is about no value of theirs

@@ -45,7 +45,7 @@ def look(configuration: Configuration, transport: Transport, clock: Clock, user:
     try:
         name, vm_id = (client.machine_text(leaf, WITHIN) for leaf in (NAME, "vmId"))
     except ScheduledEventsError as error:
-        return [Finding(FAIL, "endpoint", error.message, _advice(error.kind))]
+        return [Finding(FAIL, "endpoint", error.message, _advice(error.kind), ("endpoint",))]
     found = [Finding(OK, "endpoint", f"{configuration.endpoint} answers to {user}")]
     found.append(_identity(configuration, name, vm_id))
     if noting.last:
@@ -68,18 +68,21 @@ def _advice(kind: str) -> str:
 
 def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
     if not name or not vm_id:
-        return Finding(FAIL, "name", f"the service gives an empty {'vmId' if name else 'name'} for this machine")
+        words = f"the service gives an empty {'vmId' if name else 'name'} for this machine"
+        return Finding(FAIL, "name", words, "see whether something else answers in its place; else ask Azure's support")
     wanted = configuration.resource_name
     if wanted and wanted.lower() != name.lower():
         words = f"resource_name says {wanted}, and the service says {name}"
-        return Finding(FAIL, "name", words, "correct resource_name in the settings, or leave it out")
+        advice = "correct resource_name in the settings, or leave it out"
+        return Finding(FAIL, "name", words, advice, ("resource_name",))
     return Finding(OK, "name", f"{name} (vmId {vm_id})")
 
 
 def _time(headers: Mapping[str, str], clock: Clock) -> List[Finding]:
     parsed = email.utils.parsedate_tz(headers.get("date", ""))
     if parsed is None:
-        return [Finding(WARN, "clock", "the service does not say what time it is, so the machine's own clock counts")]
+        words = "the service does not say what time it is, so the machine's own clock counts"
+        return [Finding(WARN, "clock", words, "see that it is set by a time server: timedatectl, chronyc tracking")]
     apart = clock.wall() - email.utils.mktime_tz(parsed)
     if abs(apart) <= MOST_APART:
         return [Finding(OK, "clock", "as the service's, to within half a minute")]

@@ -26,7 +26,8 @@ def look(configuration: Configuration, reach: Callable[..., str], way: Callable[
         else:
             found.append(Finding(OK, "reports", f"{one.words} can be reached"))
         if one.url.startswith("http://") and one.secret_file:
-            found.append(Finding(WARN, "reports", f"{one.words} is not encrypted: whoever listens in can read reports"))
+            words = f"{one.words} is not encrypted: whoever listens in can read reports"
+            found.append(Finding(WARN, "reports", words, "use https, where it can"))
         elif not one.secret_file:
             found.append(
                 Finding(WARN, "reports", f"{one.words} gets reports unsigned", "set a secret, where it can check one")

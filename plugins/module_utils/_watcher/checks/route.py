@@ -60,7 +60,7 @@ def look(endpoint: str, path: str = TABLE) -> List[Finding]:
         with open(path, encoding="ascii", errors="replace") as file:
             route = way_to(host, file.read())
     except OSError as error:
-        return [Finding(WARN, "route", f"{path} can't be read: {error.strerror}")]
+        return [Finding(WARN, "route", f"{path} can't be read: {error.strerror}", f"ip route get {host}")]
     if ipaddress.IPv4Address(host).is_loopback:
         return [Finding(OK, "route", f"{host} is this machine itself")]
     if route is None:

@@ -1,18 +1,20 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The machine: who runs this, folders and disk, the services, what keeps programs from running.
+"""The machine: who runs this, folders and disk, the services.
 
 Private to this collection.
 """
 
 import os
 import platform
+import shlex
 import stat
 import sys
-from typing import Callable, Dict, List
+from typing import Callable, Dict, List, Sequence
 
-from ..._machine import own_files
+from ..._machine import own_files, trust
+from ..._text import listed, one_line
 from ..reserve import Reserve
 from ..surroundings import Surroundings
 from ..view import SILENT, View
@@ -22,6 +24,7 @@ from .finding import FAIL, OK, WARN, Finding
 Ask = Callable[[List[str]], Said]
 SERVICE, REPORTS = "azure-maintenance", "azure-maintenance-reports"
 OLDEST_SYSTEMD = 239
+_RIGHTS = "whoever may write it can become root: give it back to root, then see who could have changed it"
 
 
 def versions(here: Surroundings, ask: Ask) -> List[Finding]:
@@ -42,7 +45,9 @@ def folders(folder: str) -> List[Finding]:
     except FileNotFoundError:
         return [Finding(WARN, "state", f"there is no {folder} yet", "it is made when the service is started")]
     except OSError as error:
-        return [Finding(FAIL, "state", f"{folder} can't be looked at: {error.strerror}")]
+        return [
+            Finding(FAIL, "state", f"{folder} can't be looked at: {error.strerror}", "see what is wrong there: ls -ld")
+        ]
     if not stat.S_ISDIR(found.st_mode):
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
     if not own_files.is_ours(found) or own_files.open_to(found, 0o022):
@@ -50,8 +55,14 @@ def folders(folder: str) -> List[Finding]:
         return [Finding(FAIL, "state", f"others than root may write into {folder}", advice)]
     problem = Reserve(folder).problem()
     if problem:
-        return [Finding(FAIL, "state", problem)]
+        return [Finding(FAIL, "state", problem, f"df -h {folder}; df -i {folder}; until then nothing is begun")]
     return [Finding(OK, "state", f"{folder} is root's, and has room")]
+
+
+def rights(paths: Sequence[str]) -> List[Finding]:
+    """Of the program and what runs it: whoever may write these is root here."""
+    found = [Finding(FAIL, "rights", why, _RIGHTS) for why in map(trust.objection, paths) if why]
+    return found or [Finding(OK, "rights", f"only root may write {listed(map(one_line, paths))}")]
 
 
 def services(ask: Ask, needs_reports: bool) -> List[Finding]:
@@ -61,12 +72,22 @@ def services(ask: Ask, needs_reports: bool) -> List[Finding]:
     return found
 
 
+def environment(ask: Ask) -> Dict[str, str]:
+    """What the unit of the watcher sets for it, by hand or by a file beside it."""
+    said = ask(["systemctl", "show", "--property=Environment", "--value", f"{SERVICE}.service"])
+    try:
+        words = shlex.split(said.text) if said.code == 0 else []
+    except ValueError:
+        words = []
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
 def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
     said = ask(
         ["systemctl", "show", "--property=LoadState,ActiveState,SubState,UnitFileState,NRestarts", f"{unit}.service"]
     )
     if said.code != 0:
-        return [Finding(WARN, what, f"systemctl does not say how {unit} is")]
+        return [Finding(WARN, what, f"systemctl does not say how {unit} is", f"systemctl status {unit}")]
     state: Dict[str, str] = dict(line.split("=", 1) for line in said.text.splitlines() if "=" in line)
     if state.get("LoadState") == "not-found":
         return [Finding(FAIL, what, f"there is no service {unit}", "run role watcher for this machine")]
@@ -98,22 +119,5 @@ def process(view: View) -> List[Finding]:
         found.append(Finding(FAIL, "watcher", "it runs, and does not see its events", "see the endpoint in this list"))
     problems = (view.published or {}).get("problems")
     for words in problems if isinstance(problems, list) else ():
-        found.append(Finding(FAIL, "watcher", str(words)))
-    return found
-
-
-def guards(ask: Ask, program: str, enforce: str = "/sys/fs/selinux/enforce") -> List[Finding]:
-    """What may keep the program or hooks from being run, without a word in their own logs."""
-    found = []
-    if ask(["systemctl", "is-active", "fapolicyd.service"]).text.strip() == "active":
-        advice = f"fapolicyd-cli --file add {program} && fapolicyd-cli --update; the same for each hook"
-        found.append(Finding(WARN, "fapolicyd", "it runs programs only that it trusts", advice))
-    try:
-        with open(enforce, encoding="ascii") as file:
-            is_enforcing = file.read().strip() == "1"
-    except (OSError, ValueError):
-        is_enforcing = False
-    if is_enforcing:
-        advice = "where a hook is not run: ls -Z on it, restorecon -v on it, ausearch -m avc -ts recent"
-        found.append(Finding(OK, "SELinux", "enforcing, as it may", advice))
+        found.append(Finding(FAIL, "watcher", str(words), f"see the rest of this list, and journalctl -u {SERVICE}"))
     return found

@@ -13,7 +13,7 @@ from typing import List
 
 from ..._imds.http_transport import HttpTransport
 from ..checks import configuration as configured
-from ..checks import metadata_service, receivers, route, system
+from ..checks import guards, metadata_service, receivers, route, system
 from ..checks.asking import ask
 from ..checks.finding import FAIL, WARN, Finding
 from ..findings import as_json, show
@@ -21,6 +21,8 @@ from ..post_transport import Way, reach
 from ..settings import Configuration
 from ..surroundings import FINE, WRONG, Surroundings
 from ..view import view_of
+
+COMMAND = "/usr/local/bin/azure-maintenance"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,17 +47,19 @@ def look(here: Surroundings) -> List[Finding]:
     if configuration:
         found += configured.all_named(configuration, here.environment, ask)
     wanted = configuration or Configuration()
+    found += system.rights([os.path.abspath(sys.argv[0]), sys.executable])
     found += system.folders(here.folder)
     found += route.look(wanted.endpoint)
     found += metadata_service.proxies(here.environment, "this shell")
+    found += metadata_service.proxies(system.environment(ask), "the service")
     found += metadata_service.look(
-        wanted, HttpTransport(here.clock), here.clock, here.caller() if here.is_root else "you"
+        wanted, HttpTransport(here.clock), here.clock, "root" if here.is_root else here.caller()
     )
     found += system.services(ask, bool(wanted.reports))
     found += system.process(view)
     found += receivers.look(wanted, reach, Way) if configuration else []
     found += receivers.waiting(view)
-    return found + system.guards(ask, os.path.abspath(sys.argv[0]))
+    return found + guards.look(ask, [os.path.abspath(sys.argv[0]), COMMAND, *configured.hook_files(wanted)])
 
 
 def _not_root() -> Finding:

@@ -144,7 +144,13 @@ def _events(published: Mapping[str, Any]) -> List[Entry]:
     if not published.get("looked_at"):
         return [("Events", "not known")]
     events = published.get("events")
-    ids = [one_line(event) for event in events if isinstance(event, str)] if isinstance(events, list) else []
+    given = published.get("put_back")
+    put_back = given if isinstance(given, list) else []
+    ids = [
+        one_line(event) + (" (in spite of which somebody has put the machine back)" if event in put_back else "")
+        for event in (events if isinstance(events, list) else ())
+        if isinstance(event, str)
+    ]
     return [
         ("Events", listed(ids) if ids else f"none in the document (looked at {one_line(published['looked_at'], 30)})")
     ]

@@ -88,7 +88,7 @@ def began(tmp_path_factory):
         {"type": "connections", "port": 80},
         {"type": "command", "do": "true", "delegate_to": "away"},
     ]
-    return Began(tmp_path_factory.mktemp("began"), drain_steps=steps, maintain_polcy=[])
+    return Began(tmp_path_factory.mktemp("began"), drain_steps=steps, maintain_polcy=[], watcher_aprove="never")
 
 
 class TestItBegins:
@@ -102,7 +102,8 @@ class TestItBegins:
             "of nosuch: ",
             "[WARNING]: linux1, nosuch: step 1 (command nosuchprogram) would fail: this machine has no program nosuchprogram.",
             "[WARNING]: nosuch can't see its scheduled events, nobody looks for it: ",
-            "[WARNING]: This collection has no variable maintain_polcy (did you mean 'maintain_policy'?): unless it is",
+            "[WARNING]: This collection has no variable maintain_polcy (did you mean 'maintain_policy'?), "
+            "watcher_aprove (did you mean 'watcher_approve'?): unless it is",
         ],
     )
     def test_it_says_once_how(self, began, said):

@@ -46,6 +46,18 @@ def test_files_are_looked_for_in_order(tmp_path):
     assert "its file is not there: app" in found()[0]
 
 
+def test_names_are_those_of_all_roles():
+    made = plan(OPTIONS, "files", steps=steps(), names=["watcher_aprove", "watcher_act", "maintain_policy", "x"])
+    slip = ["watcher_aprove is no variable of role watcher (did you mean 'watcher_approve'?)"]
+    assert made["errors"] == slip
+    assert plan(["watcher_aprove", "maintain_polcy"], "names") == {
+        "errors": slip,
+        "warnings": [
+            "This collection has no variable maintain_polcy (did you mean 'maintain_policy'?): unless it is one of your own, correct it."
+        ],
+    }
+
+
 def test_the_other_parts():
     assert plan(PROBED, "place", host="web1", options=PLACE, answer=answer()) == []
     assert plan({}, "leaving", before='{"hooks": {"notify.d/50-x": {}}}')["hooks"] == ["notify.d/50-x"]
@@ -53,5 +65,5 @@ def test_the_other_parts():
 
 
 def test_a_part_that_there_is_not():
-    with pytest.raises(AnsibleFilterError, match="part is 'all'; it is one of files, place, leaving, mark"):
+    with pytest.raises(AnsibleFilterError, match="part is 'all'; it is one of files, names, place, leaving, mark"):
         plan({}, "all")

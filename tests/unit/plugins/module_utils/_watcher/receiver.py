@@ -23,7 +23,11 @@ class Receiver:
             timeout = 20
 
             def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
+                length = int(self.headers["Content-Length"])
+                body = self.rfile.read(length)
+                if len(body) < length:  # its sender was killed in the middle: nothing has come
+                    self.close_connection = True
+                    return
                 with receiver._lock:
                     receiver.requests.append((dict(self.headers), body, self.path))
                     answer = receiver._answers.pop(0) if receiver._answers else receiver._otherwise

@@ -181,6 +181,7 @@ class Story:
             going_down=world.get("going_down", False),
             settled=world["settled"],
             crippled=world.get("crippled", ""),
+            put_back=frozenset(key.upper() for key in world.get("put_back", ())),
         )
 
 

@@ -3,9 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the doctor looks at, one thing after the other: right, wrong, and not there at all; and what to do is said."""
 
+import ast
+import hashlib
 import json
 import os
+import pathlib
 import struct
+import sys
 import time
 
 import pytest
@@ -16,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     configuration as configured,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
+    guards,
     metadata_service,
     receivers,
     route,
@@ -124,6 +129,17 @@ def test_proxies():
     assert metadata_service.proxies({}, "x")[0].words == "no proxy in the environment of x"
 
 
+def test_proxies_of_the_service():
+    asks = says(("Environment --value azure-maintenance.service", Said(0, 'X=1 "https_proxy=http://p q" word\n')))
+    assert system.environment(asks) == {"X": "1", "https_proxy": "http://p q"}
+    assert (
+        "https_proxy in the environment of the service"
+        in metadata_service.proxies(system.environment(asks), "the service")[0].words
+    )
+    for said in (Said(0, '"'), Said(1, "X=1"), Said(0, "")):
+        assert system.environment(says(("systemctl show", said))) == {}
+
+
 # --- the route ---
 
 
@@ -178,7 +194,7 @@ def test_routes_that_are_not_looked_at(tmp_path):
 def says(*pairs):
     """Programs that say this when they are asked; others are not there."""
 
-    def asks(command):
+    def asks(command, seconds=5.0):
         for words, said in pairs:
             if words in " ".join(command):
                 return said
@@ -229,6 +245,20 @@ def test_the_state_folder(tmp_path):
     assert "is no folder" in system.folders(str(tmp_path / "file"))[0].words
 
 
+def test_rights_of_the_program(tmp_path):
+    tmp_path.chmod(0o755)
+    program = tmp_path / "x.pyz"
+    program.write_text("", encoding="ascii")
+    program.chmod(0o644)
+    assert system.rights([str(program)])[0].state == OK
+    program.chmod(0o664)
+    (found,) = system.rights([str(program)])
+    assert found.state == FAIL and "can be written by others than root (mode 0664)" in found.words
+    program.chmod(0o644)
+    tmp_path.chmod(0o777)
+    assert str(tmp_path) in system.rights([str(program)])[0].words
+
+
 def a_view(**members):
     found = View(1000.0, {"looking": True, "problems": []}, True, 1.0, Read(None, ""), Read(None, ""), [], 0)
     return found._replace(**members)
@@ -242,12 +272,91 @@ def test_what_the_watcher_says_itself():
     assert [one.words for one in found] == ["it runs, and does not see its events", "Hook x is not run."]
 
 
-def test_what_keeps_programs_from_running(tmp_path):
-    assert system.guards(says(), "/x", str(tmp_path / "none")) == []
+# --- what keeps programs from running ---
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "x.pyz"
+    path.write_bytes(b"program")
+    return path
+
+
+def active(program, dump):
+    return says(("is-active fapolicyd", Said(0, "active\n")), ("--dump-db", dump))
+
+
+def entry(path, content=b"program"):
+    return f"{path} {len(content)} {hashlib.sha256(content).hexdigest()}"
+
+
+def test_where_nothing_guards_nothing_is_said(tmp_path, program):
+    assert guards.look(says(), [str(program)], str(tmp_path / "none")) == []
+    (tmp_path / "enforce").write_text("0", encoding="ascii")
+    inactive = says(("is-active fapolicyd", Said(3, "inactive\n")))
+    assert guards.look(inactive, [str(program)], str(tmp_path / "enforce")) == []
+
+
+@pytest.mark.parametrize("kind", ["", "filedb "])
+def test_fapolicyd_trusts_it(program, kind):
+    dump = f"rpmdb /usr/bin/ls 1 00\n{kind}{entry(program)}\n"
+    (found,) = guards.fapolicyd(active(program, Said(0, dump)), [str(program)])
+    assert (found.state, found.words) == (OK, f"it trusts {program}")
+
+
+@pytest.mark.parametrize("of", ["nothing", "another version", "another file"])
+def test_fapolicyd_does_not_trust_it(program, of):
+    lines = {"nothing": "", "another version": entry(program, b"progran"), "another file": entry("/other")}
+    (found,) = guards.fapolicyd(active(program, Said(0, lines[of])), [str(program)])
+    assert found.state == WARN and f"may keep them from being run: {program}" in found.words
+    assert (
+        f"fapolicyd-cli --file add {program} --trust-file azure-maintenance && fapolicyd-cli --update" in found.advice
+    )
+
+
+def test_fapolicyd_that_does_not_say(program):
+    (found,) = guards.fapolicyd(active(program, Said(1, "only root may")), [str(program)])
+    assert found.state == WARN and "does not say which" in found.words and f"--file add {program}" in found.advice
+
+
+@pytest.mark.parametrize(
+    "said, state, words",
+    [
+        (Said(0, ""), OK, "files have the policy's labels"),
+        (Said(0, "Would relabel {0} from u:r:user_home_t:s0 to u:r:lib_t:s0\n"), WARN, "has other labels for {0}"),
+        (Said(0, "restorecon reset {0} context a->b\n"), WARN, "has other labels for {0}"),
+        (Said(-1, ""), OK, "restorecon does not say"),
+    ],
+)
+def test_labels_of_selinux(tmp_path, program, said, state, words):
     (tmp_path / "enforce").write_text("1", encoding="ascii")
-    found = system.guards(says(("is-active fapolicyd", Said(0, "active\n"))), "/x.pyz", str(tmp_path / "enforce"))
-    assert states(found) == [(WARN, "fapolicyd"), (OK, "SELinux")]
-    assert "fapolicyd-cli --file add /x.pyz" in found[0].advice
+    asks = says(("restorecon -n -v", Said(said.code, said.text.format(program))))
+    (found,) = guards.labels(asks, [str(program), "/etc/hook"], str(tmp_path / "enforce"))
+    assert found.state == state and words.format(program) in found.words and "ausearch -m avc" in found.advice
+    assert state == OK or f"restorecon -v {program};" in found.advice
+
+
+def test_files_that_are_guarded_are_those_that_are_there(tmp_path, program):
+    asked = []
+
+    def asks(command, seconds=5.0):
+        asked.append(command)
+        return Said(0, "")
+
+    (tmp_path / "enforce").write_text("1", encoding="ascii")
+    guards.look(asks, [str(program), str(tmp_path / "none")], str(tmp_path / "enforce"))
+    assert [command for command in asked if command[0] == "restorecon"] == [
+        ["restorecon", "-n", "-v", "--", str(program)]
+    ]
+
+
+def test_hooks_are_guarded_too(tmp_path):
+    for name in ("prepare.d/10-a", "prepare.d/Reboot/20-b", "notify.d/30-c"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("#!/bin/sh\n", encoding="ascii")
+        (tmp_path / name).chmod(0o755)
+    found = configured.hook_files(Configuration(hooks_folder=str(tmp_path)))
+    assert found == [str(tmp_path / name) for name in ("prepare.d/10-a", "prepare.d/Reboot/20-b", "notify.d/30-c")]
 
 
 @pytest.mark.parametrize("text, state", [("systemd 252 (252.1)\n+PAM", OK), ("systemd 219\n", WARN), ("", WARN)])
@@ -380,6 +489,7 @@ def test_the_doctor_looks_at_all_of_it(doctor):
         "hooks",
         "steps",
         "state",
+        "rights",
         "route",
         "proxy",
         "endpoint",
@@ -387,6 +497,36 @@ def test_the_doctor_looks_at_all_of_it(doctor):
         "reports",
     }
     assert words.splitlines()[-1].endswith("to look at.")
+
+
+def test_the_doctor_has_the_program_and_its_hooks_guarded(doctor, monkeypatch):
+    hook = doctor.path.parent / "hooks" / "prepare.d" / "10-a"
+    hook.parent.mkdir(parents=True)
+    hook.write_text("#!/bin/sh\n", encoding="ascii")
+    hook.chmod(0o755)
+    monkeypatch.setattr(guards, "look", lambda _ask, files: [Finding(OK, "guards", path) for path in files])
+    found = [one["words"] for one in json.loads(doctor("--json")[1])["findings"] if one["what"] == "guards"]
+    assert found == [os.path.abspath(sys.argv[0]), "/usr/local/bin/azure-maintenance", str(hook)]
+
+
+def test_whatever_is_not_right_comes_with_what_to_do():
+    checks = pathlib.Path(metadata_service.__file__).parent
+    files = [*checks.glob("*.py"), checks.parent / "commands" / "doctor.py"]
+    calls = [node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    made = [node for node in calls if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding"]
+    bad = [node for node in made if getattr(node.args[0], "id", "") in ("FAIL", "WARN")]
+    assert len(bad) > 20
+    assert [ast.dump(node) for node in bad if len(node.args) < 4] == []
+
+
+def test_it_is_asked_as_the_watcher_asks_whoever_called_sudo(doctor, monkeypatch):
+    asked = []
+    monkeypatch.setattr(metadata_service, "look", lambda _wanted, _transport, _clock, user: asked.append(user) or [])
+    monkeypatch.setenv("SUDO_USER", "anna")
+    doctor()
+    monkeypatch.setattr(surroundings, "_user_number", lambda: 1000)
+    doctor()
+    assert asked == ["root", "anna"]
 
 
 def test_the_doctor_for_programs(doctor):

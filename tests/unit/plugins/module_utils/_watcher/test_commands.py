@@ -13,10 +13,12 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock, iso_utc
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.client import Client
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import ordering, surroundings
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import COMMANDS, main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
@@ -156,6 +158,13 @@ def test_status_of_a_machine_that_is_out(machine):
     assert "Events     E1\n" in machine.out
 
 
+def test_status_of_a_machine_that_was_put_back(machine):
+    machine.state(events=["E1", "E2"], put_back=["E2"])
+    machine.call("status")
+    words = "Events E1, E2 (in spite of which somebody has put the machine back)"
+    assert words in " ".join(machine.out.split())
+
+
 def test_status_of_a_step_that_failed(machine):
     machine.state().mark(phase="half", kind="run", state="not_taken_back", note="exit\n\x1b[31m code 1")
     machine.call("status")
@@ -253,7 +262,8 @@ def test_whatever_is_damaged_there_are_words(machine, name, content):
 
 def test_a_published_state_of_odd_things(machine):
     odd = dict.fromkeys(
-        ("act", "events", "problems", "orders", "name", "since", "version", "looked_at", "pid"), {"a": [None]}
+        ("act", "events", "put_back", "problems", "orders", "name", "since", "version", "looked_at", "pid"),
+        {"a": [None]},
     )
     machine.state(**odd)
     assert machine.call("status") == WRONG
@@ -345,12 +355,14 @@ class Service:
 
     def __enter__(self):
         self.machine.state()
+        self._alone = Alone(str(self.machine.folder))
         self._thread.start()
         return self
 
     def __exit__(self, *_exc_info):
         self._stop.set()
         self._thread.join(5)
+        self._alone.release()
 
 
 def test_an_order_that_is_taken(machine):
@@ -395,7 +407,9 @@ def test_an_order_is_whole_and_roots_alone(machine, monkeypatch):
 def test_what_would_come_as_a_surprise_later_is_taken_back(machine, monkeypatch, arguments):
     monkeypatch.setattr(ordering, "WITHIN", 0.2)
     machine.state().mark()
+    alone = Alone(str(machine.folder))  # it runs, and hangs
     assert machine.call(*arguments) == NO_ANSWER
+    alone.release()
     assert list((machine.folder / "orders").iterdir()) == []
     assert "nothing was done" in " ".join(machine.err.split())
 
@@ -475,7 +489,7 @@ def test_hooks_are_listed(hooks):
 
 
 def test_settings_that_are_fine(machine):
-    assert machine.call("check-config") == FINE
+    assert machine.call("check-config", "--offline") == FINE
     assert machine.out.split()[-2:] == ["is", "fine."]
 
 
@@ -498,19 +512,52 @@ def test_settings_that_are_fine(machine):
 )
 def test_settings_that_are_not(machine, more, words):
     machine.set(**more)
-    assert machine.call("check-config") == WRONG
+    assert machine.call("check-config", "--offline") == WRONG
     assert words in " ".join(machine.err.split()) or words.split(",")[0] in machine.err
     assert "T0KEN" not in machine.out + machine.err
 
 
+@pytest.mark.parametrize(
+    "more, line, words",
+    [
+        ({"hooks": {"prepare.d/none": {}}}, "prepare.d/none", "has no such file"),
+        ({"hooks": {"prepare.d/10-app": {"user": "nobody-of-this-name"}}}, "nobody-of-this-name", "has no user"),
+        ({"reports": [{"url": URL, "secret_file": "/nowhere/secret"}]}, "/nowhere/secret", "can't be read"),
+        ({"reports": [{"url": URL, "ca_file": "/nowhere/ca"}]}, "/nowhere/ca", "there is no file"),
+        ({"resource_name": "web2"}, "resource_name", "resource_name says web2, and the service says web1"),
+        ({"endpoint": "http://127.0.0.1:9"}, "endpoint", "No connection"),
+    ],
+)
+def test_the_line_to_correct_is_named(hooks, monkeypatch, more, line, words):
+    (hooks.hooks / "prepare.d" / "20-db").chmod(0o755)
+    text = json.dumps(
+        dict({"format": 1, "folder": str(hooks.folder), "hooks_folder": str(hooks.hooks)}, **more), indent=1
+    )
+    hooks.settings.write_text(text)
+    numbers = [number for number, found in enumerate(text.splitlines(), 1) if line in found]
+    answers = {"name": "web1", "vmId": "v-1"}
+    if "endpoint" not in more:
+        monkeypatch.setattr(Client, "machine_text", lambda self, leaf, within: answers[leaf])
+    assert hooks.call("check-config") == WRONG
+    said = " ".join(hooks.err.split())
+    assert f"line {numbers[-1]}, column" in said and words in said
+
+
+def test_the_metadata_service_is_asked_unless_that_is_not_wanted(machine):
+    machine.set(endpoint="http://127.0.0.1:9")
+    assert machine.call("check-config") == WRONG
+    assert machine.err.startswith("FAIL  endpoint") and "line 1, column" in " ".join(machine.err.split())
+    assert machine.call("check-config", "--offline") == FINE
+
+
 def test_other_settings_than_the_watchers(machine, tmp_path):
     (tmp_path / "other.json").write_text("{", encoding="ascii")
-    assert machine.call("check-config", str(tmp_path / "other.json")) == WRONG
+    assert machine.call("check-config", "--offline", str(tmp_path / "other.json")) == WRONG
     assert "this is no JSON" in " ".join(machine.err.split())
 
 
 def test_a_hook_that_is_refused_is_wrong(hooks):
-    assert hooks.call("check-config") == WRONG
+    assert hooks.call("check-config", "--offline") == WRONG
     assert "prepare.d/20-db is not run" in " ".join(hooks.err.split())
 
 
@@ -519,5 +566,5 @@ STEP = {"key": "s", "name": "s", "does": "x", "undoes": "y", "timeout": 5.0, "el
 
 def test_a_command_that_is_not_there(machine):
     machine.set(steps=[dict(STEP, type="command", do={"argv": ["/nowhere/program", "x"]})])
-    assert machine.call("check-config") == WRONG
+    assert machine.call("check-config", "--offline") == WRONG
     assert "s: there is no program /nowhere/program" in " ".join(machine.err.split())

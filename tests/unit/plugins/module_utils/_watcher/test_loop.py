@@ -25,6 +25,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     SAME_CRASH_EVERY,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     settings,
@@ -347,6 +348,40 @@ def test_recover_by_force(played):
     assert not done and "held by run run-7" in outcome
     assert given(played, "recover", force=True)[0]
     assert not path.exists()
+
+
+def test_recover_by_force_while_its_event_is_there(played):
+    played.metadata.shows(event())
+    assert given(played, "approve", event="id-1")[0]
+    played.tick(PREPARE)
+    assert played.facts.put_back == frozenset() and played.facts.yes == {"ID-1"}
+    done, outcome = given(played, "recover", force=True)
+    assert done and outcome.endswith(
+        "It stays in service for ID-1; azure-maintenance approve ID has it prepared again."
+    )
+    played.tick()
+    assert played.published()["put_back"] == ["ID-1"]
+    assert played.facts.put_back == {"ID-1"} and played.facts.yes == frozenset()
+    assert PutBack(str(played.state)).read() == {"ID-1"}
+
+
+def test_recover_by_force_when_it_is_over_says_no_more(played):
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    played.metadata.shows()
+    assert given(played, "recover", force=True) == (True, "The machine is recovered.")
+
+
+def test_what_can_not_be_noted_is_not_begun(played, monkeypatch):
+    def refuse(self, events, wall):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(PutBack, "add", refuse)
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    done, outcome = given(played, "recover", force=True)
+    assert not done and "No space left" in outcome
+    assert [direction for direction, _name, _at in played.hand.begun] == ["do"]
 
 
 def test_an_order_that_nobody_knows_and_one_that_is_not_roots(played):

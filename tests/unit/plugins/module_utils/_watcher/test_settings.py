@@ -35,6 +35,7 @@ def test_an_empty_file_means_all_defaults():
     policy = found.settings.policy
     assert found == Configuration()._replace(settings=found.settings)
     assert (found.settings.act, found.settings.approve, found.settings.prepare_before) == ("prepare", "alone", 300.0)
+    assert found.settings.turn_after == 120.0
     assert policy[-1].do == "prepare_and_approve" and not policy[-1].when
 
 
@@ -44,6 +45,7 @@ def test_everything_that_can_be_said():
         approve="never",
         policy=[{"do": "notify"}],
         prepare_before=60,
+        turn_after=0,
         hook_limit=20,
         hooks={"prepare.d/10-app": {"limit": 5, "user": "app"}, "recover.d/10-app": {}},
         hooks_folder="/srv/hooks/",
@@ -60,6 +62,7 @@ def test_everything_that_can_be_said():
         spool_bytes=6000,
     )
     assert (found.settings.act, found.settings.approve, found.settings.prepare_before) == ("report", "never", 60.0)
+    assert found.settings.turn_after == 0.0
     assert [rule.do for rule in found.settings.policy] == ["notify"]
     assert found.hooks == {"prepare.d/10-app": HookOptions(5.0, "app"), "recover.d/10-app": HookOptions()}
     assert (found.hooks_folder, found.folder) == ("/srv/hooks", "/srv/state")
@@ -103,6 +106,7 @@ def test_what_is_no_json(text, place, words):
         ('{"format": 1, "prepare_before": true}', "prepare_before", "must be a number of seconds"),
         ('{"format": 1, "prepare_before": -1}', "prepare_before", "must be a number of seconds"),
         ('{"format": 1, "prepare_before": 1e999}', "prepare_before", "must be a number of seconds"),
+        ('{"format": 1, "turn_after": 86401}', "turn_after", "must be a number of seconds from 0 to 86400"),
         ('{"format": 1, "interval": 0.1}', "interval", "must be at least 0.5 s"),
         ('{"format": 1, "discover": "yes"}', "discover", "must be true or false, not 'yes'"),
         ('{"format": 1, "folder": "state"}', "folder", "must be a whole path"),
@@ -116,6 +120,8 @@ def test_what_is_no_json(text, place, words):
             "hooks.prepare.d/a.limit",
             "a number of seconds from 1",
         ),
+        ('{"format": 1, "hooks": {"prepair.d/a": {}}}', "hooks.prepair.d/a", "of no phase (did you mean 'prepare.d'?)"),
+        ('{"format": 1, "hooks": {"10-a": {}}}', "hooks.10-a", "begin with prepare.d, recover.d, notify.d"),
         ('{"format": 1, "hooks": ["prepare.d/a"]}', "hooks", "must be an object"),
         ('{"format": 1, "reports": [{"url": "https://a.b"}, {"url": "ftp://a.b"}]}', "reports[2]", "http://"),
         ('{"format": 1, "policy": [{"do": "notify"}, {"do": "notify"}]}', "policy[2]", "can never match"),
@@ -139,9 +145,11 @@ def test_a_step_that_a_machine_can_not_do_alone():
 
 
 def test_the_line_is_that_of_what_is_to_be_corrected():
-    text = json.dumps({"format": 1, "hooks": {"a": {}, "b": {"limit": "x"}}, "act": "prepare"}, indent=2)
+    text = json.dumps(
+        {"format": 1, "hooks": {"notify.d/a": {}, "notify.d/b": {"limit": "x"}}, "act": "prepare"}, indent=2
+    )
     (line,) = [number for number, words in enumerate(text.splitlines(), 1) if "limit" in words]
-    assert f"line {line}, column 7: hooks.b.limit" in refusal(text)
+    assert f"line {line}, column 7: hooks.notify.d/b.limit" in refusal(text)
 
 
 # --- the file ---

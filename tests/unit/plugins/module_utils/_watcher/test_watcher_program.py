@@ -138,6 +138,43 @@ def test_one_that_is_killed_is_gone_on_with(machine):
     assert [line.split()[0] for line in machine.lines()] == ["prepare", "recover"], "each was run once"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives orders")
+def test_while_none_runs_a_machine_is_put_back_by_force(machine):
+    """The watcher is gone, and its settings are wrong; a person corrects them, puts the machine back, and starts the watcher."""
+    machine.hook("prepare", "10-a")
+    machine.hook("recover", "10-a")
+    process = machine.start()
+    until(lambda: machine.published().get("name") == "web1")
+    event = machine.event(type="Reboot", notice=250)
+    until(lambda: machine.published().get("doing") == "prepared")
+    process.kill()
+    process.wait()
+    good = machine.settings.read_text()
+    machine.settings.write_text(good.replace("{", '{"act": "nothing", ', 1))
+    assert machine.start().wait(60) == 78
+
+    def call(word, *words):
+        command = [sys.executable, "-I", "-B", machine.program, word, "--settings", str(machine.settings), *words]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+        return done.returncode, " ".join(done.stdout.decode().split())
+
+    code, words = call("recover", "--force")
+    assert code == 3 and "act must be one of" in words and "Correct that" in words, words
+    machine.settings.write_text(good)
+    code, words = call("recover")
+    assert code == 3 and "azure-maintenance recover --force" in words, words
+    assert len(machine.lines()) == 1
+    code, words = call("recover", "--force")
+    assert code == 0 and "The machine is recovered" in words, words
+    assert machine.lines() == [f"prepare 10-a {event}", f"recover 10-a {event}"]
+    before = machine.published()["pid"]
+    machine.start()
+    until(lambda: machine.published().get("pid") != before and machine.published().get("put_back") == [event])
+    assert call("hold", "--reason", "another tick")[0] == 0
+    assert machine.published()["doing"] == "watching" and len(machine.lines()) == 2, "it is not prepared again"
+    assert "Traceback" not in machine.log()
+
+
 def test_while_a_look_hangs_it_still_ends_in_time(machine):
     exchange(address(machine.running.control), "POST", "/faults", {}, json.dumps({"kind": "hang", "path": "any"}))
     process = machine.start()

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import sentences
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import Asked, Controller
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import Unknown
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
     Machine,
@@ -271,7 +272,7 @@ def test_a_capacity_group_may_be_larger_than_a_scope():
 
 def test_unknown_variables_are_one_sentence():
     run = Run()
-    unknown = ["drain_step (did you mean 'drain_steps'?)", "maintain_x"]
+    unknown = [Unknown("drain_step", " (did you mean 'drain_steps'?)"), Unknown("maintain_x", "")]
     assert only(warned(run, controller=CONTROLLER._replace(unknown=unknown))) == (
         "This collection has no variable drain_step (did you mean 'drain_steps'?), maintain_x: unless it is one of your own, correct it."
     )

@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import Unknown
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import (
     files_of,
     kind_of_mark,
@@ -25,6 +26,7 @@ OPTIONS = {
     "approve": "alone",
     "policy": DEFAULT_POLICY,
     "prepare_before": "300",
+    "turn_after": "120",
     "settle": 300,
     "hooks": [],
     "hook_limit": 300,
@@ -65,6 +67,7 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
     assert settings["format"] == 1
     assert settings["discover"] is False and settings["resource_name"] is None
     assert settings["prepare_before"] == 300.0 and settings["history_bytes"] == 1048576
+    assert settings["turn_after"] == 120.0
     assert settings["policy"] == DEFAULT_POLICY
     assert set(settings) == {
         *(
@@ -80,7 +83,7 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
             "discover",
         ),
         *("api_version", "resource_name", "interval", "reports", "folder", "hooks_folder", "settle", "history_bytes"),
-        "spool_bytes",
+        *("spool_bytes", "turn_after"),
     }
 
 
@@ -134,6 +137,7 @@ def test_a_verification_is_refused():
         ),
         ({"endpoint": "169.254.169.254"}, "watcher_endpoint: The endpoint '169.254.169.254' can't be used"),
         ({"prepare_before": -1}, "watcher_prepare_before is -1, not a number, 0 or more"),
+        ({"turn_after": -1}, "watcher_turn_after is -1, not a number, 0 or more"),
         ({"hook_limit": 0}, "watcher_hook_limit is 0, not a number, more than 0"),
         ({"interval": "fast"}, "watcher_interval is 'fast', not a number"),
         ({"settle": True}, "watcher_settle is True, not a number"),
@@ -151,6 +155,8 @@ def test_a_verification_is_refused():
         ({"reports": [{"url": "https://x", "ca_file": "ca.pem"}]}, "entry 1: its ca_file is not the whole path"),
         ({"reports": ["https://x"]}, "entry 1: it is not a dictionary"),
         ({"reports": "https://x"}, "watcher_reports is not a list"),
+        ({"reports": [{"url": "https://x", "secret": ""}]}, "watcher_reports, entry 1: its secret is empty"),
+        ({"reports": [{"url": "https://x", "secret": None}]}, "watcher_reports, entry 1: its secret is empty"),
     ],
 )
 def test_what_is_wrong_with_an_option_is_said(options, said):
@@ -168,8 +174,9 @@ def test_what_is_said_of_a_report_has_no_secret_in_it():
 
 
 def test_what_only_the_watcher_itself_checks_is_refused_as_well():
-    assert "resource_name must be a text of one line" in errors(resource_name="a\nb")[0]
-    assert "api_version must be one of" in errors(api_version="2020-07-02")[0]
+    assert errors(resource_name="a\nb")[0].startswith("watcher_resource_name must be a text of one line")
+    assert errors(api_version="2020-07-02")[0].startswith("watcher_api_version must be one of")
+    assert errors(turn_after=86401) == ["watcher_turn_after must be a number of seconds from 0 to 86400, not 86401.0"]
     assert "folder must be a whole path" in errors(folder="state")[0]
 
 
@@ -197,15 +204,16 @@ def test_a_policy_that_matches_nothing_is_warned_of():
 
 
 def test_a_variable_that_was_misspelt_is_refused_and_one_that_is_like_none_is_warned_of():
-    names, known = (
-        ["watcher_act", "watcher_aprove", "watcher_of_somebody_else", "aprove"],
-        ["watcher_act", "watcher_approve"],
-    )
-    made = files_of(OPTIONS, steps(), lambda path: None, names, known)
+    slip = Unknown("watcher_aprove", " (did you mean 'watcher_approve'?)")
+    others = [Unknown("watcher_zzzz", ""), Unknown("drain_stepz", " (did you mean 'drain_steps'?)")]
+    made = files_of(OPTIONS, steps(), lambda path: None, [slip, *others])
     assert made["errors"] == ["watcher_aprove is no variable of role watcher (did you mean 'watcher_approve'?)"]
-    made = files_of(OPTIONS, steps(), lambda path: None, names[2:], known)
+    assert made["settings"] == {}
+    made = files_of(OPTIONS, steps(), lambda path: None, others)
     assert made["errors"] == []
-    assert made["warnings"] == ["watcher_of_somebody_else is no variable of role watcher."]
+    assert made["warnings"] == [
+        "This collection has no variable watcher_zzzz, drain_stepz (did you mean 'drain_steps'?): unless it is one of your own, correct it."
+    ]
 
 
 # ---- what an earlier deployment has left ----

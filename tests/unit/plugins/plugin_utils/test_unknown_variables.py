@@ -1,0 +1,66 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Variables that look like ours and are none come with the likely one; ours, and those of others, don't come."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+import yaml
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _variables
+
+ROOT = pathlib.Path(__file__).parents[4]
+KNOWN = _variables.known_variables(lambda path: yaml.safe_load(pathlib.Path(path).read_text(encoding="utf-8")))
+
+
+def words(*names):
+    return [one.words for one in _variables.unknown_variables(names, KNOWN)]
+
+
+def test_variables_of_every_role_and_playbook_are_known():
+    names = {"maintain_policy", "drain_steps", "rehearse_speed", "azure_maintenance_hosts", "azure_maintenance_folder"}
+    assert names | {"emulator_listen", "maintain_result", "watcher_act", "watcher_serial"} <= KNOWN
+    assert words(*KNOWN, "ansible_host", "web_port", "drainage", "watchers") == []
+
+
+@pytest.mark.parametrize("role", sorted(path.name for path in (ROOT / "roles").iterdir()))
+def test_no_role_is_left_out(role):
+    assert (ROOT / "roles" / role / "meta" / "argument_specs.yml") in _variables.SPECS
+
+
+def test_one_that_is_none_comes_with_the_likely_one():
+    names = (
+        "maintain_polcy",
+        "azure_maintenace_scope",
+        "azure_maintenance_scop",
+        "drain_zzzzzzzzzzzz",
+        "maintain_polcy",
+    )
+    assert words(*names, "watcher_aprove") == [
+        "azure_maintenance_scop (did you mean 'azure_maintenance_scope'?)",
+        "drain_zzzzzzzzzzzz",
+        "maintain_polcy (did you mean 'maintain_policy'?)",
+        "watcher_aprove (did you mean 'watcher_approve'?)",
+    ]
+
+
+def test_they_are_one_sentence():
+    unknown = _variables.unknown_variables(["watcher_aprove", "drain_zzzzzzzzzzzz"], KNOWN)
+    assert _variables.named(unknown) == [
+        "This collection has no variable drain_zzzzzzzzzzzz, watcher_aprove (did you mean 'watcher_approve'?): unless it is one of your own, correct it."
+    ]
+    assert _variables.named([]) == []
+
+
+def test_what_our_own_files_set_is_known():
+    """Else a run would name what an earlier play of ours has left."""
+    files = [*ROOT.glob("roles/*/tasks/**/*.yml"), *ROOT.glob("playbooks/**/*.yml")]
+    keys = {
+        key for path in files for key in re.findall(r"^ +((?:[a-z]+_)+[a-z]+):", path.read_text(encoding="utf-8"), re.M)
+    }
+    ours = {key for key in keys if key.startswith(_variables.PREFIXES)}
+    assert ours and ours <= KNOWN
