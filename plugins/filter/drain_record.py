@@ -20,8 +20,7 @@ options:
   _input:
     description:
       - For O(happened=begun) the options of the run, for O(happened=ticked) the record so far.
-      - For O(happened=asked) and O(happened=orders) the answer of the machine; for O(happened=before), O(happened=order) and
-        O(happened=looks) a step of O(plan); for the others the step at hand.
+      - For O(happened=asked) and O(happened=orders) the answer of the machine; for the others the step at hand.
     type: dict
     required: true
   happened:
@@ -31,13 +30,11 @@ options:
     choices:
       begun: The role runs by itself; O(plan) is what P(cloudops.azure_maintenance.drain_steps#filter) returned.
       ticked: The machine was called, and O(result) is its answer. The filter returns when the next call is due.
-      asked: The machine has a step of O(plan) under way that others do.
-      before: A task has asked what is the case before the step, and came back with O(result).
-      saw: A task of the step came back with O(result).
-      failed: A task of the step failed with O(result).
-      orders: Nothing yet. The filter returns all that others have to do for the machine, where that is one task.
-      order: Nothing yet. The same of one step, in the direction O(about), or V(before) it.
-      looks: Nothing yet. What has to be asked about what comes of that, to be handed on as O(about).
+      asked: The machine has a step of O(plan) under way that is a file of the user's own tasks.
+      saw: The user's own task file of the step came to its end.
+      failed: A task of that file failed with O(result).
+      cut_off: Nobody knows what became of the step.
+      orders: Nothing yet. The filter returns all that others have to do for the machine, as rounds of one task.
       waits: The step has not ended, for the reason O(about).
   plan:
     description: The plan of the host.
@@ -46,11 +43,16 @@ options:
     description: What a task returned.
     type: dict
   done:
-    description: For O(happened=ticked) what others did for the machine.
+    description: For O(happened=ticked) what came of the user's own task files.
     type: dict
+  rounds:
+    description: For O(happened=ticked) the results of the task whose rounds were V(orders).
+    type: list
+    elements: dict
+    default: []
   about:
     description:
-      - What is asked about O(result), in words of the step's type; for O(happened=waits) the reason.
+      - For O(happened=waits) the reason.
       - For O(happened=asked) the attempts that this run has made so far.
     type: list
     elements: str
@@ -81,13 +83,15 @@ def drain_record(
     plan: Mapping[str, Any] | None = None,
     result: Mapping[str, Any] | None = None,
     done: Mapping[str, Any] | None = None,
+    rounds: Any = (),
     about: Any = (),
 ) -> Any:
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..plugin_utils._drain.happened import after
 
-    return call(after, value, happened, {"plan": plan, "result": result, "done": done, "about": about})
+    known = {"plan": plan, "result": result, "done": done, "rounds": rounds, "about": about}
+    return call(after, value, happened, known)
 
 
 class FilterModule:

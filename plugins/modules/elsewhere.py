@@ -5,7 +5,7 @@
 
 DOCUMENTATION = r"""
 module: elsewhere
-short_description: A module of Ansible's that does a part of a step, in its time (private)
+short_description: A module of Ansible's, as a call that ends in its time (private)
 version_added: 0.2.0
 description:
   - Private to this collection. The roles use it; its options and results change from one version to the next without notice.

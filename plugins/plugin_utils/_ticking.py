@@ -85,14 +85,12 @@ def _answer(
     answer = checked(call, variables.get("__maintain_answer") or {})
     if answer.get("lost"):
         return answer
-    did = variables.get("__maintain_did")
-    if did:  # all was one task
-        # Nothing else of it: in that of an empty loop ansible-core 2.19 warns of a key of its own, as soon as that is read.
-        came = plain(did.get("results") or [])
-        return {**answer, **orders.done(answer, plain(variables["__drain_plan"]["steps"]), came)}
-    done = variables.get("__drain_elsewhere") or {}
-    fresh = done if str(done.get("number")) == str(call["number"]) else {}
-    return {**answer, "outcomes": fresh.get("outcomes") or {}, "before": fresh.get("before") or {}}
+    # Nothing else of it: in that of an empty loop ansible-core 2.19 warns of a key of its own, as soon as that is read.
+    rounds = (variables.get("__maintain_did") or {}).get("results")
+    own = variables.get("__drain_own_tasks")
+    if not rounds and not own:
+        return answer
+    return orders.with_others(answer, plain(variables["__drain_plan"]["steps"]), plain(rounds or []), plain(own or {}))
 
 
 def checked(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,7 +66,6 @@ TYPE = StepType(
         "delegate_to": {"type": "str"},
         "no_log": NO_LOG,
     },
-    files=("command/{system}.yml", "command/{system}.yml"),
     complete=_complete,
     one_of=("do", "undo"),
     by_itself=on_linux_itself,

@@ -70,7 +70,6 @@ TYPE = StepType(
         "listen_again": {"type": "bool", "default": False},
         "listen_address": {"type": "str", "default": "127.0.0.1"},
     },
-    files=("connections/windows_gone.yml", "connections/windows_listen.yml"),
     complete=_complete,
     judges={"gone": _gone, "listens": _listens},
     by_itself=on_linux_itself,

@@ -32,7 +32,6 @@ TYPE = StepType(
         "fail_back": {"type": "str", "choices": ["immediate", "policy", "none"], "default": "immediate"},
         "interval": INTERVAL,
     },
-    files=("failover_cluster/node.yml", "failover_cluster/node.yml"),
     complete=_complete,
     systems=("windows",),
     judges={"followed": _followed},

@@ -83,7 +83,10 @@ def _orders(step: Step, direction: str) -> List[Dict[str, Any]]:
     and a wait in it that is cut off goes on over there: so it never waits.
     """
     become = {"become": step["become"]} if "become" in step else {}
-    return [dict(become, **target, **_module(step, direction, target["backend"])) for target in step["targets"]]
+    return [
+        dict(become, place=target["load_balancer"], **target, **_module(step, direction, target["backend"]))
+        for target in step["targets"]
+    ]
 
 
 def _module(step: Step, direction: str, backend: str) -> Dict[str, Any]:
@@ -173,7 +176,6 @@ TYPE = StepType(
         "wait_up": {"type": "bool", "default": True},
         "become": BECOME,
     },
-    files=("haproxy/look.yml", "haproxy/look.yml"),
     complete=_complete,
     judges={"known": _known, "out": _out, "sessions": _sessions, "up": _up},
     place=_place,

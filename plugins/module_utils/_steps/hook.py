@@ -49,10 +49,8 @@ def _complete(step: Step, host: Host, system: str) -> Words:
     raise StepError("a hook is no step of a user's")
 
 
-PREPARE = StepType(name="prepare_hook", options={}, files=("", ""), complete=_complete, once=True)
+PREPARE = StepType(name="prepare_hook", options={}, complete=_complete, once=True)
 """Does: runs the file. Undoes nothing."""
 
-RECOVER = StepType(
-    name="recover_hook", options={}, files=("", ""), complete=_complete, undoing="recover_hook", once=True, closing=True
-)
+RECOVER = StepType(name="recover_hook", options={}, complete=_complete, undoing="recover_hook", once=True, closing=True)
 """Does nothing. Its undoing runs the file, after all that was done has been taken back."""

@@ -169,7 +169,6 @@ TYPE = StepType(
         "delegate_to": {"type": "str"},
         "no_log": NO_LOG,
     },
-    files=("http/{system}.yml", "http/{system}.yml"),
     complete=_complete,
     one_of=("do", "undo"),
     judges={"until": _says_so},

@@ -70,7 +70,6 @@ TYPE = StepType(
         "at_limit": AT_LIMIT,
         "interval": INTERVAL,
     },
-    files=("iis/stop.yml", "iis/start.yml"),
     complete=_complete,
     systems=("windows",),
     one_of=("sites", "app_pools"),

@@ -36,7 +36,6 @@ def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
 TYPE = StepType(
     name="service",
     options={"service": {"type": "str"}, "become": BECOME},
-    files=("service/windows.yml", "service/windows.yml"),
     complete=_complete,
     one_of=("service", "name"),
     before=_ours,

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a type of drain step is made of. Pure.
 
-Every type has a file of its own here, which says all that is special about it, and a folder of the role's tasks, which do
-it. To add one: its file, its line in ``types``, its folder in ``roles/drain/tasks/steps``, its options in the role's
-``meta/argument_specs.yml``, where people read of them.
+Every type has a file of its own here, which says all that is special about it. To add one: its file, its line in ``types``; its hand
+in ``_machine/hands``, where Linux machines do it themselves; its file in ``plugin_utils/_drain/steps``, where Ansible's modules do it;
+its options in role drain's ``meta/argument_specs.yml``, where people read of them.
 
 Private to this collection.
 """
@@ -117,8 +117,6 @@ class StepType(NamedTuple):
     name: str
     options: Dict[str, Dict[str, Any]]
     """Its options beside the common ones, as an argument spec."""
-    files: Tuple[str, str]
-    """The role's task files that do it and undo it, in ``tasks/steps``; ``{system}`` is filled in."""
     complete: Callable[[Step, Host, str], Words]
     """Checks what an argument spec can't, fills in what follows from the rest, and says it in words. Gets the system that
     the step runs on, which is another than the host's where the step is delegated.
@@ -127,7 +125,7 @@ class StepType(NamedTuple):
     one_of: Tuple[str, ...] = ()
     """Options of which at least one is needed."""
     judges: Mapping[str, Callable[[Step, str, TaskResult], Verdict]] = {}
-    """What its task files ask about an answer, by the word they ask with."""
+    """What is asked about an answer, by the word that asks."""
     interval: Callable[[Step, str], int] = _own_interval
     """Seconds between two looks."""
     undoing: str = "undone"
@@ -142,9 +140,8 @@ class StepType(NamedTuple):
     :raises StepError: when the machine has not got what the step is about
     """
     orders: Optional[Callable[[Step, str], List[Dict[str, Any]]]] = None
-    """What others do of it in one tick, where that is one task: of each round on which ``load_balancer``, the module to ``use``, its
-    ``options``, and ``become`` where that is said. Takes a direction, or ``before`` for what asks for the case before.
-    None where only its task files tell.
+    """Where several machines do it, such as load balancers, what each of them does in one tick: on which ``place``, the module to
+    ``use``, its ``options``, and ``become`` where that is said. Takes a direction, or ``before`` for what asks for the case before.
     """
     asks: Callable[[Step, str], Sequence[str]] = _nothing
     """What is asked about the answers of these rounds, in words of its judges, by direction."""
@@ -156,6 +153,8 @@ class StepType(NamedTuple):
     """Whether doing it once more changes nothing: then it is gone on with where a run was cut off in the middle of it."""
     only_looks: bool = False
     """Whether it changes nothing, and only waits until something is the case."""
+    own: bool = False
+    """Whether it is a file of the user's own tasks, which Ansible itself has to go through."""
     once: bool = False
     """Whether it is begun once an outage, whatever comes of it: a hook."""
     closing: bool = False

@@ -11,8 +11,6 @@ import os
 from .checks import StepError
 from .step_type import Host, Step, StepType, Words
 
-_FILES = ("tasks/include.yml", "tasks/include.yml")
-
 
 def _complete(step: Step, host: Host, system: str) -> Words:
     words = {}
@@ -42,7 +40,7 @@ def _found(path: str, what: str, host: Host) -> str:
 TYPE = StepType(
     name="tasks",
     options={"do": {"type": "str"}, "undo": {"type": "str"}},
-    files=_FILES,
+    own=True,
     complete=_complete,
     one_of=("do", "undo"),
 )
@@ -50,7 +48,7 @@ TYPE = StepType(
 VERIFICATION = StepType(
     name="verify",
     options={"undo": {"type": "str", "required": True}},
-    files=_FILES,
+    own=True,
     complete=_complete_verification,
     undoing="verify",
     closing=True,

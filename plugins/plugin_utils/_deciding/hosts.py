@@ -70,6 +70,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "why": "",
         "boot_before": "",
         "outcomes": {},
+        "jobs": {},
         "before": {},
         "steps_done": {},
     }

@@ -168,6 +168,7 @@ def _take_one(
     # What was done elsewhere in this tick goes to the machine with its next call.
     machine["outcomes"] = {**machine["outcomes"], **(answer.get("outcomes") or {})}
     machine["before"] = {**machine["before"], **(answer.get("before") or {})}
+    machine["jobs"] = {**machine["jobs"], **(answer.get("jobs") or {})}
 
 
 def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], ended: float, at: float) -> list[Look]:

@@ -108,6 +108,7 @@ class MachineState(TypedDict):
     boot_before: str  # boot id with its first mark
     outcomes: dict[str, Any]  # of steps elsewhere, to be handed on with the next go
     before: dict[str, Any]
+    jobs: dict[str, Any]  # what others have gone about for it, by attempt, and what the next look at it has to know
     steps_done: dict[str, dict[str, StepResult]]  # of this outage: by "do" and "undo", and by key
 
 

@@ -56,6 +56,7 @@ class Record(TypedDict):
     number: int
     before: dict[str, Any]
     outcomes: dict[str, Any]
+    jobs: dict[str, Any]  # what others have gone about, by attempt, and what the next look at it has to know
     reports: list[Report]
     reverts: list[Report] | None
     trouble: str
@@ -95,6 +96,7 @@ def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
         "number": 0,
         "before": {},
         "outcomes": {},
+        "jobs": {},
         "reports": [],
         "reverts": None,
         "trouble": options.get("trouble", ""),
@@ -127,6 +129,7 @@ def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
             return _stopped(record, f"{record['host']} could not be asked: {answer['lost']}", at)
         return _again(record, at)
     record["outcomes"] = dict(answer.get("outcomes") or {})
+    record["jobs"] = {**record["jobs"], **(answer.get("jobs") or {})}
     mark = answer.get("mark") or {}
     record["number"] = max(record["number"], int(mark.get("number") or 0))
     if not answer["answers"]:  # the first call, which shows whose the mark is

@@ -8,7 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._steps.checks import StepError
@@ -40,10 +40,9 @@ class AtHand(TypedDict):
     attempt: str  # its name, as long as the mark says that it is under way
     repeatable: bool  # whether another run may begin it once more
     left: float  # seconds
-    file: str  # of the role's tasks
 
 
-def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Sequence[str] = ()) -> AtHand:
+def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collection[str] = ()) -> AtHand:
     """The step that the machine's answer asks others for.
 
     A step is marked as begun before anybody hears of it. Where that answer was lost, the run that got none knows that it has not
@@ -66,7 +65,6 @@ def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Sequence
         "attempt": attempt,
         "repeatable": type_of(step["type"]).repeatable,
         "left": float(asked["left"]),
-        "file": step["files"][asked["direction"]],
     }
 
 
@@ -92,7 +90,7 @@ def seen(hand: AtHand, about: Sequence[str], result: TaskResult) -> Outcome:
     gone = lost(step, result)
     if gone:
         return _outcome(hand, "failed", gone)
-    if "ansible_job_id" in result and not _has_ended(result):
+    if "ansible_job_id" in result and not has_ended(result):
         return _outcome(hand, "pending")
     if not about and any(item.get("failed") for item in rounds(result)):
         return failed(hand, result)
@@ -114,6 +112,20 @@ def seen(hand: AtHand, about: Sequence[str], result: TaskResult) -> Outcome:
     return _outcome(hand, "done", "" if step.get("no_log") else note)
 
 
+def outcome(hand: AtHand, result: TaskResult, about: Sequence[str] = ()) -> Outcome:
+    """What came of a look, as the action ``elsewhere`` returned it."""
+    came = as_it_came(result)
+    try:
+        return failed(hand, came) if went_wrong(result) else seen(hand, about, came)
+    except Exception as error:  # whatever it is, it must cost the run no more than this step
+        return failed(hand, {"msg": _unreadable(error)})
+
+
+def cut_off(hand: AtHand) -> Outcome:
+    """Nobody knows what became of the step."""
+    return failed(hand, {"msg": "it was begun by a run, or in a call, that was cut off, and nobody knows how it ended"})
+
+
 def failed(hand: AtHand, result: TaskResult) -> Outcome:
     """A task of the step failed."""
     return _outcome(hand, "failed", why_failed(hand["step"], result))
@@ -130,6 +142,12 @@ def case(step: Step, result: TaskResult) -> dict[str, Any]:
         return {"case": type_of(step["type"]).case(step, result)}
     except StepError as error:  # the machine has not got what the step is about
         return {"failed": str(error)}
+    except Exception as error:
+        return {"failed": _unreadable(error)}
+
+
+def _unreadable(error: Exception) -> str:
+    return f"what came back can't be read ({type(error).__name__}: {error})"
 
 
 def waits(hand: AtHand, why: str) -> Outcome:
@@ -137,7 +155,8 @@ def waits(hand: AtHand, why: str) -> Outcome:
     return _outcome(hand, "pending", why)
 
 
-def _has_ended(result: TaskResult) -> bool:
+def has_ended(result: TaskResult) -> bool:
+    """Whether a job is over: a number from Windows, and from others before ansible-core 2.19."""
     return str(result.get("finished", 0)).lower() in ("1", "true")
 
 

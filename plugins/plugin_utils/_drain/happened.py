@@ -17,7 +17,6 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._errors import ScheduledEventsError
-from ...module_utils._steps.types import type_of
 from . import alone, elsewhere, orders
 
 
@@ -40,37 +39,28 @@ def _begin(options: Mapping[str, Any], known: Mapping[str, Any]) -> alone.Record
 
 
 def _tick(record: alone.Record, known: Mapping[str, Any]) -> alone.Record:
-    answer, done = known["result"], known["done"] or {}
+    answer = known["result"]
     number = record["call"]["number"] if record["call"] else None
     if answer.get("lost") or str(answer.get("number")) != str(number):
         answer = {"lost": answer.get("lost") or answer.get("msg") or "its task returned nothing that could be read"}
-    elif str(done.get("number")) == str(number):
-        answer = {**answer, "outcomes": done.get("outcomes"), "before": done.get("before")}
+    else:
+        answer = orders.with_others(
+            answer, (known["plan"] or {}).get("steps", ()), known["rounds"], known["done"] or {}
+        )
     after = alone.ticked(record, answer, time.monotonic())
     if not after["finished"]:
         time.sleep(after["rest"])
     return after
 
 
-def _saw(hand: elsewhere.AtHand, known: Mapping[str, Any]) -> elsewhere.Outcome:
-    came = elsewhere.as_it_came(known["result"])
-    return (
-        elsewhere.failed(hand, came)
-        if elsewhere.went_wrong(known["result"])
-        else elsewhere.seen(hand, known["about"], came)
-    )
-
-
 _HAPPENED: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "begun": _begin,
     "ticked": _tick,
     "asked": lambda answer, known: elsewhere.at_hand(answer, known["plan"]["steps"], known["about"]),
-    "before": lambda step, known: elsewhere.case(step, elsewhere.as_it_came(known["result"])),
-    "saw": _saw,
+    "saw": lambda hand, known: elsewhere.outcome(hand, known["result"]),
+    "cut_off": lambda hand, known: elsewhere.cut_off(hand),
     "failed": lambda hand, known: elsewhere.failed(hand, known["result"]),
     "orders": lambda answer, known: orders.orders(answer, known["plan"]["steps"]),
-    "order": lambda step, known: orders.orders_of(step, "".join(known["about"])),
-    "looks": lambda step, known: list(type_of(step["type"]).asks(step, "".join(known["about"]))),
     "waits": lambda hand, known: elsewhere.waits(hand, "".join(known["about"])),
 }
 

@@ -5,7 +5,8 @@
 
 Private to this collection.
 
-Where each step that others do is of a type that has orders, a tick is three tasks. Else there is a task file for each type.
+A step that several machines do, such as load balancers, has a round for each of them, and their answers are judged together. Any
+other has one round, which judges by itself (``look``). The user's own task files are no rounds.
 """
 
 from __future__ import annotations
@@ -22,38 +23,58 @@ ROUND = "__drain_target"
 """The variable of a round."""
 
 
-def orders_of(step: Step, direction: str) -> list[dict[str, Any]]:
-    """The orders of one step: what asks for the case ``before`` it, or a look that does or undoes it."""
-    orders = type_of(step["type"]).orders
-    return orders(step, direction) if orders else []
-
-
 def orders(answer: Mapping[str, Any], steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """What a machine's answer asks others for, in order; each with the ``key`` of its step, its ``part``, and the call's ``number``."""
+    """What a machine's answer asks others for, in order; each with the ``key`` of its step, its ``part``, and the call's ``number``.
+
+    ``place`` is the machine that does it, "" for the one itself. Rounds are printed, so they have none of a step's secrets.
+    """
     found = [
         dict(order, key=step["key"], part=BEFORE)
         for step in steps
         if step["key"] in (answer.get("ask") or ())
-        for order in orders_of(step, BEFORE)
+        for order in _orders_of(step, BEFORE)
     ]
     if answer.get("elsewhere"):
         hand = elsewhere.at_hand(answer, steps)
-        found += [dict(one, key=hand["key"], part="step") for one in orders_of(hand["step"], hand["direction"])]
+        found += [dict(one, key=hand["key"], part="step") for one in _orders_of(hand["step"], hand["direction"])]
     return [dict(order, number=answer["number"]) for order in found]
 
 
-def done(answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[TaskResult]) -> dict[str, Any]:
-    """What came of the orders, as it is handed on to the machine.
+def _orders_of(step: Step, direction: str) -> list[dict[str, Any]]:
+    kind = type_of(step["type"])
+    if kind.own:
+        return []
+    if kind.orders:
+        return kind.orders(step, direction)
+    become = {"become": step["become"]} if "become" in step else {}
+    return [dict(become, place=step.get("delegate_to") or "")]
+
+
+def with_others(
+    answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[TaskResult], own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A machine's answer, with what others did for it in the same tick.
 
     :arg results: of the task whose rounds were the orders; of another call they say nothing
+    :arg own: what came of the user's own task files, in the same way
     """
+    did = done(answer, steps, results) if results else {}
+    if str(own.get("number")) == str(answer["number"]):
+        did["outcomes"] = {**did.get("outcomes", {}), **own["outcomes"]}
+    return {**answer, **did}
+
+
+def done(answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[TaskResult]) -> dict[str, Any]:
+    """What came of the orders, as it is handed on to the machine; and what the next looks have to know (``jobs``)."""
     came = [one for one in results if str(one[ROUND]["number"]) == str(answer["number"])]
     before: dict[str, Any] = {}
     outcomes: dict[str, Any] = {}
+    jobs: dict[str, Any] = {}
     for step in steps:
         asked = [one for one in came if (one[ROUND]["key"], one[ROUND]["part"]) == (step["key"], BEFORE)]
         if asked:
-            case = elsewhere.case(step, elsewhere.as_it_came({"results": asked}))
+            came_of_it = {"results": asked} if type_of(step["type"]).orders else asked[0]
+            case = elsewhere.case(step, elsewhere.as_it_came(came_of_it))
             if "case" in case:
                 before[step["key"]] = case["case"]
             else:
@@ -61,15 +82,19 @@ def done(answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[Tas
     of_step = [one for one in came if one[ROUND]["part"] == "step"]
     if of_step:
         hand = elsewhere.at_hand(answer, steps)
-        outcomes[hand["key"]] = _outcome(hand, {"results": of_step})
-    return {"before": before, "outcomes": outcomes}
+        outcomes[hand["key"]] = _outcome(hand, of_step)
+        jobs[hand["attempt"]] = of_step[0].get("job")
+    return {"before": before, "outcomes": outcomes, "jobs": jobs}
 
 
-def _outcome(hand: elsewhere.AtHand, result: TaskResult) -> elsewhere.Outcome:
-    came = elsewhere.as_it_came(result)
-    if elsewhere.went_wrong(result) or _is_broken(result["results"]):
-        return elsewhere.failed(hand, came)
-    return elsewhere.seen(hand, type_of(hand["step"]["type"]).asks(hand["step"], hand["direction"]), came)
+def _outcome(hand: elsewhere.AtHand, results: Sequence[TaskResult]) -> elsewhere.Outcome:
+    result = {"results": results}
+    if _is_broken(results):
+        return elsewhere.failed(hand, elsewhere.as_it_came(result))
+    if "outcome" in results[0]:
+        judged: elsewhere.Outcome = results[0]["outcome"]
+        return judged
+    return elsewhere.outcome(hand, result, type_of(hand["step"]["type"]).asks(hand["step"], hand["direction"]))
 
 
 def _is_broken(came: Iterable[TaskResult]) -> bool:

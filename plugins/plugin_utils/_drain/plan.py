@@ -6,7 +6,7 @@
 Private to this collection.
 
 Nothing here changes or asks a machine. A plan holds, in order, what preparing does and what recovering does, with
-every option checked, every default filled in, and the role's task file named that does it.
+every option checked and every default filled in.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _type_of(raw: Any) -> StepType:
 
 
 def _completed(step: Step, definition: StepType, number: int, host: Host) -> Step:
-    """The step as the role goes through it: its options, and beside them what follows from them."""
+    """The step as a run goes through it: its options, and beside them what follows from them."""
     step["number"] = number
     step["name"] = str(step.get("name") or "")
     timeout: float = step.get("timeout", host.default_timeout)
@@ -136,13 +136,12 @@ def _completed(step: Step, definition: StepType, number: int, host: Host) -> Ste
     step["name"] = step["name"] or shortened(f"{definition.name} {words.subject}", 80)
     step["key"] = shortened(f"{definition.name} {words.subject}", 200)
     step["elsewhere"] = not definition.by_itself(step, host)
-    step["ordered"] = definition.orders is not None
+    step["own"] = definition.own
+    step["system"] = system
     step["does"] = words.does
     step["undoes"] = words.undoes
-    do_file, undo_file = (f"steps/{file.format(system=system)}" for file in definition.files)
     step["collections"] = [*definition.collections, *([WINDOWS] if system == "windows" and step["elsewhere"] else [])]
     step["delegates"] = _delegates(step, host, system)
-    step["files"] = {"do": do_file, "undo": undo_file}
     step["intervals"] = {direction: definition.interval(step, direction) for direction in ("do", "undo")}
     return step
 

@@ -15,6 +15,7 @@ from ansible.plugins import loader
 from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import elsewhere
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import calling
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import alarm, bounded
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
@@ -74,7 +75,7 @@ def test_a_call_that_hangs_is_ended_and_counts_as_unreachable(monkeypatch, tmp_p
 
 
 def test_one_that_hangs_leaves_less_time_to_those_after_it(monkeypatch, tmp_path):
-    monkeypatch.setattr(elsewhere, "LEAST", 0.2)
+    monkeypatch.setattr(calling, "LEAST", 0.2)
     first = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
     second = Played(monkeypatch, tmp_path, hangs, seconds=0.5, task=first.task)
     assert second.result["went_wrong"]["msg"].startswith("It gave no answer within 0.2 s")
@@ -104,7 +105,7 @@ def test_a_connection_that_fails_is_no_error_of_the_task(monkeypatch, tmp_path):
     ],
 )
 def test_what_went_wrong(came, ok_codes, failure_answers, wrong):
-    found = elsewhere._outcome(dict(came, changed=True), ok_codes, failure_answers)
+    found = calling._outcome(dict(came, changed=True), ok_codes, failure_answers)
     assert found["failed"] is False and found["changed"] is True and "unreachable" not in found
     assert ("went_wrong" in found) is wrong
     assert all((found.get("went_wrong") or found)[key] == came[key] for key in came if key != "failed")
@@ -113,7 +114,7 @@ def test_what_went_wrong(came, ok_codes, failure_answers, wrong):
 def test_of_what_went_wrong_only_plain_data_is_kept():
     """From ansible-core 2.19 on an exception is an object of its own, and what is no_log stays so."""
     came = {"failed": True, "msg": "no", "exception": object(), "_ansible_no_log": True, "_ansible_parsed": True}
-    found = elsewhere._outcome(came, None, False)
+    found = calling._outcome(came, None, False)
     assert found == {
         "changed": False,
         "failed": False,

@@ -98,15 +98,16 @@ def test_who_has_left_the_play_is_lost_whatever_its_last_answer_was():
     assert "has left the play" in record["hosts"]["web2"]["lost"] and not record["finished"]
 
 
-def test_what_others_did_comes_with_the_answer_to_the_same_call():
+def test_what_came_of_own_tasks_comes_with_the_answer_to_the_same_call():
     record = begun("web1")
     answer = ticking.answers(record)["web1"]
     for number, outcomes in (
         (answer["number"], {"haproxy h": {"state": "done", "note": ""}}),
         (answer["number"] - 1, {}),
     ):
-        done = {"number": number, "outcomes": {"haproxy h": {"state": "done", "note": ""}}, "before": {}}
-        hostvars = {"web1": {"__maintain_answer": answer, "__drain_elsewhere": done}}
+        done = {"number": number, "outcomes": {"haproxy h": {"state": "done", "note": ""}}}
+        found = {"__maintain_answer": answer, "__drain_own_tasks": done, "__drain_plan": {"steps": []}}
+        hostvars = {"web1": found}
         after = maintenance_record(record, "ticked", hostvars=hostvars, present=["web1"])
         assert after["hosts"]["web1"]["outcomes"] == outcomes
 
@@ -116,7 +117,13 @@ def test_what_load_balancers_did_in_one_task_comes_with_the_answer_to_the_same_c
     record = begun("web1")
     answer = ticking.answers(record)["web1"]
     step = {"key": "haproxy h", "type": "haproxy"}
-    target = {"load_balancer": "lb1", "key": "haproxy h", "part": "before", "number": answer["number"] - apart}
+    target = {
+        "load_balancer": "lb1",
+        "place": "lb1",
+        "key": "haproxy h",
+        "part": "before",
+        "number": answer["number"] - apart,
+    }
     came = {"servers": [{"backend": "www", "status": "UP"}], "__drain_target": target}
     found = {"__maintain_answer": answer, "__maintain_did": {"results": [came]}, "__drain_plan": {"steps": [step]}}
     after = maintenance_record(record, "ticked", hostvars={"web1": found}, present=["web1"])

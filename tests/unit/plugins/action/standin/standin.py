@@ -70,13 +70,24 @@ class Connection(ConnectionBase):
             assert "$Ansible.Result" in arguments["script"]
             disk = pathlib.Path(os.environ["STANDIN_LOG"]).parent / "disks" / host
             requests = arguments["parameters"]["Requests"]
-            result["result"] = {} if host == "mute" else played.PlayedMachine(disk).result(requests)
+            result["result"] = {} if host == "mute" else played.PlayedMachine(disk, booted()).result(requests)
+        elif name.endswith("win_service_info"):
+            result.update(exists=True, services=[{"name": arguments["name"], "state": "started"}])
+        elif name.endswith("win_service"):
+            result.update(changed=True, ansible_job_id=f"job-{arguments['state']}", started=True, finished=False)
+        elif name.endswith("async_status"):
+            result.update(ansible_job_id=arguments["jid"], started=True, finished=self._looks_at(arguments["jid"]) > 1)
         elif "name" in arguments:
             value = bytes.fromhex(os.environ["STANDIN_OPTIONS"])
             result.update(exists=True, type="REG_BINARY", raw_value=[f"0x{byte:02x}" for byte in value])
         else:
             result.update(exists=True, properties={}, sub_keys=["{A}"])
         return 0, json.dumps(result).encode(), b""
+
+    def _looks_at(self, job):
+        """How often a job has been looked at, which ends at the second look."""
+        sent = pathlib.Path(os.environ["STANDIN_LOG"]).read_text(encoding="utf-8").splitlines()
+        return sum(json.loads(line)[2].get("jid") == job for line in sent)
 
     def put_file(self, in_path, out_path):
         raise NotImplementedError
@@ -86,6 +97,12 @@ class Connection(ConnectionBase):
 
     def close(self):
         self._connected = False
+
+
+def booted():
+    """When the machine was started, which is this one, and the milliseconds since then."""
+    seconds = time.monotonic()
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() - seconds)), int(seconds * 1000)
 
 
 def module_arguments(payload):

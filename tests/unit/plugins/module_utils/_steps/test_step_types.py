@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A type of step is its file, its line in the list of types, its folder of tasks: nothing else names one."""
+"""A type of step is its file, its line in the list of types, the file of how Ansible's modules do it: nothing else names one."""
 
 import pathlib
 import re
@@ -23,6 +23,8 @@ STEPS = PLUGINS / "module_utils" / "_steps"
 ROLE = PLUGINS.parent / "roles" / "drain"
 TASKS = ROLE / "tasks"
 UNMISTAKABLE = ("haproxy", "iis", "failover")  # the other types' names are words like any others
+WAYS = PLUGINS / "plugin_utils" / "_drain" / "steps"
+SHARED_WAYS = {"__init__", "job", "scripts", "way", "ways"}
 SHARED = {"__init__", "checks", "hook", "outcome", "sequence", "step_type", "types"}
 
 GENERIC = sorted(
@@ -32,7 +34,7 @@ GENERIC = sorted(
 )
 GENERIC_TASKS = sorted(
     list(TASKS.glob("*.yml"))
-    + list((TASKS / "steps").glob("*.yml"))
+    + list((TASKS / "loop").glob("*.yml"))
     + [ROLE / "vars/main.yml", ROLE / "defaults/main.yml"]
 )
 
@@ -48,16 +50,9 @@ def test_every_file_is_a_type_of_its_name():
     assert all(TYPES[name].name == name for name in TYPES)
 
 
-@pytest.mark.parametrize("name", sorted(TYPES))
-def test_every_type_has_its_folder_of_tasks(name):
-    for file in TYPES[name].files:
-        for system in TYPES[name].systems:
-            path = file.format(system=system)
-            assert path.startswith(name + "/") and (TASKS / "steps" / path).is_file()
-
-
-def test_every_folder_of_tasks_is_a_types():
-    assert {path.name for path in (TASKS / "steps").iterdir() if path.is_dir()} == set(TYPES)
+def test_every_type_has_its_way_but_for_orders_and_what_is_the_users_own():
+    with_a_way = {name for name, kind in TYPES.items() if not kind.orders and not kind.own}
+    assert {path.stem for path in WAYS.glob("*.py")} - SHARED_WAYS == with_a_way
 
 
 @pytest.mark.parametrize("path", GENERIC, ids=lambda path: path.stem)
@@ -74,26 +69,25 @@ def test_what_is_for_all_types_names_none(path):
 @pytest.mark.parametrize("path", GENERIC_TASKS, ids=lambda path: path.stem)
 def test_the_tasks_for_all_types_name_none(path):
     lines = [
-        line for line in path.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith(("#", "- name:"))
+        line
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if not line.lstrip().startswith(("#", "- name:", "name:"))
     ]
     words = "|".join(r"\b" + name + r"\b" for name in TYPES)
     assert [line for line in lines if re.search(words, line, re.I)] == []
 
 
 @pytest.mark.parametrize("name", sorted(TYPES))
-def test_what_its_tasks_ask_about_an_answer_its_type_can_judge(name):
+def test_what_is_asked_about_an_answer_its_type_can_judge(name):
     kind = TYPES[name]
     asked = {
         word for wait_up in (True, False) for part in ("do", "undo") for word in kind.asks({"wait_up": wait_up}, part)
     }
-    for path in (TASKS / "steps" / name).glob("*.yml"):
-        text = re.sub(
-            r"'(?:order|looks)', about=\[.*?\]", "", path.read_text(encoding="utf-8")
-        )  # these name a direction
-        lists = re.findall(r"(?:__drain_about: |about=)(.*)", text)
-        words = [word for line in lists for part in re.findall(r"\[(.*?)\]", line) for word in part.split(",")]
-        asked.update(word.strip(" '") for word in words if " " not in word.strip(" '"))
-    assert asked == set(TYPES[name].judges)
+    path = WAYS / f"{name}.py"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    asked.update(re.findall(r"""(?:, |^\s+)\["(\w+)"\]""", text, re.M))
+    asked.update(re.findall(r'"(\w+)"', "".join(re.findall(r"^THERE = (.*)", text, re.M))))
+    assert asked == set(kind.judges)
 
 
 def test_a_verification_is_no_type_of_the_users():

@@ -186,6 +186,19 @@ def test_what_was_done_elsewhere_is_handed_on():
     assert go["before"] == {"haproxy lb": {"servers": {}}}
 
 
+def test_what_others_have_gone_about_is_kept_whether_or_not_the_next_answer_comes():
+    run = Run()
+    run.tick()
+    answer = run["web1"].answer
+    run["web1"].answer = lambda call, at: dict(answer(call, at), jobs={"first": "j1"})
+    run.tick()
+    run["web1"].answer = lambda call, at: {"lost": "no route"}
+    run.tick()
+    run["web1"].answer = lambda call, at: dict(answer(call, at), jobs={"second": None})
+    run.until(lambda: "second" in run.record["hosts"]["web1"]["jobs"])
+    assert run.record["hosts"]["web1"]["jobs"] == {"first": "j1", "second": None}
+
+
 def test_the_user_s_tasks_wait_for_another_event_s_deadline():
     run = Run(Machine("web1", "a", task_seconds=300.0), Machine("web2", "b", task_seconds=300.0), max_out="100%")
     for machine in run.machines.values():

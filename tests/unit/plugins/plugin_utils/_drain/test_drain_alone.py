@@ -153,10 +153,11 @@ def test_what_others_did_is_said_again_when_the_call_that_said_it_was_lost():
     """Or the user's tasks would run once more: the machine still has the step under way."""
     done = {"tasks a": {"state": "done", "note": "", "direction": "do"}}
     record = alone.ticked(begun(), shown(), 1.0)
-    record = alone.ticked(record, {**went("preparing"), "outcomes": done}, 2.0)
+    record = alone.ticked(record, {**went("preparing"), "outcomes": done, "jobs": {"first": "j1"}}, 2.0)
     record = alone.ticked(record, {"lost": "refused"}, 3.0)
     assert request(record)["outcomes"] == done
-    assert request(alone.ticked(record, went("preparing"), 4.0))["outcomes"] == {}
+    record = alone.ticked(record, {**went("preparing"), "jobs": {"second": None}}, 4.0)
+    assert request(record)["outcomes"] == {} and record["jobs"] == {"first": "j1", "second": None}
 
 
 def test_what_others_did_goes_to_the_machine_with_the_next_call():

@@ -41,12 +41,13 @@ def shown(status, sessions=0):
 
 def test_nobody_is_asked_for_anything():
     assert orders.orders(answer(), plan()) == []
-    assert orders.done(answer(), plan(), []) == {"before": {}, "outcomes": {}}
+    assert orders.done(answer(), plan(), []) == {"before": {}, "outcomes": {}, "jobs": {}}
 
 
 def test_each_load_balancer_is_asked_for_the_case_before():
     first, second = orders.orders(answer(ask=[KEY]), plan())
     assert first == {
+        "place": "lb1",
         "load_balancer": "lb1",
         "backend": "www",
         "become": True,
@@ -63,7 +64,7 @@ def test_the_case_before_is_handed_on_or_why_there_is_none():
     asked = answer(ask=[KEY])
     ordered = orders.orders(asked, plan())
     status = {"servers": [{"backend": "www", "status": "UP"}]}
-    assert orders.done(asked, plan(), came(ordered, status, status)) == {"before": {KEY: UP}, "outcomes": {}}
+    assert orders.done(asked, plan(), came(ordered, status, status))["before"] == {KEY: UP}
     refused = {"failed": False, "went_wrong": {"failed": True, "msg": "no such socket"}}
     found = orders.done(asked, plan(), came(ordered, status, refused))
     assert found["before"] == {} and found["outcomes"][KEY]["state"] == "failed"
@@ -125,7 +126,64 @@ def test_what_came_of_an_earlier_call_says_nothing():
     assert orders.done(later, plan(), came(ordered, shown("DRAIN"), shown("DRAIN")))["outcomes"] == {}
 
 
-def test_a_type_that_has_no_orders_is_left_to_its_task_files():
-    step = {"type": "command", "do": "suspend", "delegate_to": "lb1"}
-    assert orders.orders_of(step, "do") == [] and not make_plan([step], HOST)["steps"][0]["ordered"]
-    assert all(one["ordered"] for one in plan())
+COMMAND = {
+    "type": "command",
+    "name": "x",
+    "do": "suspend",
+    "delegate_to": "lb1",
+    "become": False,
+    "environment": {"A": "geheim"},
+}
+
+
+def commanded(raw=COMMAND):
+    """The plan with one step, and the answer that asks for it."""
+    steps = make_plan([raw], HOST)["steps"]
+    asked = answer("do")
+    asked["elsewhere"]["key"] = asked["mark"]["steps"][0]["key"] = steps[0]["key"]
+    return steps, asked
+
+
+def test_any_other_step_has_one_round_without_its_options():
+    steps, asked = commanded()
+    (order,) = orders.orders(asked, steps)
+    assert order == {"place": "lb1", "become": False, "key": steps[0]["key"], "part": "step", "number": 7}
+
+
+def test_the_users_own_tasks_are_no_round():
+    steps, asked = commanded({"type": "tasks", "do": "/own.yml"})
+    assert orders.orders(asked, steps) == []
+
+
+def test_what_a_round_has_judged_is_handed_on_and_its_job_kept():
+    steps, asked = commanded()
+    pending = {"state": "pending", "note": "", "direction": "do"}
+    found = orders.done(asked, steps, came(orders.orders(asked, steps), {"outcome": pending, "job": "j1"}))
+    attempt = f"12:00 {steps[0]['key']} do 1"
+    assert found == {"before": {}, "outcomes": {steps[0]["key"]: pending}, "jobs": {attempt: "j1"}}
+
+
+def test_a_round_that_did_not_begin_is_gone_about_all_the_same():
+    steps, asked = commanded()
+    found = orders.done(asked, steps, came(orders.orders(asked, steps), {"failed": True, "msg": "no such connection"}))
+    assert found["outcomes"][steps[0]["key"]]["state"] == "failed" and list(found["jobs"].values()) == [None]
+
+
+@pytest.mark.parametrize("kind, more", [("service", {"name": "Shop"}), ("iis", {"sites": ["Shop"]})])
+def test_a_case_that_can_not_be_read_is_the_steps_own_failure(kind, more):
+    steps = make_plan([{"type": kind, **more}], HOST._replace(system="windows"))["steps"]
+    asked = answer(ask=[steps[0]["key"]])
+    (order,) = orders.orders(asked, steps)
+    assert order["place"] == "" and order["part"] == "before"
+    found = orders.done(asked, steps, [{"__drain_target": order, "services": 1, "site": 1}])
+    assert "can't be read" in found["outcomes"][steps[0]["key"]]["note"]
+
+
+def test_what_others_did_and_what_came_of_own_tasks_come_together():
+    steps, asked = commanded()
+    pending = {"state": "pending", "note": "", "direction": "do"}
+    results = came(orders.orders(asked, steps), {"outcome": pending, "job": "j1"})
+    own = {"number": "7", "outcomes": {"own": {"state": "done"}}}
+    found = orders.with_others(asked, steps, results, own)
+    assert found["outcomes"] == {steps[0]["key"]: pending, "own": {"state": "done"}} and found["mark"] == asked["mark"]
+    assert "outcomes" not in orders.with_others(asked, steps, [], dict(own, number=6))

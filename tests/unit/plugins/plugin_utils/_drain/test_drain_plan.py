@@ -8,12 +8,15 @@ import re
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.outage import _has_case
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan, system_of
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.steps.ways import WAYS
 
 ROOT = pathlib.Path(__file__).parents[5]
 STEPS = ROOT / "plugins" / "module_utils" / "_steps"
+WAY_FILES = ROOT / "plugins" / "plugin_utils" / "_drain" / "steps"
 GROUPS = {"all": ["web1", "web2", "lb1", "lb2", "win1"], "web": ["web1", "web2"], "lb": ["lb1", "lb2"], "empty": []}
 
 SERVICE = {"type": "service", "name": "nginx"}
@@ -75,7 +78,7 @@ def test_verifications_come_after_the_last_inverse():
         ("verify", "verify after.yml"),
         ("verify", "verify before.yml"),
     ]
-    assert recover[1]["undo"] == "/files/after.yml" and recover[1]["files"]["undo"] == "steps/tasks/include.yml"
+    assert recover[1]["undo"] == "/files/after.yml" and recover[1]["own"]
 
 
 def test_no_steps_are_no_steps():
@@ -209,8 +212,12 @@ def test_every_step_has_what_a_run_goes_by(step):
     made = plan(step, on=host(system=system))
     for planned in made["prepare"] + made["recover"]:
         assert {"key", "elsewhere", "number", "name", "does", "undoes", "timeout", "undo_timeout"} <= set(planned)
-        assert set(planned["files"]) == set(planned["intervals"]) == {"do", "undo"}
-    assert made["prepare"][0]["files"]["do"].startswith(f"steps/{step['type']}/")
+        assert set(planned["intervals"]) == {"do", "undo"} and planned["own"] == (step["type"] == "tasks")
+
+
+def test_every_type_is_done_by_load_balancers_by_its_way_or_is_the_users_own():
+    assert [name for name, kind in TYPES.items() if bool(kind.orders) + (name in WAYS) + kind.own != 1] == []
+    assert [name for name, way in WAYS.items() if bool(way.before) != _has_case(TYPES[name])] == []
 
 
 def test_a_step_has_the_default_time_unless_it_names_its_own():
@@ -224,9 +231,9 @@ def test_a_step_has_the_default_time_unless_it_names_its_own():
 def test_a_delegated_step_runs_by_the_system_of_its_delegate():
     on = host("win1", system="windows", systems={"lb1": "linux"})
     step = prepared(dict(COMMAND, delegate_to="lb1"), on)
-    assert step["do"] == {"argv": ["app", "drain"]} and step["files"]["do"] == "steps/command/linux.yml"
-    assert prepared(dict(COMMAND, delegate_to="localhost"), on)["files"]["do"] == "steps/command/linux.yml"
-    assert prepared(dict(COMMAND, delegate_to="win1"), on)["files"]["do"] == "steps/command/windows.yml"
+    assert step["do"] == {"argv": ["app", "drain"]} and step["system"] == "linux"
+    assert prepared(dict(COMMAND, delegate_to="localhost"), on)["system"] == "linux"
+    assert prepared(dict(COMMAND, delegate_to="win1"), on)["system"] == "windows"
 
 
 def test_a_step_is_called_by_its_type_and_subject_unless_it_has_a_name():
@@ -369,9 +376,9 @@ def test_a_step_names_the_collections_that_it_needs(step, system, collections):
 
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "tasks"])
-def test_a_type_names_every_collection_that_its_task_files_use(name):
-    files = [*(ROOT / "roles" / "drain" / "tasks" / "steps" / name).glob("*.yml"), STEPS / f"{name}.py"]
-    uses = re.compile(r"""\buse"?: "?(\w+\.\w+)\.\w+""")
+def test_a_type_names_every_collection_that_its_modules_are_of(name):
+    files = [file for file in (WAY_FILES / f"{name}.py", STEPS / f"{name}.py") if file.exists()]
+    uses = re.compile(r"""(?:Order\(f?|"use": )"(\w+\.\w+)\.""")
     used = {found for file in files for found in uses.findall(file.read_text(encoding="utf-8"))}
     ours = {"ansible.builtin", "ansible.windows", "cloudops.azure_maintenance"}
     assert used - ours == set(TYPES[name].collections)

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Modules of Ansible's as calls that end in their time: all machines of a run wait for each of them.
+
+A call that had to be ended counts as one to a machine that can't be reached. Where a task asks several machines one after the
+other, such as load balancers, those after one that hangs share what it has left of the time. Whatever goes wrong, the task is ok:
+what came is under ``went_wrong``, and becomes a part of what the run says, instead of an error in Ansible's red.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ansible.errors import AnsibleActionSkip, AnsibleConnectionFailure, AnsibleError
+from ansible.plugins.loader import action_loader
+from ansible.utils.unsafe_proxy import wrap_var
+
+from .._machine import lost
+from .._machine.bounded import BoundedAction
+from .steps.way import Order
+
+SECONDS = 20.0
+"""That a call has, unless it is said otherwise."""
+LEAST = 4.0
+"""Seconds that a call has in any case: an answer of a machine that is well takes one or two."""
+
+_used: dict[str, float] = {}
+"""Seconds of calls that had to be ended, by task. Ansible goes through a task's loop in a process of its own, round after round."""
+
+
+class CallingAction(BoundedAction):
+    """An action that calls modules."""
+
+    _supports_check_mode = True
+    _supports_async = False
+
+    def called(self, order: Order, task_vars: Any, limit: float = SECONDS, secret: bool = False) -> dict[str, Any]:
+        """What came of one call, which lasts no longer than its limit.
+
+        :arg secret: whether neither options nor answer may be kept where the module runs
+        """
+        action = self._action(order, secret)
+        used = _used.get(self._task._uuid, 0.0)
+        seconds = max(limit - used, min(LEAST, limit))
+        came, ended = self.bounded(seconds, lambda: _tried(action, task_vars))
+        if ended:
+            _used[self._task._uuid] = used + seconds
+        if ended and (came is None or came.get("failed") or came.get("unreachable")):
+            self.is_lost = True
+            came = dict(unreachable=True, msg=lost.too_slow(seconds))
+        return _outcome(came or {}, order.ok_codes, order.failure_answers)
+
+    def _action(self, order: Order, secret: bool) -> Any:
+        """The action that Ansible would take for a task with this module."""
+        task = self._task.copy()
+        task.action, task.args = order.use, dict(order.options)
+        task.async_val = order.lasts
+        task.no_log = task.no_log or secret
+        if order.environment:
+            # Before ansible-core 2.19 what is not marked would be a template once more.
+            task.environment = [*(task.environment or []), wrap_var(dict(order.environment))]
+        return action_loader.get(
+            order.use if action_loader.has_plugin(order.use) else "ansible.legacy.normal",
+            task=task,
+            connection=self._connection,
+            play_context=self._play_context,
+            loader=self._loader,
+            templar=self._templar,
+            shared_loader_obj=self._shared_loader_obj,
+        )
+
+
+def _tried(action: Any, task_vars: Any) -> dict[str, Any]:
+    try:
+        came: dict[str, Any] = action.run(task_vars=task_vars)
+        return came
+    except AnsibleActionSkip:
+        raise
+    except AnsibleConnectionFailure as error:
+        return dict(unreachable=True, msg=str(error))
+    except AnsibleError as error:
+        return dict(getattr(error, "result", None) or {}, failed=True, msg=str(error))
+
+
+def _outcome(came: dict[str, Any], ok_codes: Sequence[int] | None, failure_answers: bool) -> dict[str, Any]:
+    """What the task returns: what came, as it came, or where that went wrong as ``went_wrong``."""
+    failed = bool(came.get("failed"))
+    if ok_codes is not None and "rc" in came:
+        failed = came["rc"] not in ok_codes
+    if came.get("unreachable") or (failed and not failure_answers):
+        why = {key: value for key, value in came.items() if key != "exception" and not key.startswith("_ansible")}
+        if isinstance(came.get("exception"), str):
+            why["exception"] = came["exception"]
+        kept = {key: value for key, value in came.items() if key == "_ansible_no_log"}
+        return dict(kept, changed=bool(came.get("changed")), failed=False, went_wrong=dict(why, failed=failed))
+    return dict(came, failed=False)

@@ -1,0 +1,55 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One round of what others do for a machine in a tick: the calls that it makes, and what it returns. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...module_utils._steps.step_type import Step, TaskResult
+from . import elsewhere
+from .orders import BEFORE
+from .steps.job import STATUS
+from .steps.way import Call, Order
+from .steps.ways import WAYS
+
+
+def look(
+    target: Mapping[str, Any], answer: Mapping[str, Any], steps: Sequence[Step], jobs: Mapping[str, Any], call: Call
+) -> dict[str, Any]:
+    """What the round returns: what came, or the ``outcome`` of its step, and the ``job`` that the next look has to know.
+
+    :arg target: one of the orders by the machine's answer
+    :arg steps: of the machine's plan
+    :arg jobs: of this run, by attempt
+    """
+    if "use" in target:
+        return _of_many(call(Order(target["use"], target["options"])))
+    step = next(step for step in steps if step["key"] == target["key"])
+    if target["part"] == BEFORE:
+        before = WAYS[step["type"]].before
+        return dict(before(step, call)) if before else {}
+    hand = elsewhere.at_hand(answer, steps, jobs)
+    if not hand["begun"] and hand["direction"] == "do" and not hand["repeatable"] and hand["attempt"] not in jobs:
+        return {"changed": False, "outcome": elsewhere.cut_off(hand), "job": None}
+    changed = False
+
+    def noted(order: Order) -> TaskResult:
+        nonlocal changed
+        came = call(order)
+        changed = changed or (bool(came.get("changed")) and order.use != STATUS)
+        return came
+
+    seen = WAYS[step["type"]].look(hand, jobs.get(hand["attempt"]), noted)
+    return {"changed": changed, "outcome": elsewhere.outcome(hand, seen.result, seen.about), "job": seen.job}
+
+
+def _of_many(came: TaskResult) -> dict[str, Any]:
+    """A load balancer's answer. Sessions come and go: only another status is a change."""
+    before, after = ([one.get("status") for one in came.get(f"state_{when}") or []] for when in ("before", "after"))
+    return dict(came, changed=before != after)

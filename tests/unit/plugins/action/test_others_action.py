@@ -1,0 +1,88 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What others do for a machine, as rounds of one task: real modules over a local connection."""
+
+import json
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.playbook.task import Task
+from ansible.plugins import loader
+from ansible.template import Templar
+
+from ansible_collections.cloudops.azure_maintenance.plugins.action import others
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.orders import orders
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.steps.way import Order
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+
+HOST = Host("web1", "linux", {"all": ["web1", "lb1"]}, lambda name: "linux", lambda path: path)
+STEP = {
+    "type": "command",
+    "name": "Drain",
+    "do": "app drain",
+    "delegate_to": "lb1",
+    "no_log": True,
+    "environment": {"A": "{{ b }}"},
+}
+
+
+def action(**arguments):
+    task = Task()
+    task.action, task.args = "cloudops.azure_maintenance.others", arguments
+    data_loader = DataLoader()
+    return others.ActionModule(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """A look at a delegated step, with what each call was to be."""
+    steps = make_plan([STEP], HOST)["steps"]
+    key = steps[0]["key"]
+    entry = {"key": key, "before": None, "by": "r1", "tries": 1}
+    mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
+    asked = {"key": key, "direction": "do", "begun": True, "left": 60.0}
+    answer = {"number": 1, "elsewhere": asked, "mark": mark}
+    calls = []
+
+    def called(self, order, task_vars, limit=20.0, secret=False):
+        calls.append((order.use, secret))
+        return {"ansible_job_id": "j1", "finished": False, "changed": True}
+
+    monkeypatch.setattr(others.ActionModule, "called", called)
+    module = action(round=orders(answer, steps)[0], answer="heard", plan="planned", jobs={})
+    return module, module.run(task_vars={"heard": answer, "planned": {"steps": steps}}), calls
+
+
+def test_what_came_is_judged_and_the_job_returned(looked):
+    _module, result, _calls = looked
+    pending = {"state": "pending", "note": "", "direction": "do"}
+    assert result == {"changed": True, "failed": False, "outcome": pending, "job": "j1"}
+
+
+def test_a_secret_step_is_secret_where_it_is_done_and_no_argument_of_the_task(looked):
+    module, _result, calls = looked
+    assert calls == [("ansible.builtin.command", True), ("ansible.builtin.async_status", True)]
+    assert "app drain" not in json.dumps(module._task.args)
+
+
+def test_an_order_becomes_the_task_that_ansible_would_have():
+    """In the background for so long, in its environment, which is no template; and nothing of that stays for the next call."""
+    module = action()
+    first = module._action(Order("ansible.builtin.command", {"cmd": "x"}, 30, {"A": "{{ b }}"}), secret=True)
+    assert (first._task.action, first._task.args, first._task.async_val) == (
+        "ansible.builtin.command",
+        {"cmd": "x"},
+        30,
+    )
+    assert first._task.no_log is True
+    assert "{{ b }}" in first._compute_environment_string()
+    second = module._action(Order("ping", {}), secret=False)
+    assert (
+        second._task.async_val == 0
+        and not second._task.no_log
+        and "{{ b }}" not in second._compute_environment_string()
+    )

@@ -1,0 +1,265 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How steps are done by Ansible's modules: what is called, in which order, and what is made of what came back."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import round as rounds
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.orders import orders
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+
+STATUS = "ansible.builtin.async_status"
+POWERSHELL = "ansible.windows.win_powershell"
+COMMAND = {"type": "command", "do": "app drain", "undo": "app resume", "delegate_to": "lb1"}
+SITES = {"site": [{"name": "Shop", "state": "Started", "site_id": 3, "application_pool": "Shared"}]}
+POOLS = {"app_pools": [{"name": "ShopPool", "attributes": {"state": "Started"}}]}
+IIS = {"type": "iis", "sites": ["Shop"], "app_pools": ["ShopPool"]}
+ENDED = {"ansible_job_id": "j1", "finished": True}
+GOES_ON = {"ansible_job_id": "j1", "finished": False}
+
+
+class Others:
+    """A machine whose step others do, in looks of one run."""
+
+    def __init__(self, raw, system="linux"):
+        host = Host("web1", system, {"all": ["web1", "lb1"]}, lambda name: "linux", lambda path: path)
+        plan = make_plan([raw], host)
+        assert not plan["errors"]
+        (self.step,) = self.steps = plan["steps"]
+        self.jobs = {}
+        self.called = []
+
+    def look(self, *came, direction="do", begun=False, by="r1", left=60.0, tries=1):
+        """What a look returns whose calls are answered in this order."""
+        key = self.step["key"]
+        entry = {"key": key, "before": None, "by": by, "tries": tries}
+        mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
+        asked = {"key": key, "direction": direction, "begun": begun, "left": left}
+        self.answer = {"number": 1, "elsewhere": asked, "mark": mark}
+        return self._gone_through(came)
+
+    def before(self, *came):
+        self.answer = {"number": 1, "ask": [self.step["key"]]}
+        return self._gone_through(came)
+
+    def _gone_through(self, came):
+        answers = list(came)
+        self.called = []
+
+        def call(order):
+            self.called.append(order)
+            return answers.pop(0)
+
+        (order,) = orders(self.answer, self.steps)
+        found = rounds.look(order, self.answer, self.steps, self.jobs, call)
+        assert not answers, "it was to call more"
+        if order["part"] == "step":
+            self.jobs[f"12:00 {self.step['key']} {self.answer['elsewhere']['direction']} {self._tries}"] = found["job"]
+        return found
+
+    @property
+    def _tries(self):
+        return self.answer["mark"]["steps"][0]["tries"]
+
+    @property
+    def used(self):
+        return [order.use for order in self.called]
+
+
+def test_a_command_is_begun_once_and_looked_at_until_it_has_ended():
+    others = Others(dict(COMMAND, environment={"A": "b"}, ok_codes=[0, 3], chdir="/srv"))
+    first = others.look({"ansible_job_id": "j1", "changed": True}, GOES_ON, begun=True)
+    begun, looked_at = others.called
+    assert (begun.use, begun.lasts, begun.environment) == ("ansible.builtin.command", 90, {"A": "b"})
+    assert begun.options == {"argv": ["timeout", "-k", "5", "60", "app", "drain"], "chdir": "/srv"}
+    assert (looked_at.use, looked_at.options, looked_at.ok_codes) == (STATUS, {"jid": "j1"}, [0, 3])
+    assert (first["changed"], first["outcome"]["state"], first["job"]) == (True, "pending", "j1")
+    second = others.look(dict(ENDED, rc=3, changed=True))
+    assert others.used == [STATUS]
+    assert (second["changed"], second["outcome"]["state"]) == (False, "done")
+
+
+@pytest.mark.parametrize("direction, option", [("do", "creates"), ("undo", "removes")])
+def test_what_a_command_has_made_is_asked_for(direction, option):
+    others = Others(dict(COMMAND, creates="/mark"))
+    others.look({"ansible_job_id": "j1"}, GOES_ON, direction=direction, begun=True)
+    assert others.called[0].options[option] == "/mark"
+
+
+def test_a_command_line_of_windows_stays_as_it_is():
+    others = Others({"type": "command", "do": "app.exe /drain"}, "windows")
+    others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
+    begun = others.called[0]
+    assert (begun.use, begun.options, begun.lasts) == ("ansible.windows.win_command", {"cmd": "app.exe /drain"}, 60)
+
+
+def test_one_that_can_not_begin_has_failed():
+    others = Others(COMMAND)
+    found = others.look({"went_wrong": {"unreachable": True, "msg": "no route"}}, begun=True)
+    assert found["outcome"] == {"state": "failed", "note": "lb1 unreachable: no route", "direction": "do"}
+    assert others.used == ["ansible.builtin.command"]
+
+
+def test_what_another_run_has_begun_is_given_up_and_only_its_inverse_begun():
+    others = Others(COMMAND)
+    found = others.look(by="r0")
+    assert found["outcome"]["state"] == "failed" and "nobody knows how it ended" in found["outcome"]["note"]
+    others.look({"ansible_job_id": "j2"}, GOES_ON, direction="undo", by="r0")
+    assert others.used == ["ansible.builtin.command", STATUS]
+
+
+def test_a_job_of_an_earlier_attempt_says_nothing():
+    others = Others(COMMAND)
+    others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
+    found = others.look({"ansible_job_id": "j2"}, GOES_ON, begun=True, tries=2)
+    assert others.used[0] == "ansible.builtin.command" and found["job"] == "j2"
+
+
+def test_no_words_of_a_secret_step():
+    others = Others(dict(COMMAND, no_log=True))
+    found = others.look({"went_wrong": {"failed": True, "rc": 3, "cmd": "x", "stderr": "geheim"}}, begun=True)
+    assert "geheim" not in str(found) and "kept back" in found["outcome"]["note"]
+
+
+@pytest.mark.parametrize(
+    "system, module, more",
+    [
+        ("linux", "ansible.builtin.uri", {"body_format": "json", "headers": {"Content-Type": "application/json"}}),
+        ("windows", "ansible.windows.win_uri", {"headers": {}, "content_type": "application/json"}),
+    ],
+)
+def test_a_request_and_then_the_question_whether_the_application_says_so(system, module, more):
+    url = "http://127.0.0.1/drain"
+    raw = {
+        "type": "http",
+        "user": "u",
+        "password": "p",
+        "do": {"url": url, "body": {"a": 1}, "until": {"contains": "no jobs"}},
+    }
+    others = Others(raw if system == "windows" else dict(raw, delegate_to="lb1"), system)
+    first = others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
+    assert others.used == [module, STATUS] and first["outcome"]["state"] == "pending"
+    request = others.called[0]
+    assert request.lasts == 65 and request.options == {
+        "url": url,
+        "method": "POST",
+        "body": {"a": 1},
+        "status_code": [200, 201, 202, 204],
+        "timeout": 60,
+        "url_username": "u",
+        "url_password": "p",
+        "force_basic_auth": True,
+        "validate_certs": True,
+        "use_proxy": False,
+        "follow_redirects": "none",
+        **more,
+    }
+    second = others.look(ENDED, {"status": 200, "content": "3 jobs"})
+    assert others.used == [STATUS, module] and others.called[1].failure_answers and others.called[1].lasts == 0
+    assert second["outcome"]["state"] == "pending" and "no jobs" in second["outcome"]["note"]
+    assert others.look(ENDED, {"status": 200, "content": "no jobs"})["outcome"]["state"] == "done"
+
+
+def test_a_request_that_is_refused_is_the_end_of_it():
+    others = Others({"type": "http", "do": {"url": "http://a/", "until": {}}, "delegate_to": "lb1"})
+    found = others.look(
+        {"ansible_job_id": "j1"}, {"went_wrong": {"failed": True, "status": 503, "msg": "503"}}, begun=True
+    )
+    assert found["outcome"]["state"] == "failed"
+
+
+def test_a_windows_service():
+    others = Others({"type": "service", "name": "Shop"}, "windows")
+    assert others.before({"services": []}) == {"services": []} and others.called[0].options == {"name": "Shop"}
+    others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
+    assert others.called[0].options == {"name": "Shop", "state": "stopped"} and others.called[0].lasts == 60
+    others.look({"ansible_job_id": "j2"}, ENDED, direction="undo", begun=True)
+    assert others.called[0].options["state"] == "started"
+
+
+def test_connections_of_windows():
+    others = Others({"type": "connections", "port": 443, "exclude": ["a", "b"], "listen_again": True}, "windows")
+    assert others.look({"result": {"left": 2}}, begun=True)["outcome"]["state"] == "pending"
+    order = others.called[0]
+    assert order.use == POWERSHELL and order.options["parameters"] == {"Port": 443, "Exclude": "a,b", "Limit": 1}
+    assert "Get-NetTCPConnection" in order.options["script"]
+    assert others.look({"result": {"left": 0}})["outcome"]["state"] == "done"
+    assert others.look({"msg": "Timeout"}, direction="undo", begun=True)["outcome"]["state"] == "pending"
+    assert others.called[0].use == "ansible.windows.win_wait_for" and others.called[0].failure_answers
+    assert others.look({}, direction="undo")["outcome"]["state"] == "done"
+
+
+def test_a_cluster_is_asked_once_and_anew_where_it_could_not_be_asked():
+    others = Others({"type": "failover_cluster", "node": "n1"}, "windows")
+    not_yet = {"node": "n1", "state": "", "drain": "", "done": False, "problem": "no cluster service"}
+    others.look({"result": dict(not_yet, asked=False)}, begun=True)
+    assert others.called[0].options["parameters"]["Begins"] is True
+    others.look({"result": dict(not_yet, asked=True)})
+    assert others.called[0].options["parameters"]["Begins"] is True
+    found = others.look({"result": dict(not_yet, asked=False, done=True)})
+    assert others.called[0].options["parameters"]["Begins"] is False and found["outcome"]["state"] == "done"
+
+
+def test_sites_first_and_application_pools_when_their_requests_have_ended():
+    others = Others(IIS, "windows")
+    first = others.look(SITES, POOLS, {"changed": True}, {"result": {"left": 1}}, begun=True)
+    assert [use.rpartition(".")[2] for use in others.used] == [
+        "website_info",
+        "web_app_pool_info",
+        "website",
+        "win_powershell",
+    ]
+    assert others.called[2].options == {"name": "Shop", "state": "stopped"}
+    asked = {"Pools": "ShopPool", "SitePools": "Shared", "SiteIds": "3", "Limit": 1}
+    assert others.called[3].options["parameters"] == asked
+    assert first["outcome"]["state"] == "pending" and first["changed"] is True
+    second = others.look({"result": {"left": 0}}, {"changed": True})
+    assert others.used == [POWERSHELL, "microsoft.iis.web_app_pool"]
+    assert others.called[0].options["parameters"] == asked and second["outcome"]["state"] == "done"
+
+
+def test_application_pools_that_can_not_be_stopped():
+    others = Others(IIS, "windows")
+    wrong = {"went_wrong": {"unreachable": True, "msg": "the shell was closed"}}
+    found = others.look(SITES, POOLS, {}, {"result": {"left": 0}}, wrong, begun=True)
+    assert found["outcome"]["state"] == "failed" and "the shell was closed" in found["outcome"]["note"]
+
+
+@pytest.mark.parametrize("direction", ["do", "undo"])
+def test_nothing_is_stopped_or_started_where_a_name_is_wrong(direction):
+    others = Others(dict(IIS, sites=["Shp"]), "windows")
+    found = others.look(SITES, POOLS, direction=direction, begun=True)
+    assert found["outcome"]["state"] == "failed" and "no site named Shp" in found["outcome"]["note"]
+
+
+def test_they_are_started_the_other_way_round():
+    others = Others(IIS, "windows")
+    assert others.look(SITES, POOLS, {}, {}, direction="undo", begun=True)["outcome"]["state"] == "done"
+    assert others.used[2:] == ["microsoft.iis.web_app_pool", "microsoft.iis.website"]
+    wrong = {"went_wrong": {"failed": True, "msg": "no"}}
+    assert others.look(SITES, POOLS, wrong, direction="undo", begun=True)["outcome"]["state"] == "failed"
+
+
+def test_the_second_list_is_not_asked_for_where_the_first_can_not_be_had():
+    others = Others(IIS, "windows")
+    wrong = {"went_wrong": {"unreachable": True, "msg": "gone"}}
+    assert others.before(wrong) == wrong
+    assert others.before(SITES, POOLS) == {**SITES, **POOLS}
+
+
+def test_an_answer_that_can_not_be_read_is_the_steps_own_failure():
+    others = Others({"type": "connections", "port": 443}, "windows")
+    found = others.look({"result": {}}, begun=True)
+    assert found["outcome"]["state"] == "failed" and "can't be read" in found["outcome"]["note"]
+
+
+def test_load_balancers_have_changed_when_a_status_has():
+    order = {"use": "community.general.haproxy", "options": {"host": "web1"}}
+    states = {"state_before": [{"status": "UP", "scur": "1"}], "state_after": [{"status": "UP", "scur": "2"}]}
+    assert rounds.look(order, {}, [], {}, lambda order: dict(states, changed=True))["changed"] is False
+    states["state_after"][0]["status"] = "DRAIN"
+    assert rounds.look(order, {}, [], {}, lambda order: states)["changed"] is True
