@@ -102,8 +102,9 @@ class Metadata:
             "warnings": list(self._looking.warnings),
         }
 
-    def approve(self, events: Sequence[str]) -> None:
-        self._posting.approve(events)
+    def approve(self, events: Sequence[str], at: float) -> None:
+        """:arg at: when it was decided"""
+        self._posting.approve(events, at)
 
     def posted(self) -> Dict[str, Posted]:
         return self._posting.posted()

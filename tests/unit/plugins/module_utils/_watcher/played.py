@@ -69,8 +69,8 @@ class PlayedMetadata:
         found = parse_document(document(number, *events), "2020-07-01")
         self.look = Look(found, self._clock.now(), None, number)
 
-    def approve(self, events):
-        self.approved.append(events)
+    def approve(self, events, at):
+        self.approved.append((events, at))
 
     def posted(self):
         return {}

@@ -286,6 +286,16 @@ def test_what_has_waited_for_too_long_is_not_sent():
     assert "waited for 6 s" in found.posted()["A"].why
 
 
+def test_its_age_counts_from_the_decision():
+    service = Service()
+    found = posting(service)
+    decided = service.clock.now()
+    service.clock.elapsed += TOO_OLD + 2  # a disk that takes its time, in the tick of the decision
+    found.approve(("a",), decided)
+    found.send(*found._waiting.get())
+    assert "waited for 7 s" in found.posted()["A"].why
+
+
 def test_nor_what_must_not_be_approved_any_more():
     service = Service()
     found = posting(service, "the machine is held by run 7")
@@ -296,13 +306,13 @@ def test_nor_what_must_not_be_approved_any_more():
 def test_what_is_on_its_way_is_not_sent_twice():
     service = Service(sent("a"), sent("b"))
     found = posting(service)
-    found.approve(("a",))
-    found.approve(("A", "b"))
+    found.approve(("a",), service.clock.now())
+    found.approve(("A", "b"), service.clock.now())
     queued = [found._waiting.get() for _each in range(2)]
     assert [events for events, _at in queued] == [("a",), ("b",)]
     for events, at in queued:
         found.send(events, at)
-    found.approve(("a",))
+    found.approve(("a",), service.clock.now())
     assert found._waiting.get()[0] == ("a",)
 
 
