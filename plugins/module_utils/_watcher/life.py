@@ -116,6 +116,8 @@ def seen(life: Life, event: Event, at: float) -> Life:
     return life._replace(
         event=event,
         names=life.names | _names(event),
+        # The mark does not say whom it listed at first.
+        first_names=life.names | _names(event) if life.is_recalled else life.first_names,
         seen=at,
         started=life.started or event.has_started,
         blind=0.0,
@@ -125,15 +127,17 @@ def seen(life: Life, event: Event, at: float) -> Life:
     )
 
 
-def missed(life: Life, at: float, wall: float, gap: float) -> Life:
+def missed(life: Life, asked: float, at: float, wall: float, gap: float) -> Life:
     """It is not in the document. Two such looks, some seconds apart, show that it is gone.
 
+    :arg asked: when the document was asked for: it may be that old
+    :arg at: when it came
     :arg gap: seconds between this look and the one before
     """
     life = life._replace(blind=max(life.blind, gap))
     if life.absent is None:
         return life._replace(absent=at, absent_wall=wall)
-    if life.gone is not None or at - life.absent < GONE_APART:
+    if life.gone is not None or asked - life.absent < GONE_APART:
         return life
     return life._replace(gone=at, outcome=_outcome(life))
 
