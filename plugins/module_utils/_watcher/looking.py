@@ -122,7 +122,7 @@ class Looking:
         interval = self._asking.configuration.interval
         if error.kind == "version_refused":
             self._client.choose_version_anew()
-        elif error.kind in ("unreachable", "timeout") and self.latest is None:
+        elif error.kind in ("unreachable", "timeout") and self.failures == self.polls:
             self._try_elsewhere()
         ordered = min(asked_pause(error), LONGEST_ORDER)
         if ordered:
