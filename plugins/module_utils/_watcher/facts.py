@@ -32,6 +32,7 @@ class Look(NamedTuple):
     at: float  # when it came, by the clock that nobody sets
     date: Optional[float]  # Unix time of the answer's Date header
     number: int  # counts up with every answer
+    asked: float  # when it was asked for: the document may be that old
 
 
 class Answer(NamedTuple):

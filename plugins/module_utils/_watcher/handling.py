@@ -8,7 +8,7 @@ Private to this collection.
 It may be killed after any act and begin anew: all that it has to know then stands in the mark, and in the document.
 """
 
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .._text import one_line
 from . import life as lives_of
@@ -18,8 +18,8 @@ from .event_news import EventNews
 from .facts import Facts, Look
 from .here import Here
 from .life import Life
-from .marked import COPIED, Marked, is_copied, marked
-from .outage import target
+from .marked import COPIED, NOT_KNOWN, Marked, is_copied, marked
+from .outage import RECOVERED, target
 from .outage_news import OutageNews
 from .recollection import Recollection, unpacked
 from .times import Reckoning
@@ -44,7 +44,7 @@ class Handling:
         self._known = Recollection()
         self._since: Optional[float] = None  # when the first tick was
         self._look: Optional[Look] = None  # the last one whose document is one
-        self._number: Optional[int] = None  # of the last answer that was taken
+        self._taken: Optional[Tuple[int, str]] = None  # number of the last answer that was taken, and by which name
         self._reckoning: Optional[Reckoning] = None
         self._clocks: Optional[Reckoning] = None  # of the last tick
         self._kept = 0.0
@@ -67,8 +67,12 @@ class Handling:
         says += [Say("copied", act.why) for act in aside]
         approvals = self._approvals(here)
         go = None if aside else target(here, self.wishes, self._known.tried)
-        acts = [*says, *aside, *([go] if go else []), *approvals]
-        return acts + self._remember(facts, bool(acts))
+        if go and go.to == RECOVERED:
+            # The mark may be gone before the next tick, which may be another process's: it must not ask who has taken it off.
+            self._known.begun = self._known.begun._replace(phase="recovering")
+        acts = [*aside, *([go] if go else []), *approvals]
+        # Remembered before it is done: whoever comes after this process knows at least of what may have been done.
+        return [*says, *self._remember(facts, bool(says or acts)), *acts]
 
     # ---- what is known ----
 
@@ -84,46 +88,60 @@ class Handling:
     def _take_look(self, facts: Facts) -> None:
         """What the last answer says of this machine's events, and of whether others are out."""
         look, known = facts.look, self._known
-        if look is None or look.number == self._number:
+        name = facts.identity.name if facts.identity else ""
+        if look is None or self._taken == (look.number, name):
             return
-        self._number = look.number
+        self._taken = (look.number, name)
         if look.document.incarnation is None:
             return  # an empty answer is no document
         self._reckoning = times.reckoned(look, facts.moment, facts.now)
-        wall, name = self._reckoning.wall, facts.identity.name if facts.identity else ""
-        gap = lives_of.FOREVER if known.looked is None else look.at - known.looked
+        wall = self._reckoning.wall
+        gap = self._gap(look)
         for event in look.document.events:
             if event.key in known.lives:
                 known.lives[event.key] = lives_of.seen(known.lives[event.key], event, look.at)
             elif name and event.affects(name):
                 known.lives[event.key] = lives_of.shown(event, look.at, wall)
         for key in look.document.lacks(known.lives):
-            known.lives[key] = lives_of.missed(known.lives[key], look.at, wall, gap)
-        others = keys_of_others(look.document, name)
-        if gap > lives_of.UNBROKEN or known.others - others:
+            known.lives[key] = lives_of.missed(known.lives[key], look.asked, look.at, wall, gap)
+        # Until the name was known all events counted as others'; its own do not leave by its becoming known.
+        if gap > lives_of.UNBROKEN or look.document.lacks(known.others):
             known.quiet_since = look.at
-        self._look, known.looked, known.others = look, look.at, others
+        known.name = name or known.name
+        self._look, known.looked, known.others = look, look.at, keys_of_others(look.document, known.name)
+
+    def _gap(self, look: Look) -> float:
+        """Seconds for which nobody had looked. A machine that Azure lets stand still does not feel it; the service's clock goes on."""
+        if self._known.looked is None:
+            return lives_of.FOREVER
+        felt = look.at - self._known.looked
+        before = self._look.date if self._look else None
+        return felt if look.date is None or before is None else max(felt, look.date - before)
 
     def _here(self, facts: Facts, mark: Marked) -> Here:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
         document = self._look.document if self._look else None
         known = self._known
-        return Here(facts, wall, mark, known.lives, document, known.looked, facts.now - known.quiet_since)
+        asked = self._look.asked if self._look else known.looked
+        return Here(facts, wall, mark, known.lives, document, known.looked, asked, facts.now - known.quiet_since)
 
     # ---- what is reported ----
 
     def _news(self, here: Here) -> List[Say]:
         says: List[Say] = []
         events, outage = EventNews(here, says), OutageNews(here, self._known, says)
-        events.take_documents()
-        outage.take_mark()
-        outage.take_answer()
+        knows = here.marked.whose != NOT_KNOWN  # else what is said may be of another machine, or against the mark
+        if knows:
+            events.take_documents()
+            outage.take_mark()
+            outage.take_answer()
         since = here.now if self._since is None else self._since
         says += machine_news.said(here, self._known.reported, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
         self.wishes = {life.key: wish(here, life) for life in here.open}
-        events.take_posts()
-        events.take_wishes(self.wishes)
+        if knows:
+            events.take_posts()
+            events.take_wishes(self.wishes)
         return says
 
     # ---- approve ----

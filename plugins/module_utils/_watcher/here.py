@@ -24,6 +24,7 @@ class Here(NamedTuple):
     lives: Dict[str, Life]  # this machine's events, by key
     document: Optional[Document]  # the last one that is one
     looked: Optional[float]  # when it came
+    asked: Optional[float]  # when it was asked for
     quiet: float  # seconds for which nothing of another machine's has left the document
 
     @property
@@ -37,7 +38,7 @@ class Here(NamedTuple):
     @property
     def is_fresh(self) -> bool:
         """Whether the document is young enough to go by it where that can't be taken back."""
-        return self.looked is not None and self.now - self.looked <= UNBROKEN
+        return self.asked is not None and self.now - self.asked <= UNBROKEN
 
     @property
     def may_act(self) -> bool:

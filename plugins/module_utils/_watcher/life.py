@@ -36,7 +36,6 @@ class Life(NamedTuple):
     started: bool = False
     blind: float = 0.0  # the longest time without a document since it was last seen
     absent: Optional[float] = None  # since when it is not in the document
-    absent_wall: float = 0.0  # and the Unix time of that
     gone: Optional[float] = None
     outcome: str = ""
     approved: bool = False  # an approval was sent, or is about to be
@@ -116,6 +115,8 @@ def seen(life: Life, event: Event, at: float) -> Life:
     return life._replace(
         event=event,
         names=life.names | _names(event),
+        # The mark does not say whom it listed at first.
+        first_names=life.names | _names(event) if life.is_recalled else life.first_names,
         seen=at,
         started=life.started or event.has_started,
         blind=0.0,
@@ -125,25 +126,28 @@ def seen(life: Life, event: Event, at: float) -> Life:
     )
 
 
-def missed(life: Life, at: float, wall: float, gap: float) -> Life:
+def missed(life: Life, asked: float, at: float, wall: float, gap: float) -> Life:
     """It is not in the document. Two such looks, some seconds apart, show that it is gone.
 
+    :arg asked: when the document was asked for: it may be that old
+    :arg at: when it came
     :arg gap: seconds between this look and the one before
     """
     life = life._replace(blind=max(life.blind, gap))
     if life.absent is None:
-        return life._replace(absent=at, absent_wall=wall)
-    if life.gone is not None or at - life.absent < GONE_APART:
+        return life._replace(absent=at)
+    if life.gone is not None or asked - life.absent < GONE_APART:
         return life
-    return life._replace(gone=at, outcome=_outcome(life))
+    # That it was not there before may have been an answer that lacked it for a moment: by now it may have started, too.
+    return life._replace(gone=at, outcome=_outcome(life, wall))
 
 
-def _outcome(life: Life) -> str:
-    """How it ended. Only one that could not have started meanwhile, and was watched all the time, was cancelled."""
+def _outcome(life: Life, wall: float) -> str:
+    """How it ended. Only one that could not have started until then, and was watched all the time, was cancelled."""
     if life.started:
         return lifecycle.COMPLETED
     could_start = life.approved or life.blind > UNBROKEN
-    return lifecycle.outcome(life.event, (life.key,) if could_start else (), life.absent_wall)
+    return lifecycle.outcome(life.event, (life.key,) if could_start else (), wall)
 
 
 def _names(event: Event) -> FrozenSet[str]:

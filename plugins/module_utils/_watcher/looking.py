@@ -91,13 +91,14 @@ class Looking:
             return self._failed(error)
         if self._stop.is_set():
             return 0.0
-        self._seen(document)
+        self._seen(document, began)
         return max(0.0, began + self._asking.configuration.interval - self._clock.now())
 
-    def _seen(self, document: Document) -> None:
+    def _seen(self, document: Document, asked: float) -> None:
         known, was_blind = self.latest, bool(self.blind)
         at = self.ended = self._answered = self._clock.now()
-        self.latest = Look(document, at, self._client.server_time(), known.number + 1 if known else 1)
+        number = known.number + 1 if known else 1
+        self.latest = Look(document, at, self._client.server_time(), number, asked)
         self.blind = ""
         self.warnings = self._client.warnings
         self._in_a_row, self.left_alone_until = 0, 0.0
@@ -121,7 +122,7 @@ class Looking:
         interval = self._asking.configuration.interval
         if error.kind == "version_refused":
             self._client.choose_version_anew()
-        elif error.kind in ("unreachable", "timeout") and self.latest is None:
+        elif error.kind in ("unreachable", "timeout") and self.failures == self.polls:
             self._try_elsewhere()
         ordered = min(asked_pause(error), LONGEST_ORDER)
         if ordered:

@@ -73,7 +73,8 @@ class Loop:
             for sentence in self._obeying.take(parts.metadata.look, parts.metadata.identity):
                 parts.log.say(sentence, NOTICE)
             facts = self._collecting.facts(self._answer, self._stopping)
-            is_busy = any(self._carried_out(act, facts) for act in self._wanted(facts))
+            for act in self._wanted(facts):
+                is_busy = self._carried_out(act, facts) or is_busy
             self._crashes = 0
         except Exception as error:  # one tick that fails must not be the last one
             self._crashed(error)
@@ -103,7 +104,7 @@ class Loop:
             return not self._stopping and self._gone(act, facts)
         if isinstance(act, Approve):
             if not self._stopping:
-                parts.metadata.approve(act.events)
+                parts.metadata.approve(act.events, facts.now)
         elif isinstance(act, Say):
             parts.tell(act, facts.identity)
         elif isinstance(act, PutAside):

@@ -22,6 +22,8 @@ COPIED = "copied"
 """Of the machine of which this one is a copy."""
 OTHERS = "others"
 """Of a run of maintain or drain, or one that can't be read."""
+NOT_KNOWN = "not known"
+"""A watcher's, and nobody has said so far which machine this is: it may be that of the machine of which this one is a copy."""
 
 _GOING_BACK = (TAKING_BACK, TAKEN_BACK, NOT_TAKEN_BACK)
 
@@ -79,6 +81,8 @@ def marked(facts: Facts) -> Marked:
     if holder["run"] != RUN:
         words = f"{one_line(holder['kind'])} {one_line(holder['run'])}, since {one_line(mark['since'])}"
         return Marked(OTHERS, words=words)
+    if facts.identity is None:
+        return Marked(NOT_KNOWN, words="a watcher, of this machine or of the one of which it is a copy")
     note = note_of(mark)
     states = {step["state"] for step in mark["steps"]}
     return Marked(

@@ -62,13 +62,18 @@ class Metadata:
         """Go by other settings from now on."""
         if _service(configuration) == _service(self._asking.configuration):
             return
-        self._asker.stop()
+        another = _whom(configuration) != _whom(self._asking.configuration)
         self._looking.stop()
+        endpoint = self._asking.endpoint
         self._asking = Asking(configuration, self._clock, self._find, self._connect)
+        if not another:
+            self._asking.endpoint = endpoint  # it may have been found elsewhere
         self._posting.asking = self._asking
         self._looking = Looking(self._asking, self._woken, latest=self._looking.latest)
-        self._asker = Asker(self._asking, self._woken)
-        self._asker.start()
+        if another:  # else the machine is who it was, though nobody may be there to say so at this moment
+            self._asker.stop()
+            self._asker = Asker(self._asking, self._woken)
+            self._asker.start()
         self._looking.start()
 
     @property
@@ -102,8 +107,9 @@ class Metadata:
             "warnings": list(self._looking.warnings),
         }
 
-    def approve(self, events: Sequence[str]) -> None:
-        self._posting.approve(events)
+    def approve(self, events: Sequence[str], at: float) -> None:
+        """:arg at: when it was decided"""
+        self._posting.approve(events, at)
 
     def posted(self) -> Dict[str, Posted]:
         return self._posting.posted()
@@ -116,10 +122,9 @@ class Metadata:
 
 def _service(configuration: Configuration) -> Tuple[Any, ...]:
     """What of the settings says whom to ask, and how."""
-    return (
-        configuration.endpoint,
-        configuration.discover,
-        configuration.api_version,
-        configuration.resource_name,
-        configuration.interval,
-    )
+    return (*_whom(configuration), configuration.api_version, configuration.interval)
+
+
+def _whom(configuration: Configuration) -> Tuple[Any, ...]:
+    """What of them says whom to ask, and for whom."""
+    return (configuration.endpoint, configuration.discover, configuration.resource_name)

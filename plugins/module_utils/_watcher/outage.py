@@ -103,14 +103,15 @@ def _after_failed_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, 
 def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: str) -> Optional[Go]:
     if not lives:
         return None
+    seen = [life for life in lives if _is_seen(here, life)]
+    must = any(wishes[life.key].must for life in seen)
+    if must:
+        lives = seen  # what may be over holds up nothing that has to be done now
     again = _is_to_be_done_again(here, lives)
-    must = any(wishes[life.key].must for life in lives)
     if again and not (here.facts.settled or must):
         return None  # what the boot is still starting would only be stopped to be started by it
     left = min(wishes[life.key].budget for life in lives)
-    # Nobody has seen it: what restarted the machine may well have been this event.
-    unseen = any(life.absent is not None or (life.is_recalled and _has_restarted(here)) for life in lives)
-    still = left <= 0 or unseen or (_is_struck(here) and not must)
+    still = left <= 0 or len(seen) < len(lives) or (_is_struck(here) and not must)
     is_new = here.marked.whose == NOBODY or outage != here.marked.outage
     if still and is_new:
         return None
@@ -125,6 +126,11 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
         again=again and not still,
         still=still,
     )
+
+
+def _is_seen(here: Here, life: Life) -> bool:
+    """Whether a document shows it. Where nobody has looked yet, what restarted the machine may well have been this event."""
+    return life.absent is None and not (life.is_recalled and _has_restarted(here))
 
 
 def _is_to_be_done_again(here: Here, lives: List[Life]) -> bool:
@@ -182,6 +188,7 @@ def _recover(here: Here, still: bool = False) -> Optional[Go]:
     if not (identity and identity.vm_id and here.facts.settled):
         return None
     noted = note(here, here.marked.outage, here.marked.boot_id)
+    still = still or here.looked is None  # what restarted the machine may well have been an event
     return Go(RECOVERED, _long(here), (), noted, _kinds(here, []), still=still)
 
 

@@ -46,13 +46,16 @@ class Posting:
     def stop(self) -> None:
         self._waiting.put(None)
 
-    def approve(self, events: Sequence[str]) -> None:
-        """Have them sent, those that are not being sent already."""
+    def approve(self, events: Sequence[str], at: float) -> None:
+        """Have them sent, those that are not being sent already.
+
+        :arg at: when it was decided: from what was known then they must not be sent too late
+        """
         with self._lock:
             new = tuple(event for event in events if event.upper() not in self._under_way)
             self._under_way.update(event.upper() for event in new)
         if new:
-            self._waiting.put((new, self.asking.clock.now()))
+            self._waiting.put((new, at))
 
     def posted(self) -> Dict[str, Posted]:
         """What came of the last approval of each event, by its key."""

@@ -31,7 +31,8 @@ class Recollection:
     """Moments are of the clock that nobody sets.
 
     lives: this machine's events, by key; looked: when the last document came; others: keys of the events of other machines in it;
-    quiet_since: since when none of them has left; reported: what was said of the machine itself, by what it is about
+    quiet_since: since when none of them has left; reported: what was said of the machine itself, by what it is about; name: the last
+    that was known of this machine, which only serves to leave out its own events from those of others
     """
 
     def __init__(self) -> None:
@@ -43,6 +44,7 @@ class Recollection:
         self.tried = Tried()
         self.answered: Optional[float] = None  # when the last answer of the machine program came; of this process alone
         self.reported: Dict[str, str] = {}
+        self.name = ""
 
     def packed(self, moment: Moment, now: float) -> Dict[str, Any]:
         """As JSON."""
@@ -58,6 +60,7 @@ class Recollection:
             "begun": dict(self.begun._asdict(), keys=sorted(self.begun.keys)),
             "tried": dict(self.tried._asdict()),
             "reported": dict(self.reported),
+            "name": self.name,
         }
 
 
@@ -77,6 +80,7 @@ def unpacked(data: Mapping[str, Any], moment: Moment, now: float) -> Optional[Re
         tried = Tried(**data["tried"])
         found.tried = tried._replace(at=tried.at + shift)
         found.reported = {str(about): str(words) for about, words in data["reported"].items()}
+        found.name = str(data["name"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return found

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from lives.clock import Clock
 from lives.journal import Journal
 
 TAKES_AWAY = ("Terminate", "Preempt")
+ADVICE = "SpotRebalanceRecommendation"
 
 
 class Event:
@@ -28,17 +29,22 @@ class Event:
         self.grows: tuple[float, str] | None = fate.pop("grows", None)
         self.born_started: bool = fate.pop("born_started", False)
         self.down: float = fate.pop("down", 0.0)  # seconds for which its machines are away
+        self.still: float = fate.pop("still", 0.0)  # seconds for which its machines stand still
+        self.names_a_time: bool = fate.pop("names_a_time", True)
         assert not fate, fate
         self.status = ""
         self.not_before = 0.0
         self.shown = 0.0
         self.started: float | None = None
         self.left: float | None = None
-        self.approved = False
+        self.approved = self.has_grown = False
 
     @property
     def is_open(self) -> bool:
         return bool(self.status) and self.left is None
+
+    def is_open_at(self, at: float) -> bool:
+        return bool(self.status) and (self.left is None or at < self.left)
 
     def affects(self, name: str) -> bool:
         return name in self.resources
@@ -48,6 +54,18 @@ class Event:
         return (self.not_before, self.id)
 
 
+class Entry(NamedTuple):
+    """An event as a document shows it."""
+
+    id: str
+    type: str
+    status: str
+    not_before: float
+    resources: tuple[str, ...]
+    source: str
+    names_a_time: bool
+
+
 class Scope:
     """Virtual machines that are shown one document."""
 
@@ -55,23 +73,29 @@ class Scope:
         self.clock, self.journal, self.chance = clock, journal, chance
         self.incarnation = chance.choice((0, 1, 7, 208))
         self.events: list[Event] = []  # all that ever were
+        self.documents: list[tuple[float, int, tuple[Entry, ...]]] = [(-1e9, self.incarnation, ())]  # since when, each
         self.blips: list[tuple[float, float]] = []  # when the document is empty though it should not be
+        self.pause: Callable[[str, float], None] = lambda _name, _seconds: None
+        self.surprises: list[Callable[[], None]] = []  # each once, in the very moment in which an event leaves
         self.strike: Callable[[str, float], None] = lambda _name, _down: None
 
-    def shown(self) -> list[Event]:
-        """The events that the document holds."""
-        if any(begins <= self.clock.now < ends for begins, ends in self.blips):
-            return []
-        return [event for event in self.events if event.is_open]
+    def document(self, at: float) -> tuple[int, tuple[Entry, ...]]:
+        """Incarnation and events of the document as it was at a moment."""
+        _since, incarnation, entries = next(one for one in reversed(self.documents) if one[0] <= at)
+        is_empty = any(begins <= at < ends for begins, ends in self.blips)
+        return incarnation, () if is_empty else entries
 
     def show(self, event: Event) -> None:
-        self._changed()
         event.shown, event.not_before = self.clock.now, self.clock.now + event.notice
         self.events.append(event)
-        event.status = "Scheduled"
+        event.status = "Advisory" if event.type == ADVICE else "Scheduled"
+        self._changed()
         self.journal.add("shown", event=event.id, type=event.type, resources=list(event.resources), notice=event.notice)
         if event.born_started:
             self._start(event, "by a failure")
+            return
+        if event.type == ADVICE:
+            self.clock.after(event.notice + event.lasts, self._leave, event)
             return
         self.clock.after(event.notice, self._start, event, "by itself")
         if event.cancelled_after is not None:
@@ -91,14 +115,32 @@ class Scope:
         return event is not None
 
     def _changed(self) -> None:
+        """There is another document from now on."""
         self.incarnation = 1 if self.chance.random() < 0.05 else self.incarnation + self.chance.choice((1, 1, 2))
+        entries = tuple(
+            Entry(
+                event.id,
+                event.type,
+                event.status,
+                event.not_before,
+                tuple(event.resources),
+                event.source,
+                event.names_a_time,
+            )
+            for event in self.events
+            if event.is_open
+        )
+        self.documents.append((self.clock.now, self.incarnation, entries))
 
     def _start(self, event: Event, how: str) -> None:
         if event.status != "Scheduled" or not event.is_open:
             return
-        self._changed()
         event.status, event.started = "Started", self.clock.now
+        self._changed()
         self.journal.add("started", event=event.id, how=how)
+        if event.still:
+            for name in event.resources:
+                self.clock.after(0.1, self.pause, name, event.still)
         if event.down:
             for name in event.resources:
                 self.clock.after(min(2.0, event.lasts / 2), self.strike, name, event.down)
@@ -110,12 +152,15 @@ class Scope:
 
     def _leave(self, event: Event) -> None:
         if event.is_open:
-            self._changed()
             event.left = self.clock.now
+            self._changed()
+            if self.surprises:
+                self.surprises.pop()()
             self.journal.add("left", event=event.id, started=event.started is not None)
 
     def _grow(self, event: Event, name: str) -> None:
         if event.is_open and name not in event.resources:
-            self._changed()
             event.resources.append(name)
+            event.has_grown = True
+            self._changed()
             self.journal.add("grown", event=event.id, by=name)

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import functools
 import random
 
 from lives.clock import Clock
 from lives.journal import Journal
 
-from .azure import TAKES_AWAY, Event, Scope
+from .azure import ADVICE, TAKES_AWAY, Event, Scope
 from .machine import Machine, Settings
 from .program import Piece
 
@@ -38,6 +39,7 @@ class Life:
             for name in [f"vm{index + 1}" for index in range(number)]
         }
         self.scope.strike = lambda name, down: self.machines[name].strike(down) if name in self.machines else None
+        self.scope.pause = self._pause
         self.last = BEGIN
         self.shown_at: list[float] = []
         self._plan_events()
@@ -62,8 +64,10 @@ class Life:
 
     # ---- machines ----
 
-    def _settings(self) -> Settings:
+    def _settings(self, known: Settings | None = None) -> Settings:
         chance = self.chance
+        if known and chance.random() < 0.5:
+            return known
         do = chance.choice(("prepare_and_approve",) * 6 + ("approve", "prepare", "hold", "notify", "ignore"))
         act = "report" if chance.random() < 0.04 else "prepare"
         approve = "never" if chance.random() < 0.08 else "alone"
@@ -91,6 +95,8 @@ class Life:
         )
         machine.settles = chance.uniform(2, 15)
         machine.dates = chance.random() < 0.8
+        machine.names_after = [chance.choice((0.0, 0.3, 0.3, 1.2, 4.0)) for _each in range(4)]
+        machine.spells_oddly = chance.random() < 0.1
         if chance.random() < 0.3:
             machine.yes_from = chance.uniform(BEGIN, BEGIN + 120)
         return machine
@@ -143,6 +149,8 @@ class Life:
     def _plan(self, at: float, identity: str, resources: list[str], notice: float) -> None:
         chance = self.chance
         kind = chance.choice(("Reboot", "Reboot", "Redeploy", "Freeze", "Terminate", "Preempt"))
+        if chance.random() < 0.03:
+            kind = ADVICE
         notice = 15.0 if kind == "Preempt" else notice
         lasts = chance.choice((4.0, 15.0, 40.0))
         fate: dict[str, object] = {"lasts": lasts, "delay": chance.choice((0.0, 0.5, 3.0, 25.0))}
@@ -150,17 +158,36 @@ class Life:
             fate["down"] = 1e9 if chance.random() < 0.7 else 0.0
         elif kind != "Freeze" and chance.random() < 0.7:
             fate["down"] = chance.uniform(3, 45)
+        if kind == "Freeze" and not self.calm:
+            fate["still"] = chance.choice((0.0, 3.0, 12.0))
         if chance.random() < 0.2:
             fate["cancelled_after"] = chance.uniform(0.1, notice)
-        if chance.random() < 0.12:
+        if chance.random() < (0.3 if kind == "Freeze" else 0.12):
             fate["approved_by_other"] = chance.uniform(0.1, chance.choice((notice, min(notice, 15.0))))
-        if chance.random() < 0.08:
+        if kind == ADVICE:
+            fate["names_a_time"] = chance.random() < 0.5
+        elif chance.random() < 0.08:
             fate["born_started"] = True
         if chance.random() < 0.08:
             fate["grows"] = (chance.uniform(0.1, notice), chance.choice([*self.machines, "stranger"]))
         self.shown_at.append(at)
         self.clock.at(at, self.scope.show, Event(identity, kind, resources, notice, **fate))
         self.last = max(self.last, at + notice + lasts)
+
+    def _pause(self, name: str, seconds: float) -> None:
+        if name in self.machines:
+            self.machines[name].stand_still(seconds, self.chance.random() < 0.2, self.chance.choice((0.5, 5.0, 60.0)))
+
+    def _surprise(self, name: str) -> None:
+        """One more event, at the worst of moments."""
+        chance = self.chance
+        kind = chance.choice(("Preempt", "Preempt", "Reboot", "Freeze"))
+        fate: dict[str, object] = {"lasts": chance.choice((4.0, 15.0)), "born_started": chance.random() < 0.4}
+        if kind != "Freeze":
+            fate["down"] = 1e9 if kind == "Preempt" and chance.random() < 0.5 else chance.choice((0.0, 8.0))
+        notice = 15.0 if kind == "Preempt" else chance.choice((30.0, 120.0))
+        resources = [name] if chance.random() < 0.8 else ["stranger", name]
+        self.scope.show(Event(f"S{chance.randrange(10)}{len(self.scope.events)}", kind, resources, notice, **fate))
 
     # ---- what people do ----
 
@@ -189,6 +216,10 @@ class Life:
                 ("hold", 0.12, 100),
                 ("nameless", 0.06, 30),
                 ("caseless", 0.08, 20),
+                ("slow", 0.1, 60),
+                ("lagging", 0.1, 60),
+                ("forgetful", 0.06, 60),
+                ("unwritable", 0.06, 20),
             ):
                 for _each in some(share, 2):
                     begins = chance.choice((0.0, self._moment(), self._moment()))
@@ -199,6 +230,37 @@ class Life:
                 machine.post_faults = [chance.choice(("ok", "lost", "unanswered", "refused")) for _each in range(3)]
             if chance.random() < 0.4:
                 machine.first_answers = [chance.choice((0.0, 2.0, 30.0, 100.0)) for _each in range(4)]
+            for _each in some(0.3, 2):
+                phase = chance.choice(("preparing", "prepared", "recovering", "recovering", "half", "gone"))
+                after = chance.choice((0.0, 0.2, 2.0, 10.0)) * chance.random()
+                what, *arguments = chance.choice(
+                    (
+                        (machine.kill, chance.randint(1, 4), False),
+                        (machine.kill, chance.randint(1, 4), True),
+                        (machine.lose_power_now, chance.uniform(5, 30)),
+                        (machine.shut_down, chance.uniform(0.5, 8), chance.uniform(5, 30)),
+                        (machine.stand_still, 12.0, False, 5.0),
+                        (self._surprise, machine.name),
+                        (self._surprise, machine.name),
+                    )
+                )
+                machine.troubles.append((phase, after, what, tuple(arguments)))
+            for _each in some(0.05, 1):
+                self.scope.surprises.append(functools.partial(self._surprise, machine.name))
+            for begins, ends in machine.windows["slow"]:
+                if chance.random() < 0.6:
+                    begins = chance.uniform(begins, ends)
+                    self.scope.blips.append((begins, begins + 3.0))
+            for _each in some(0.12, 2):
+                seconds, corrected_after = chance.choice((3.0, 12.0, 40.0)), chance.choice((0.5, 5.0, 60.0))
+                self.clock.at(self._moment(), machine.stand_still, seconds, chance.random() < 0.3, corrected_after)
+            for _each in some(0.08, 1):
+                more = [piece for piece in self._pieces() if chance.random() < 0.3]
+                self.clock.at(self._moment(), machine.reload, self._settings(machine.settings), more)
+            for _each in some(0.04, 1):
+                self.clock.at(self._moment(), machine.take_off_the_mark)
+            for _each in some(0.1, 1):
+                self.clock.at(self._moment(), machine.hold_by_a_run, chance.uniform(5, 60))
             if chance.random() < 0.05:
                 self._make_copy(machine)
         for _each in some(0.15, 2):

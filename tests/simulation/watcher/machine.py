@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 from lives.clock import Clock
-from lives.journal import Journal
+from lives.journal import Journal, copied
 
-from .azure import Event, Scope
+from .azure import Entry, Scope
 from .collection import parts
 from .program import Piece, Program
 
@@ -32,6 +34,9 @@ class Settings:
         self.do, self.act, self.approve, self.before = do, act, approve, before
         self.turn_after, self.limits, self.undo = turn_after, limits, undo
 
+    def __repr__(self) -> str:
+        return str(vars(self))
+
 
 class Machine:
     """:arg every: seconds between two ticks"""
@@ -49,6 +54,7 @@ class Machine:
     ) -> None:
         self.name, self.vm_id, self.scope, self.clock, self.journal = name, f"id-{name}", scope, clock, journal
         self.chance, self.settings, self.every = chance, settings, every
+        self.first_settings = settings
         self.program = Program(self, pieces, self._place)
         self.windows: dict[str, list[tuple[float, float]]] = {
             "full": [],
@@ -56,6 +62,10 @@ class Machine:
             "hold": [],
             "nameless": [],
             "caseless": [],
+            "slow": [],  # answers take seconds, and say how it was at some moment of that
+            "lagging": [],  # they come from one of several that learn of things late
+            "forgetful": [],  # nothing can be written to /run
+            "unwritable": [],  # a mark can't be written, of which nobody knew before
         }
         self.yes_from = 1e9
         self.put_back: set[str] = set()  # events in spite of which a person has put it back; on its disk
@@ -66,39 +76,42 @@ class Machine:
         self.copied_hold = False
         self.post_faults: list[str] = []  # one for each of the first posts: ok, lost, unanswered, refused
         self.settles = 10.0  # seconds from a boot until its jobs are over
-        self.first_answers = [
-            0.0
-        ]  # seconds from a boot until events are answered, boot by boot; the name is known before
+        self.first_answers = [0.0]  # seconds from a boot until events are answered, boot by boot
+        self.names_after = [0.0]  # seconds from a start of the watcher until it knows its name, start by start
+        self.spells_oddly = False  # its service writes ids and names now in these letters, now in those
         self.up, self.taken, self.going_down = True, False, False
-        self.boots, self.booted_at = 1, -500.0
+        self.boots, self.booted_at, self.booted_mono = 1, -500.0, -500.0
         self.watcher: Any = None
         self.started_at = 0.0
         self.kept: dict[str, Any] = {}  # what /run holds
+        self.kept_at = 0.0
         self.posted: dict[str, Any] = {}
         self.answer: Any = None
         self.look: Any = None
         self.looks = 0
-        self.seen: list[Event] = []  # of the last look
-        self.seen_status: dict[str, str] = {}
+        self.seen: tuple[Entry, ...] = ()  # of the last look
+        self.asks = False  # an answer is awaited
+        self.turn = 0  # of the ticks that are due only the one of this turn comes
+        self.stands_until, self.stood_still = 0.0, 0.0
+        self.frozen: float | None = None  # what its clock says for as long as it stands still
+        self.named_at = 0.0
+        self.troubles: list[
+            tuple[str, float, Callable[..., None], tuple[Any, ...]]
+        ] = []  # each once, after it enters a phase
         self.dies_in: int | None = None  # places until it is killed
         self.dies_with_power = False
         self.process = 0  # which one it is
         self.is_named = False  # it has learned who it is
-        self.policy = parts().policy.parse_policy([{"do": settings.do}])
-        facts = parts().facts
-        self.product_settings = facts.Settings(
-            settings.act,
-            settings.approve,
-            self.policy,
-            settings.before,
-            settings.limits,
-            settings.undo,
-            settings.turn_after,
-        )
+        self.product_settings = _as_the_product_has_them(settings)
 
     @property
     def boot_id(self) -> str:
         return f"{self.name}-boot-{self.boots}"
+
+    @property
+    def mono(self) -> float:
+        """The clock that nobody sets; it may stand still with the machine."""
+        return self.clock.now - self.stood_still if self.frozen is None else self.frozen
 
     @property
     def mark(self) -> Any:
@@ -121,7 +134,8 @@ class Machine:
     def is_out(self) -> bool:
         """Whether nothing runs any more that a step was to stop."""
         self.program.came_to_pass()
-        return not any(piece.running for piece in self.program.pieces.values())
+        noted = {entry["key"] for entry in self.mark["steps"]} if self.mark else set()
+        return not any(piece.running for piece in self.program.pieces.values() if not noted or piece.key in noted)
 
     # ---- the process ----
 
@@ -130,10 +144,74 @@ class Machine:
             return
         self.watcher = parts().handling.Handling({} if forgets else json.loads(json.dumps(self.kept)))
         self.process += 1
-        self.is_named = self.is_ordered = False
-        self.started_at, self.look, self.answer, self.posted = self.clock.now, None, None, {}
-        self.note("watching", forgets=forgets or not self.kept)
-        self.clock.after(0.05, self._tick, self.process)
+        self._ask_who_it_is()
+        self.is_ordered = False
+        self.started_at, self.look, self.answer, self.posted, self.asks = self.clock.now, None, None, {}, False
+        self.note("watching", forgets=forgets or not self.kept, kept=self.kept_at)
+        self._wake(0.05)
+
+    def _ask_who_it_is(self) -> None:
+        self.is_named = False
+        self.named_at = self.clock.now + self.names_after[self.process % len(self.names_after)]
+
+    def _wake(self, after: float = 0.0) -> None:
+        """The next tick is then."""
+        self.turn += 1
+        self.clock.after(after, self._tick, self.process, self.turn)
+
+    def reload(self, settings: Settings, pieces: list[Piece]) -> None:
+        """Somebody changes the settings, or adds hooks; whom to ask may have changed, so it is asked again who this is."""
+        self.settings, self.product_settings = settings, _as_the_product_has_them(settings)
+        self.program.pieces.update({piece.key: piece for piece in pieces if piece.key not in self.program.pieces})
+        self._ask_who_it_is()
+        self.note("reload", settings=settings)
+
+    def stand_still(self, seconds: float, counts: bool, corrected_after: float) -> None:
+        """Azure pauses the machine.
+
+        :arg counts: whether its clocks go on
+        :arg corrected_after: seconds after which the clock on the wall is set right
+        """
+        if not self.up or self.clock.now < self.stands_until:
+            return
+        self.note("still", seconds=seconds, counts=counts)
+        self.stands_until = self.clock.now + seconds
+        if not counts:
+            self.frozen = self.mono
+            self.clock.at(self.stands_until, self._goes_on, seconds, corrected_after)
+
+    def _goes_on(self, seconds: float, corrected_after: float) -> None:
+        if self.frozen is None:
+            return
+        self.frozen = None
+        self.stood_still += seconds
+        self.wall_off -= seconds
+        self.clock.after(corrected_after, self._correct, seconds)
+
+    def _correct(self, seconds: float) -> None:
+        self.wall_off += seconds
+
+    def take_off_the_mark(self) -> None:
+        """A person puts the machine back into service by hand, and removes the mark."""
+        if self.up and self.mark is not None and not self.is_held:
+            self.program.take_off()
+            self.note("taken-off")
+
+    @property
+    def is_held(self) -> bool:
+        """By a run of maintain."""
+        return self.mark is not None and self.mark["holder"]["run"] != "watcher"
+
+    def hold_by_a_run(self, seconds: float) -> None:
+        if self.up and self.mark is None:
+            self.program.mark = foreign_mark(self)
+            self.note("held")
+            self.clock.after(seconds, self._let_go)
+
+    def _let_go(self) -> None:
+        if self.is_held:
+            self.program.mark = None
+            self.note("let-go")
 
     def _place(self) -> None:
         if self.dies_in is not None:
@@ -151,9 +229,9 @@ class Machine:
         """A person has it recovered in spite of its events."""
         if not self.up or self.watcher is None or self.mark is None or self.is_full or self.going_down:
             return
-        if self.mark["vm_id"] != self.vm_id:
+        if self.is_held or self.mark["vm_id"] != self.vm_id:
             return
-        events = set(self.mark["events"])
+        events = {event.upper() for event in self.mark["events"]}
         self.put_back |= events
         if self.clock.now >= self.yes_from:
             self.yes_taken_back |= events
@@ -187,33 +265,47 @@ class Machine:
         if self.going_down:
             self.lose_power(down)
 
+    def lose_power_now(self, down: float) -> None:
+        if self.up:
+            self.lose_power(down)
+
     def lose_power(self, down: float) -> None:
         self.note("down", seconds=down)
         self.program.power_lost()
         self.up, self.going_down, self.watcher, self.kept, self.dies_in = False, False, None, {}, None
-        self.seen, self.seen_status = [], {}
+        self.seen, self.stands_until, self.frozen = (), 0.0, None
         if down > 1e6:
             self.taken = True
             return
         self.clock.after(down, self._boot)
 
     def _boot(self) -> None:
-        self.up, self.boots, self.booted_at = True, self.boots + 1, self.clock.now
+        self.up, self.boots, self.booted_at, self.booted_mono = True, self.boots + 1, self.clock.now, self.mono
         waits = self.first_answers[min(self.boots, len(self.first_answers)) - 1]
         self.windows["blind"].append((self.clock.now, self.clock.now + waits))
         self.note("up")
         self.start_watcher()
 
+    def entered(self, phase: str) -> None:
+        for trouble in [trouble for trouble in self.troubles if trouble[0] == phase]:
+            self.troubles.remove(trouble)
+            _phase, after, what, arguments = trouble
+            self.clock.after(after, what, *arguments)
+
     # ---- a tick ----
 
-    def _tick(self, process: int) -> None:
-        if self.watcher is None or process != self.process:
+    def _tick(self, process: int, turn: int) -> None:
+        if self.watcher is None or process != self.process or turn != self.turn:
+            return
+        if self.clock.now < self.stands_until:
+            self._wake(self.stands_until - self.clock.now + 0.01)
             return
         try:
-            self.is_named = self.is_named or not self.within("nameless")
-            self._take_look()
-            acts = self._ordered(self.watcher.tick(self._facts()))
-            for act in acts:
+            was_named = self.is_named
+            self.is_named = was_named or (self.clock.now >= self.named_at and not self.within("nameless"))
+            self._look_once()
+            known = self.answer
+            for act in self._ordered(self.watcher.tick(self._facts())):
                 self._place()
                 self._do(act)
         except Killed:
@@ -222,8 +314,12 @@ class Machine:
         if self.answer is not None and self.answer.state not in ("preparing", "recovering"):
             self.is_ordered = False
         busy = self.mark is not None and self.mark["phase"] in ("preparing", "recovering")
-        wait = min(self.every, 0.5) if busy else self.every if self.mark is not None or self.seen else 4.0
-        self.clock.after(wait, self._tick, process)
+        busy = busy or self.answer is not known and (known is None or known[:3] != self.answer[:3])
+        idle = not self.seen and (self.mark is None or self.mark["phase"] == "half")
+        wait = min(self.every, 0.5) if busy else 4.0 if idle else self.every
+        if not self.is_named and self.clock.now < self.named_at:
+            wait = min(wait, self.named_at - self.clock.now)  # it is woken by that
+        self._wake(wait)
 
     def _ordered(self, acts: list[Any]) -> list[Any]:
         """A person's word goes first, as in the loop."""
@@ -235,58 +331,77 @@ class Machine:
             return rest
         return [*rest, kinds.Go("recovered", 1e9, (), self.mark["note"])]
 
-    def _take_look(self) -> None:
-        if self.within("blind"):
+    # ---- looks ----
+
+    def _look_once(self) -> None:
+        has_just_come = self.look is not None and self.look.at == self.mono
+        if self.within("blind") or self.asks or has_just_come:
             return
+        now = self.clock.now
+        takes = self.chance.uniform(0.0, 9.0) if self.within("slow") else 0.0
+        lag = self.chance.uniform(0.0, 1.6) if self.within("lagging") else 0.0
+        made = now + self.chance.uniform(0.0, takes) - lag
+        if takes:
+            self.asks = True
+            self.clock.after(takes, self._answered, self.process, self.mono, now, made)
+        else:
+            self._take_answer(self.mono, now, made)
+
+    def _answered(self, process: int, asked: float, asked_at: float, made: float) -> None:
+        if self.watcher is None or process != self.process:
+            return
+        if self.clock.now < self.stands_until:
+            self.clock.at(self.stands_until, self._answered, process, asked, asked_at, made)
+            return
+        self.asks = False
+        self._take_answer(asked, asked_at, made)
+        self._wake()
+
+    def _take_answer(self, asked: float, asked_at: float, made: float) -> None:
+        """
+        :arg asked: when it was, by the machine's clock
+        :arg asked_at: and by the world's
+        :arg made: of which moment the document is
+        """
         self.looks += 1
-        self.seen = self.scope.shown()
-        self.seen_status = {event.id: event.status for event in self.seen}
-        events = parts().event
-        entries = tuple(
-            events.Event(
-                event.id,
-                event.type,
-                event.status,
-                "VirtualMachine",
-                tuple(event.resources),
-                tuple(event.resources),
-                "x" if event.status == "Scheduled" else "",
-                WALL + event.not_before if event.status == "Scheduled" else None,
-                "",
-                event.source,
-                -1,
-            )
-            for event in self.seen
-        )
-        document = parts().document.Document(self.scope.incarnation, entries)
-        date = WALL + self.clock.now if self.dates else None
-        self.look = parts().facts.Look(document, self.clock.now, date, self.looks)
+        incarnation, self.seen = self.scope.document(made)
+        events = tuple(self._event(entry) for entry in self.seen) if self.spells_oddly else as_product_events(self.seen)
+        document = parts().document.Document(incarnation, events)
+        date = WALL + made if self.dates else None
+        self.look = parts().facts.Look(document, self.mono, date, self.looks, asked)
         self.note(
             "look",
             named=self.is_named,
             is_out=self.is_out,
-            events={event.id: (event.status, event.not_before, tuple(event.resources)) for event in self.seen},
+            asked=asked_at,
+            made=made if self.dates else None,
+            events={entry.id: (entry.status, entry.not_before, entry.resources) for entry in self.seen},
         )
 
+    def _event(self, entry: Entry) -> Any:
+        if self.chance.random() < 0.5:
+            entry = entry._replace(id=entry.id.lower(), resources=tuple(name.upper() for name in entry.resources))
+        return as_product_event(entry)
+
     def _facts(self) -> Any:
-        facts, now = parts().facts, self.clock.now
+        facts, now = parts().facts, self.mono
         hold = facts.Hold("a freeze", "root", None, "id-another" if self.copied_hold else self.vm_id)
         return facts.Facts(
             now=now,
-            moment=parts().lease.Moment(WALL + now + self.wall_off, now - self.booted_at, self.boot_id),
+            moment=parts().lease.Moment(WALL + self.clock.now + self.wall_off, now - self.booted_mono, self.boot_id),
             settings=self.product_settings,
             identity=facts.Identity(self.name, self.vm_id) if self.is_named else None,
             look=self.look,
             blind="no answer" if self.within("blind") else "",
-            mark=json.loads(json.dumps(self.mark)),
+            mark=copied(self.mark),
             unreadable="",
             answer=self.answer,
             posted=dict(self.posted),
             hold=hold if self.within("hold") or self.copied_hold else None,
-            yes=frozenset(event.id for event in self.seen if now >= self.yes_from) - self.yes_taken_back,
+            yes=(frozenset(event.id.upper() for event in self.seen) if self.clock.now >= self.yes_from else frozenset()) - self.yes_taken_back,
             steps={},
             going_down=self.going_down,
-            settled=now - self.booted_at >= self.settles,
+            settled=now - self.booted_mono >= self.settles,
             crippled="no space left" if self.is_full else "",
             put_back=frozenset(self.put_back),
         )
@@ -294,15 +409,15 @@ class Machine:
     def _do(self, act: Any) -> None:
         acts = parts().acts
         if isinstance(act, acts.Say):
-            event = act.event.event_id if act.event else ""
+            event = act.event.event_id.upper() if act.event else ""
             self.note("say", happened=act.happened, event=event, outcome=act.outcome)
         elif isinstance(act, acts.Go):
             self.note("go", to=act.to, still=act.still, events=list(act.events))
             state, why = self.program.go(act)
-            self.answer = parts().facts.Answer(act.to, state, why, [], self.clock.now)
+            self.answer = parts().facts.Answer(act.to, state, why, [], self.mono)
         elif isinstance(act, acts.Approve):
             for event in act.events:
-                self._post(event)
+                self._post(event.upper())
         elif isinstance(act, acts.PutAside):
             self.note("aside", of=act.what)
             if act.what == "mark":
@@ -310,8 +425,8 @@ class Machine:
                 self.program.jobs.clear()
             else:
                 self.copied_hold = False
-        else:
-            self.kept = act.what
+        elif not self.within("forgetful"):
+            self.kept, self.kept_at = act.what, self.clock.now
 
     def _post(self, identity: str) -> None:
         fault = self.post_faults.pop(0) if self.post_faults else "ok"
@@ -322,12 +437,57 @@ class Machine:
         self.clock.after(takes, self._posted, self.process, identity, fault == "ok")
 
     def _posted(self, process: int, identity: str, accepted: bool) -> None:
-        if process == self.process and self.watcher is not None:
+        if self.clock.now < self.stands_until:
+            self.clock.at(self.stands_until, self._posted, process, identity, accepted)
+        elif process == self.process and self.watcher is not None:
             why = "" if accepted else "no answer"
-            self.posted[identity] = parts().facts.Posted(self.clock.now, accepted, why)
+            self.posted[identity] = parts().facts.Posted(self.mono, accepted, why)
 
     def end_job(self, jobs: dict[Any, Any], name: Any) -> None:
         """What still runs of it is ended."""
         job = jobs.get(name)
-        if job is not None and job.ends > self.clock.now:
-            jobs[name] = job._replace(ends=self.clock.now, code=143)
+        if job is not None and job.ends > self.mono:
+            jobs[name] = job._replace(ends=self.mono, code=143)
+
+
+def as_product_event(entry: Entry) -> Any:
+    names_a_time = entry.names_a_time and entry.status != "Started"
+    return parts().event.Event(
+        entry.id,
+        entry.type,
+        entry.status,
+        "VirtualMachine",
+        entry.resources,
+        entry.resources,
+        "x" if names_a_time else "",
+        WALL + entry.not_before if names_a_time else None,
+        "",
+        entry.source,
+        -1,
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def as_product_events(entries: tuple[Entry, ...]) -> tuple[Any, ...]:
+    return tuple(map(as_product_event, entries))
+
+
+def _as_the_product_has_them(settings: Settings) -> Any:
+    policy = parts().policy.parse_policy([{"do": settings.do}])
+    return parts().facts.Settings(
+        settings.act, settings.approve, policy, settings.before, settings.limits, settings.undo, settings.turn_after
+    )
+
+
+def foreign_mark(machine: Machine) -> dict[str, Any]:
+    """Of a run of maintain, which has prepared the machine for something."""
+    return {
+        "vm_id": machine.vm_id,
+        "boot_id": machine.boot_id,
+        "events": [],
+        "steps": [],
+        "holder": {"kind": "run", "run": "run-7", "job": "", "controller": "ctl"},
+        "since": "then",
+        "phase": "prepared",
+        "note": {"outage": "of-a-run"},
+    }

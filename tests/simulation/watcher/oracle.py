@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from .azure import ADVICE
 from .life import Life
 from .machine import Machine
 from .witness import TAKES_AWAY, Witness
@@ -72,19 +73,22 @@ class Judge:
             noticed = other.id in seer.ever_seen or (other.left or 0.0) - other.shown > 12.0
             if (
                 not alone
+                and other.type != ADVICE
                 and noticed
                 and other.left is not None
-                and 0 <= at - other.left < machine.settings.turn_after - BLIP
+                and 0 <= at - other.left < seer.settings.turn_after - BLIP
                 and other.shown < at
             ):
                 self._say_wrong(
                     "space", at, seer, f"{key} was approved {at - other.left:.1f} s after {other.id} had left"
                 )
-        if machine.settings.do in PREPARES and not (line["is_out"] and seer.is_prepared(key)):
+        if seer.settings.do in PREPARES and not (line["is_out"] and seer.is_prepared(key)):
             self._say_wrong("barrier", at, seer, f"{key} was approved while the machine was not prepared")
         self._may_act(at, seer, f"{key} was approved")
 
     def _may_act(self, at: float, seer: Witness, what: str) -> None:
+        if seer.is_held:
+            self._say_wrong("held", at, seer, f"{what} while a run held the machine")
         if seer.is_full(at):
             self._say_wrong("full", at, seer, f"{what} though nothing could be written")
         if seer.going_down:
@@ -101,16 +105,16 @@ class Judge:
             self.begun[seer.name, line["outage"], key, to, line["why"]] += 1
             if self.begun[seer.name, line["outage"], key, to, line["why"]] > 1:
                 self._say_wrong("once", at, seer, f"{key} was begun twice in outage {line['outage']}")
+        if not (seer.has_looked_since_boot or seer.is_forced):
+            self._say_wrong("unseen", at, seer, f"{key} was begun before anybody had looked since the machine's start")
         if to == "undo":
             self._undone(at, key, seer)
-        elif not seer.has_looked_since_boot:
-            self._say_wrong("unseen", at, seer, f"{key} was begun before anybody had looked since the machine's start")
         elif seer.struck() and not seer.must_prepare(at):
             self._say_wrong("struck", at, seer, f"{key} was begun under {seer.struck()[0]}")
 
     def _go(self, line: dict[str, Any], seer: Witness) -> None:
         for event in line["events"] if line["to"] == "prepared" and not line["still"] else ():
-            if seer.is_put_back(event, line["at"]):
+            if seer.is_put_back(event.upper(), line["at"]):
                 self._say_wrong(
                     "stays", line["at"], seer, f"it is prepared for {event}, in spite of which a person has put it back"
                 )
@@ -122,7 +126,12 @@ class Judge:
             self._say_wrong("early", at, seer, f"{key} was taken back under {seer.struck()[0]}")
         for event in seer.mark_events:
             gone_for = at - seer.last_seen.get(event, -1e9)
-            if event not in seer.failed and gone_for < 4.5 and not seer.is_put_back(event, at):
+            known = self.events.get(event)
+            if event in seer.failed or seer.is_put_back(event, at):
+                continue
+            if known and known.is_open_at(at):
+                self._say_wrong("early", at, seer, f"{key} was taken back, and {event} was not over")
+            elif gone_for < 4.5:
                 self._say_wrong("early", at, seer, f"{key} was taken back {gone_for:.1f} s after {event} was seen")
         if at - seer.machine_booted < seer.machine.settles - 0.1:
             self._say_wrong("settled", at, seer, f"{key} was taken back while the boot went on")
@@ -139,8 +148,14 @@ class Judge:
             if seer.recoveries_told > seer.recoveries + self.forgot[seer.name]:
                 self._say_wrong("claim", at, seer, "it was said to be recovered and bore its mark")
             return
+        if happened == "taken_off" and not seer.was_taken_off:
+            self._say_wrong("claim", at, seer, "somebody was said to have taken off the mark, and nobody had")
+        if event is None and key:
+            self._say_wrong("copy", at, seer, f"{happened} was said of {key}, which is another machine's")
         if event is None or happened in ("not_recovered", "not_approved", "taken_off", "back"):
             return
+        if happened == "grown" and not event.has_grown:
+            self._say_wrong("claim", at, seer, f"{key} was said to have grown, and lists whom it always did")
         self.told[seer.name, happened, key] += 1
         if self.told[seer.name, happened, key] > 1 + self.forgot[seer.name]:
             self._say_wrong("told", at, seer, f"{happened} was said of {key} again")
@@ -148,7 +163,9 @@ class Judge:
             self._say_wrong("claim", at, seer, f"{key} was said to be over")
         if happened == "over" and event.left is not None and at < event.left:
             self._say_wrong("claim", at, seer, f"{key} was said to be over before it was")
-        if line["outcome"] == "cancelled" and event.started is not None:
+        # It may have stood still, and nothing says so; or answers took so long that a short event fits in between.
+        knows_when = not seer.clock_is_wrong and at - seer.slow_at > 30.0
+        if line["outcome"] == "cancelled" and event.started is not None and knows_when:
             self._say_wrong("claim", at, seer, f"{key} was said to be cancelled and had started")
         if line["outcome"] == "completed" and event.started is None:
             self._say_wrong("claim", at, seer, f"{key} was said to be completed and never started")
@@ -160,6 +177,10 @@ class Judge:
         self.owed[seer.name].clear()
 
     _down = _killed
+    _held = _killed  # whose mark it is now, the watcher sees; what became of its own it says later
+
+    def _still(self, line: dict[str, Any], seer: Witness) -> None:
+        self.owed[seer.name] = [(until + line["seconds"], what, key) for until, what, key in self.owed[seer.name]]
 
     def _unmarked(self, line: dict[str, Any], seer: Witness) -> None:
         self.owed[seer.name].append((line["at"] + 2 * SLACK, "recovered", ""))
@@ -181,7 +202,7 @@ class Judge:
                 and seer.settings.act == "prepare"
                 and self.events[key].type not in TAKES_AWAY
             )
-            if hit and seer.phase != "prepared" and key not in seer.hit:
+            if hit and seer.phase != "prepared" and key not in seer.hit and not seer.is_held:
                 seer.hit.add(key)
                 self.owed[seer.name].append((at + SLACK, "hit_unprepared", key))
         for key in seer.look:
@@ -193,7 +214,7 @@ class Judge:
                 seer.ready_since[key] = at
             due = seer.is_neglected(key, at)
             since = seer.due_since.setdefault(key, at) if due else seer.due_since.pop(key, at)
-            if due and at - since > 2 * SLACK:
+            if due and at - since > SLACK + 1.0:
                 self._say_wrong("due", at, seer, f"nothing is done for {key} since {since:.1f}")
                 seer.due_since[key] = at + 100
         serves = any(seer.is_back_in_service(key, at) for key in seer.look)
@@ -208,6 +229,8 @@ class Judge:
     def _at_the_end(self, seer: Witness) -> None:
         machine, now = seer.machine, self.life.clock.now
         if machine.taken or not machine.up or machine.watcher is None or seer.is_full(now) or machine.mark is None:
+            return
+        if machine.is_held:
             return
         if machine.within("blind") or machine.within("nameless") or machine.going_down:
             return

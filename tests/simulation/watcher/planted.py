@@ -55,7 +55,7 @@ def _other_outage(real: Any) -> Any:
 
 
 def _cancelled(real: Any) -> Any:
-    return lambda life: "completed" if life.started else "cancelled"
+    return lambda life, wall: "completed" if life.started else "cancelled"
 
 
 def _forgets_that_it_told(real: Any) -> Any:
@@ -75,6 +75,38 @@ def _may_act_going_down(real: Any) -> Any:
 
 def _settled(real: Any) -> Any:
     return lambda here, still=False: real(here._replace(facts=here.facts._replace(settled=True)), still)
+
+
+def _knows_its_mark(real: Any) -> Any:
+    def marked(facts: Any) -> Any:
+        if facts.identity is None and facts.mark is not None:
+            facts = facts._replace(identity=real.__globals__["Identity"]("", ""))
+        return real(facts)
+
+    return marked
+
+
+def _knows_whom_it_listed(real: Any) -> Any:
+    return lambda life, event, at: real(life, event, at)._replace(first_names=life.first_names)
+
+
+def _feels_all(_real: Any) -> Any:
+    return lambda self, look: 1e9 if self._known.looked is None else look.at - self._known.looked
+
+
+def _has_looked(real: Any) -> Any:
+    return lambda here, still=False: real(here._replace(looked=0.0), still)
+
+
+def _waits_for_all(real: Any) -> Any:
+    def prepare(here: Any, lives: Any, *args: Any) -> Any:
+        return None if any(life.absent is not None for life in lives) else real(here, lives, *args)
+
+    return prepare
+
+
+def _minds_letters(_real: Any) -> Any:
+    return lambda here, life: here.marked.whose == "ours" and life.event.event_id in here.marked.events.values()
 
 
 FAULTS = {
@@ -109,6 +141,20 @@ FAULTS = {
         "going-down", "a system that goes down is no obstacle", [("here", "Here.may_act", _may_act_going_down)]
     ),
     "copy": Fault("copy", "another machine's mark passes for its own", [("marked", "is_copied", _always(False))]),
+    "name-late": Fault(
+        "copy", "a mark is its own before it knows who it is", [("handling", "marked", _knows_its_mark)]
+    ),
+    "grown": Fault(
+        "claim", "the mark passes for all that is known of an event", [("life", "seen", _knows_whom_it_listed)]
+    ),
+    "taken-off": Fault(
+        "claim", "what it was about to do is not remembered", [("handling", "RECOVERED", _is("nothing of this name"))]
+    ),
+    "unfelt": Fault("claim", "a machine feels it when it stands still", [("handling", "Handling._gap", _feels_all)]),
+    "unseen": Fault("unseen", "a recovery goes on before anybody has looked", [("outage", "_recover", _has_looked)]),
+    "absent": Fault("due", "what may be over holds up what comes", [("outage", "_prepare", _waits_for_all)]),
+    "letters": Fault("early", "ids differ by their letters", [("here", "Here.is_marked", _minds_letters)]),
+    "run": Fault("held", "a run's mark is none", [("marked", "OTHERS", _is("nobody"))]),
     "twice": Fault("told", "what was told is told again", [("event_news", "EventNews.tell", _forgets_that_it_told)]),
     "put-back": Fault(
         "stays",

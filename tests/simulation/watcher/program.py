@@ -31,6 +31,12 @@ class Piece:
         self.count = {"do": 0, "undo": 0}
 
 
+def merged(events: list[str], more: tuple[str, ...]) -> list[str]:
+    """The ids of both, each once, in whatever letters."""
+    known = {event.upper() for event in events}
+    return [*events, *(event for event in more if event.upper() not in known)]
+
+
 class Job(NamedTuple):
     """What was begun. It goes on whatever becomes of the watcher, and ends with the machine."""
 
@@ -39,6 +45,10 @@ class Job(NamedTuple):
     ends: float
     code: int
     cut: bool = False
+
+
+class NotWritten(Exception):
+    """The mark stays as it was."""
 
 
 class Program:
@@ -57,15 +67,34 @@ class Program:
         """State and why."""
         if self.mark is not None and self.mark["holder"]["run"] != "watcher":
             return "refused", "the machine is another's"
-        return self._prepare(act) if act.to == "prepared" else self._recover(act)
+        try:
+            return self._prepare(act) if act.to == "prepared" else self._recover(act)
+        except NotWritten:
+            return ("failed" if act.to == "prepared" else "half"), "it can't be written"
+
+    def take_off(self) -> None:
+        """By hand: no mark, and all serves."""
+        self.mark = None
+        self.jobs.clear()
+        for piece in self.pieces.values():
+            piece.running = piece.kind == "step"
 
     def _write(self, **changes: Any) -> None:
         mark = {**(self.mark or {}), **changes}
         if mark == self.mark:
             return
+        if self.machine.within("unwritable"):
+            raise NotWritten
         self.at()
+        if self.mark is None or mark["phase"] != self.mark["phase"]:
+            self.machine.entered(mark["phase"])
         if self.mark is None or any(mark[what] != self.mark[what] for what in ("phase", "events")):
-            self.machine.note("mark", phase=mark["phase"], events=list(mark["events"]), outage=mark["note"]["outage"])
+            self.machine.note(
+                "mark",
+                phase=mark["phase"],
+                events=[event.upper() for event in mark["events"]],
+                outage=mark["note"]["outage"],
+            )
         self.mark = mark
         self.at()
 
@@ -142,7 +171,7 @@ class Program:
             ]
         unfinished = any(entry["state"] != DONE for entry in steps)
         phase = "prepared" if mark["phase"] == "prepared" and not unfinished else "preparing"
-        events = list(dict.fromkeys([*mark["events"], *act.events]))
+        events = merged(mark["events"], act.events)
         self._write(**{**mark, "events": events, "steps": steps, "phase": phase, "note": act.note})
 
     # ---- recovering ----
@@ -190,9 +219,12 @@ class Program:
             self._write(phase="half")
             return "half", f"{left[0]} was not taken back"
         self.at()
+        if self.machine.within("unwritable"):
+            raise NotWritten
         self.machine.note("unmarked", outage=self.mark["note"]["outage"])
         self.mark = None
         self.jobs.clear()
+        self.machine.entered("gone")
         self.at()
         return "recovered", ""
 
@@ -201,7 +233,7 @@ class Program:
     def _begin(self, entry: dict[str, Any], direction: str, left: float) -> None:
         state = BEGUN if direction == "do" else TAKING_BACK
         limit = min(self.pieces[entry["key"]].limit, left)
-        self._put(entry["key"], state=state, tries=entry["tries"] + 1, limit=limit, began=self.machine.clock.now)
+        self._put(entry["key"], state=state, tries=entry["tries"] + 1, limit=limit, began=self.machine.mono)
         self._start(entry["key"], direction, "first")
 
     def _start(self, key: str, direction: str, why: str) -> None:
@@ -211,17 +243,17 @@ class Program:
         piece.count[direction] += 1
         self.at()
         self.machine.note("begun", key=key, kind=piece.kind, to=direction, outage=self.mark["note"]["outage"], why=why)  # type: ignore[index]
-        self.jobs[key, direction, entry["tries"]] = Job(piece, direction, self.machine.clock.now + seconds, code)
+        self.jobs[key, direction, entry["tries"]] = Job(piece, direction, self.machine.mono + seconds, code)
         self.at()
 
     def _checked(self, key: str, direction: str, act: Any) -> bool:
         """Whether it has come to an end, which the mark says then."""
-        entry, now = self._entry(key), self.machine.clock.now
+        entry, now = self._entry(key), self.machine.mono
         job = self.jobs.get((key, direction, entry["tries"]))
         good, bad = (DONE, FAILED) if direction == "do" else (TAKEN_BACK, NOT_TAKEN_BACK)
         if job is None:  # cut off before it could begin
             if not act.still:
-                self._start(key, direction, "first")
+                self._start(key, direction, "first" if entry["tries"] == 1 else "cut off")
             return False
         is_hook = entry["kind"] != "step"
         if job.cut:
@@ -250,14 +282,14 @@ class Program:
     def came_to_pass(self) -> None:
         """Services stop and start when the jobs that are to do it end well."""
         for job in self.jobs.values():
-            if job not in self.seen and not job.cut and job.ends <= self.machine.clock.now:
+            if job not in self.seen and not job.cut and job.ends <= self.machine.mono:
                 self.seen.add(job)
                 if job.piece.kind == "step" and job.code == 0:
                     job.piece.running = job.direction == "undo"
 
     def power_lost(self) -> None:
         self.came_to_pass()
-        now = self.machine.clock.now
+        now = self.machine.mono
         self.jobs = {name: job._replace(cut=job.cut or job.ends > now) for name, job in self.jobs.items()}
         for piece in self.pieces.values():
             piece.running = piece.kind == "step"  # the boot starts services

@@ -17,7 +17,7 @@ BROKEN = 10.0  # seconds without a look
 class Witness:
     def __init__(self, machine: Machine, events: dict[str, Event]) -> None:
         self.machine, self.events = machine, events
-        self.name, self.settings = machine.name, machine.settings
+        self.name, self.settings = machine.name, machine.first_settings
         self.look: dict[str, tuple[str, float, tuple[str, ...]]] = {}
         self.looked = -1e9
         self.has_looked_since_boot = True
@@ -34,6 +34,7 @@ class Witness:
         self.phase, self.mark_events, self.prepared_at = "", [], 0.0  # type: str, list[str], float
         self.failed: set[str] = set()
         self.hit: set[str] = set()
+        self.ever_started: set[str] = set()
         self.posted: dict[str, float] = {}
         self.ready_since: dict[str, float] = {}
         self.due_since: dict[str, float] = {}
@@ -44,6 +45,11 @@ class Witness:
         self.says_not_recovered = False
         self.forced_at: dict[str, float] = {}  # events in spite of which a person has put it back
         self.is_forced = False  # that is being done
+        self.is_held = False
+        self.was_taken_off = False
+        self.was_slow, self.slow_at = False, -1e9  # the last answer; and when one last was
+        self.unfelt = 0.0  # seconds since the last look for which it stood still, its clocks too
+        self.made: float | None = None  # when its document was, where it says so
 
     def take(self, line: dict[str, Any]) -> None:
         method = getattr(self, "_" + line["what"].replace("-", "_"), None)
@@ -60,14 +66,18 @@ class Witness:
         if self.is_named:
             self.just_shown = [key for key in mine if key not in self.ever_seen]
             self.just_started = [
-                key
-                for key in mine
-                if now[key][0] == "Started" and before.get(key, ("",))[0] != "Started" and key not in self.hit
+                key for key in mine if now[key][0] == "Started" and key not in self.ever_started and key not in self.hit
             ]
+            self.ever_started.update(self.just_started)
         others = {key for key in before if self._is_others(before[key])}
         still = {key for key in now if self._is_others(now[key])}
-        if at - self.looked > BROKEN or others - still or not self.is_named:
+        made, self.made = self.made, line["made"]
+        by_date = made is not None and self.made is not None and self.made - made > BROKEN
+        if at - self.looked > BROKEN or by_date or others - still:
             self.quiet_since = at
+        self.was_slow = at - line["asked"] > 1.0
+        self.slow_at = at if self.was_slow else self.slow_at
+        self.unfelt = 0.0
         for key, (_status, not_before, names) in now.items():
             if key in mine:
                 self.ever_seen.add(key)
@@ -78,12 +88,13 @@ class Witness:
         self.look, self.looked, self.has_looked_since_boot = now, at, True
 
     def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
-        return any(name != self.name for name in entry[2])
+        return entry[0] != "Advisory" and any(name != self.name for name in entry[2])
 
     def _watching(self, line: dict[str, Any]) -> None:
         if line["forgets"]:
             self.looked = -1e9
             self.first_notice.clear()
+        self.looked = min(self.looked, line["kept"])
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -98,6 +109,30 @@ class Witness:
     def _forced(self, line: dict[str, Any]) -> None:
         self.forced_at.update(dict.fromkeys(line["events"], line["at"]))
         self.is_forced = True
+
+    def _reload(self, line: dict[str, Any]) -> None:
+        self.settings = line["settings"]
+        self._begin_anew()
+
+    def _still(self, line: dict[str, Any]) -> None:
+        self._begin_anew()
+        if not line["counts"]:
+            self.unfelt += line["seconds"]
+            self.clock_is_wrong = not self.machine.dates
+
+    def _held(self, line: dict[str, Any]) -> None:
+        self.is_held = True
+        self._begin_anew()
+
+    def _let_go(self, line: dict[str, Any]) -> None:
+        self.is_held = False
+        self._begin_anew()
+
+    def _taken_off(self, line: dict[str, Any]) -> None:
+        self.failed.update(self.mark_events)
+        self.was_taken_off = True
+        self.recoveries += self.phase == "recovering"
+        self._unmarked(line)
 
     def _clock(self, line: dict[str, Any]) -> None:
         self.clock_is_wrong = not self.machine.dates
@@ -162,7 +197,7 @@ class Witness:
         """Whether something comes that has to be prepared for now, whatever else is under way."""
         return any(
             self._is_mine(key)
-            and (self.events[key].type in TAKES_AWAY or (entry[0] == "Scheduled" and self._is_due(key, entry[1] - at)))
+            and (self.events[key].type in TAKES_AWAY or (entry[0] != "Started" and self._is_due(key, entry[1] - at)))
             for key, entry in self.look.items()
         )
 
@@ -184,14 +219,14 @@ class Witness:
             "it lists others": self.resources.get(key, set()) != {self.name},
             "all is held": self._in("hold", at),
             f"it was {status or 'not there'}": status != "Scheduled",
-            "nobody had looked for a while": at - self.looked > BROKEN,
+            "nobody had looked for a while": at - self.looked - self.unfelt > BROKEN,
         }
         return next((why for why, holds in checks.items() if holds), "")
 
     def why_not_turn(self, key: str) -> str:
         own = self.look.get(key)
         for other, (status, not_before, names) in self.look.items():
-            if other == key or not any(name != self.name for name in names):
+            if other == key or not self._is_others((status, not_before, names)):
                 continue
             if status == "Started":
                 return f"{other} was under way"
@@ -211,8 +246,11 @@ class Witness:
             left <= 0
             or self.clock_is_wrong
             or self.is_full(at)
+            or self._in("unwritable", at)
             or self.going_down
             or not self.is_named
+            or self.is_held
+            or self.was_slow
             or not self._is_ours()
         ):
             return "it can't"
@@ -248,10 +286,12 @@ class Witness:
             and self.name in self.resources[key]
             and self._is_due(key, left + 1.0)
             and left > 1.0
-            and self.phase == ""
+            and self.phase in ("", "preparing", "prepared")
+            and key not in self.mark_events
             and key not in self.failed
             and not self.is_put_back(key, at)
-            and not any(self._in(what, at) for what in ("full", "caseless"))
+            and not self.is_held
+            and not any(self._in(what, at) for what in ("full", "caseless", "unwritable"))
             and self.is_named
             and not self.going_down
             and not self.clock_is_wrong

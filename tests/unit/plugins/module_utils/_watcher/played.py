@@ -67,10 +67,10 @@ class PlayedMetadata:
     def shows(self, *events):
         number = self.look.number + 1 if self.look else 1
         found = parse_document(document(number, *events), "2020-07-01")
-        self.look = Look(found, self._clock.now(), None, number)
+        self.look = Look(found, self._clock.now(), None, number, self._clock.now())
 
-    def approve(self, events):
-        self.approved.append(events)
+    def approve(self, events, at):
+        self.approved.append((events, at))
 
     def posted(self):
         return {}

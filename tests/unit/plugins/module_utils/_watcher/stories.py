@@ -159,8 +159,9 @@ class Story:
                 readable = tuple(event(entry) for entry in entries if "broken" not in entry)
                 broken = tuple(UnusableEvent(1, entry["broken"], {}) for entry in entries if "broken" in entry)
                 document = Document(self.looks, readable, broken)
-            date = WALL + self.at if world.get("date", True) else None
-            self.look = Look(document, NOW + self.at, date, self.looks)
+            date = WALL + self.at + world.get("stood", 0.0) if world.get("date", True) else None
+            asked = NOW + self.at - world.get("took", 0.0)
+            self.look = Look(document, NOW + self.at, date, self.looks, asked)
         hold = world.get("hold")
         return Facts(
             now=NOW + self.at,

@@ -26,8 +26,8 @@ def shown():
 
 
 def missed_twice(one, wall=BEGIN + 60, gap=1.0, apart=5.0):
-    one = life.missed(one, 160.0, wall, gap)
-    return life.missed(one, 160.0 + apart, wall + apart, 1.0)
+    one = life.missed(one, 160.0, 160.0, wall, gap)
+    return life.missed(one, 160.0 + apart, 160.0 + apart, wall + apart, 1.0)
 
 
 def test_its_notice_is_that_of_the_first_look():
@@ -36,14 +36,14 @@ def test_its_notice_is_that_of_the_first_look():
 
 
 def test_one_look_or_two_that_are_close_end_nothing():
-    assert life.missed(shown(), 160.0, BEGIN, 1.0).is_open
+    assert life.missed(shown(), 160.0, 160.0, BEGIN, 1.0).is_open
     assert missed_twice(shown(), apart=4.9).is_open
     assert not missed_twice(shown()).is_open
 
 
 def test_a_look_that_has_it_in_between_begins_anew():
-    one = life.seen(life.missed(shown(), 160.0, BEGIN, 1.0), EVENT, 162.0)
-    assert life.missed(one, 166.0, BEGIN, 1.0).is_open
+    one = life.seen(life.missed(shown(), 160.0, 160.0, BEGIN, 1.0), EVENT, 162.0)
+    assert life.missed(one, 166.0, 166.0, BEGIN, 1.0).is_open
 
 
 @pytest.mark.parametrize(

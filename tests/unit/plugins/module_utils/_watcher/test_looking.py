@@ -6,8 +6,10 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.asking import Asking
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Look
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.identity import PAUSES, Asker
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.looking import (
     DAY,
@@ -195,6 +197,37 @@ def test_the_endpoint_is_looked_for_elsewhere_where_that_is_wanted():
     look_on(found, looking)
 
 
+def test_after_other_settings_it_is_looked_for_elsewhere_though_a_document_is_known():
+    other = "http://168.63.129.16"
+    service = Service(
+        look(Unreachable("cut.")),
+        get(other + events_path(), 200, ONE),
+        find=lambda: Found((other,), ()),
+        discover=True,
+    )
+    known = Look(Document(1), service.clock.now(), None, 7, service.clock.now())
+    looking = service.looking(latest=known)
+    look_on(service, looking)
+    look_on(service, looking)
+    assert service.asking.endpoint == other and looking.latest.number == 8
+
+
+def test_other_settings_of_the_same_service(monkeypatch):
+    for part in (Looking, Asker):
+        monkeypatch.setattr(part, "start", lambda self: None)
+    service = Service(get(NAME_PATH, 200, b"web1"), get(VM_PATH, 200, b"ID-OF-VM"), discover=True)
+    configuration = service.asking.configuration
+    metadata = Metadata(
+        configuration, service.clock, service.wake, lambda events: "", connect=lambda clock, rate: service.transport
+    )
+    metadata._asker.ask()
+    metadata._asking.endpoint = "http://168.63.129.16"
+    metadata.configure(configuration._replace(interval=2.0))
+    assert metadata.identity == ("web1", "ID-OF-VM") and metadata.endpoint == "http://168.63.129.16"
+    metadata.configure(configuration._replace(interval=2.0, endpoint="http://10.0.0.1"))
+    assert metadata.identity is None and metadata.endpoint == "http://10.0.0.1"
+
+
 def test_a_look_that_has_not_ended_for_long_hangs_unless_that_was_ordered():
     service = Service(look(200, ONE), look(503, b"", {"retry-after": "200"}))
     metadata = Metadata(
@@ -286,6 +319,16 @@ def test_what_has_waited_for_too_long_is_not_sent():
     assert "waited for 6 s" in found.posted()["A"].why
 
 
+def test_its_age_counts_from_the_decision():
+    service = Service()
+    found = posting(service)
+    decided = service.clock.now()
+    service.clock.elapsed += TOO_OLD + 2  # a disk that takes its time, in the tick of the decision
+    found.approve(("a",), decided)
+    found.send(*found._waiting.get())
+    assert "waited for 7 s" in found.posted()["A"].why
+
+
 def test_nor_what_must_not_be_approved_any_more():
     service = Service()
     found = posting(service, "the machine is held by run 7")
@@ -296,13 +339,13 @@ def test_nor_what_must_not_be_approved_any_more():
 def test_what_is_on_its_way_is_not_sent_twice():
     service = Service(sent("a"), sent("b"))
     found = posting(service)
-    found.approve(("a",))
-    found.approve(("A", "b"))
+    found.approve(("a",), service.clock.now())
+    found.approve(("A", "b"), service.clock.now())
     queued = [found._waiting.get() for _each in range(2)]
     assert [events for events, _at in queued] == [("a",), ("b",)]
     for events, at in queued:
         found.send(events, at)
-    found.approve(("a",))
+    found.approve(("a",), service.clock.now())
     assert found._waiting.get()[0] == ("a",)
 
 

@@ -175,7 +175,14 @@ def test_a_mark_of_another_run_is_left_alone(played):
 def test_the_other_acts(played):
     say = Say("shown", "An event.")
     played.tick(say, Approve(("ID-1",)), Remember({"a": 1}))
-    assert played.told == [say] and played.metadata.approved == [("ID-1",)]
+    assert played.told == [say] and played.metadata.approved == [(("ID-1",), played.facts.now)]
+    assert json.loads((played.file.parent / "run" / "remembered.json").read_text()) == {"a": 1}
+
+
+def test_the_other_acts_of_a_tick_that_leaves_something_under_way(played):
+    played.hand.begin = played.hand.check = played.hand.stop = lambda piece: Progress(PENDING)
+    assert played.tick(PREPARE, Approve(("ID-2",)), Remember({"a": 1})) == BUSY
+    assert played.metadata.approved == [(("ID-2",), played.facts.now)]
     assert json.loads((played.file.parent / "run" / "remembered.json").read_text()) == {"a": 1}
 
 

@@ -65,7 +65,7 @@ def world(tmp_path):
 
 
 def facts(*events, mark=None):
-    look = Look(parse_document(document(1, *events), "2020-07-01"), 0.0, None, 1)
+    look = Look(parse_document(document(1, *events), "2020-07-01"), 0.0, None, 1, 0.0)
     return Facts(
         0.0, MOMENT, Settings(), IDENTITY, look, "", mark, "", None, {}, None, frozenset(), {}, False, True, ""
     )
