@@ -68,7 +68,9 @@ class Loop:
             for sentence in self._obeying.take(parts.metadata.look, parts.metadata.identity):
                 parts.log.say(sentence, NOTICE)
             facts = self._collecting.facts(self._answer, self._stopping)
-            is_busy = any(self._carried_out(act, facts) for act in self._wanted(facts))
+            # All are carried out, also those behind one that is under way: any() alone would end with that one.
+            under_way = [self._carried_out(act, facts) for act in self._wanted(facts)]
+            is_busy = any(under_way)
             self._crashes = 0
         except Exception as error:  # one tick that fails must not be the last one
             self._crashed(error)
