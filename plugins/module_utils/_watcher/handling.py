@@ -73,8 +73,10 @@ class Handling:
     # ---- what is known ----
 
     def _recall(self, facts: Facts, mark: Marked) -> None:
-        """The events of the mark that this process has not seen."""
-        name = facts.identity.name if facts.identity else ""
+        """The events of the mark that this process has not seen. Without its name it could not tell them from other machines'."""
+        if facts.identity is None:
+            return
+        name = facts.identity.name
         types = {event_id.upper(): kind for event_id, kind in (mark.note.get("types") or {}).items()}
         for key, event_id in mark.events.items():
             if key not in self._known.lives:
@@ -99,7 +101,8 @@ class Handling:
                 known.lives[event.key] = lives_of.shown(event, look.at, wall)
         for key in look.document.lacks(known.lives):
             known.lives[key] = lives_of.missed(known.lives[key], look.at, wall, gap)
-        others = keys_of_others(look.document, name)
+        # Nobody without a name knows which are others': its own would seem to leave as soon as it has one.
+        others = keys_of_others(look.document, name) if name else known.others
         if gap > lives_of.UNBROKEN or known.others - others:
             known.quiet_since = look.at
         self._look, known.looked, known.others = look, look.at, others

@@ -116,6 +116,7 @@ def seen(life: Life, event: Event, at: float) -> Life:
     return life._replace(
         event=event,
         names=life.names | _names(event),
+        first_names=_names(event) if life.is_recalled else life.first_names,  # the mark does not tell which it listed
         seen=at,
         started=life.started or event.has_started,
         blind=0.0,
