@@ -194,7 +194,8 @@ class Machine:
         if self.watcher is None or process != self.process:
             return
         try:
-            self.is_named = self.is_named or not self.within("nameless")
+            # Its first tick comes before any answer: without a name.
+            self.is_named = self.is_named or (self.clock.now - self.started_at > 0.1 and not self.within("nameless"))
             self._take_look()
             acts = self.watcher.tick(self._facts())
             for act in acts:
