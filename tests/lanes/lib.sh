@@ -150,6 +150,8 @@ sessions() {
 PROCESSES=(
     tests/unit/plugins/module_utils/_machine/test_hooks_killed.py
     tests/unit/plugins/module_utils/_watcher/test_sender.py
+    tests/unit/plugins/module_utils/_watcher/test_watcher_approvals.py
+    tests/unit/plugins/module_utils/_watcher/test_watcher_faults.py
     tests/unit/plugins/module_utils/_watcher/test_watcher_program.py
     tests/unit/plugins/module_utils/_watcher/test_watcher_real.py
 )

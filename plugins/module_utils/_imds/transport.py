@@ -135,7 +135,8 @@ class RateLimit:
 class SharedRateLimit(RateLimit):
     """The same for several threads that ask at the same time, each with a Transport of its own.
 
-    A request that is under way may arrive at any moment, so it counts like one that has just ended.
+    A request that is under way may arrive at any moment, so it counts like one that has just ended. Who came first is
+    served first: looks that use all that is allowed would else keep an approval waiting.
     """
 
     _PAUSE = 0.05
@@ -145,15 +146,24 @@ class SharedRateLimit(RateLimit):
         self._most = most
         self._under_way = 0
         self._lock = threading.Lock()
+        self._line: Deque[object] = collections.deque()  # of those who wait
 
     def wait(self) -> None:
-        while not self._may_start():
-            self._clock.sleep(self._PAUSE)
+        place = object()
+        with self._lock:
+            self._line.append(place)
+        try:
+            while not self._may_start(place):
+                self._clock.sleep(self._PAUSE)
+        finally:
+            with self._lock:
+                self._line.remove(place)
 
-    def _may_start(self) -> bool:
+    def _may_start(self, place: object) -> bool:
         with self._lock:
             second_ago = self._clock.now() - 1.0
-            if self._under_way + sum(end > second_ago for end in self._ends) >= self._most:
+            has_room = self._under_way + sum(end > second_ago for end in self._ends) < self._most
+            if self._line[0] is not place or not has_room:
                 return False
             self._under_way += 1
             return True

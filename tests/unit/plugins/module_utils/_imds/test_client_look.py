@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Looks of somebody who looks every second: conditional, without retries; and the rate that several threads share."""
 
+import threading
+import time
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
@@ -100,3 +103,40 @@ def test_a_rate_that_is_shared():
     assert began[0] == 0.0
     assert all(later - earlier > 0.99 for earlier, later in zip(began, began[1:]))
     rate.ended()
+
+
+class Watched(ScriptedClock):
+    """Time passes when a test says so; it knows who waits."""
+
+    def __init__(self):
+        super().__init__()
+        self.waiting = set()
+
+    def sleep(self, seconds):
+        self.waiting.add(threading.current_thread().name)
+        time.sleep(0.001)
+
+
+def test_who_came_first_is_served_first():
+    """Else looks that use all that is allowed would keep an approval waiting."""
+    clock, served = Watched(), []
+    rate = SharedRateLimit(clock, 1)
+
+    def ask():
+        rate.wait()
+        served.append(threading.current_thread().name)
+        rate.ended()
+
+    rate.wait()
+    rate.ended()
+    names = [str(number) for number in range(6)]
+    threads = [threading.Thread(target=ask, name=name, daemon=True) for name in names]
+    for thread in threads:
+        thread.start()
+        while thread.name not in clock.waiting:
+            time.sleep(0.001)
+    for count in range(1, 7):
+        clock.elapsed += 1.5
+        while len(served) < count:
+            time.sleep(0.001)
+    assert served == names

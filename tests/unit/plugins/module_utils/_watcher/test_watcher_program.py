@@ -5,7 +5,6 @@
 
 import json
 import os
-import pathlib
 import signal
 import subprocess
 import sys
@@ -13,78 +12,16 @@ import time
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.installed import (
+    Machine,
+    build,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
-
-from emulator_harness import address, exchange  # isort: skip
-from emulator_program import Running  # isort: skip
-
-BUILDER = pathlib.Path(__file__).resolve().parents[5] / "roles" / "watcher" / "files" / "build_zipapp.py"
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """The program, built as the role builds it."""
-    path = tmp_path_factory.mktemp("program") / "watcher.pyz"
-    # By another Python, where the tests run on one that is too old for the controller
-    subprocess.run([sys.executable if sys.version_info >= (3, 10) else "python3", str(BUILDER), str(path)], check=True)
-    return str(path)
-
-
-class Machine:
-    """A folder that stands for a machine: settings, hooks, state; and the emulator that is its service."""
-
-    def __init__(self, folder, program):
-        self.folder, self.program = folder, program
-        self.journal, self.processes = folder / "journal", []
-        emulator = folder / "emulator"
-        for each in (emulator, folder / "hooks" / "prepare.d", folder / "hooks" / "recover.d"):
-            each.mkdir(parents=True)
-        self.running = Running(emulator, "--vm", "web1,scope=web")
-        self.settings = folder / "watcher.json"
-        self.write(endpoint=self.running.metadata + "/vm/web1", settle=0)
-
-    def write(self, **keys):
-        whole = dict(keys, format=1, folder=str(self.folder / "state"), hooks_folder=str(self.folder / "hooks"))
-        self.settings.write_text(json.dumps(whole))
-        self.settings.chmod(0o600)
-
-    def hook(self, phase, name, script="true"):
-        path = self.folder / "hooks" / f"{phase}.d" / name
-        path.write_text(f"#!/bin/sh\necho {phase} {name} $AZURE_MAINTENANCE_ID >> {self.journal}\n{script}\n")
-        path.chmod(0o755)
-
-    def start(self, *words):
-        command = [sys.executable, "-I", "-B", self.program, "watch", "--settings", str(self.settings)]
-        command += ["--run-folder", str(self.folder / "run"), *words]
-        with (self.folder / "log").open("ab") as log:
-            self.processes.append(subprocess.Popen(command, stdout=log, stderr=log))
-        return self.processes[-1]
-
-    def event(self, **keys):
-        body = json.dumps(dict({"type": "Preempt", "resources": ["web1"], "notice": 30, "tail": 1}, **keys))
-        return exchange(address(self.running.control), "POST", "/events", {}, body).json["id"]
-
-    def cancel(self, event):
-        exchange(address(self.running.control), "POST", f"/events/{event}/cancel", {}, "{}")
-
-    def lines(self):
-        return self.journal.read_text().splitlines() if self.journal.exists() else []
-
-    def log(self):
-        return (self.folder / "log").read_text()
-
-    def published(self):
-        try:
-            return json.loads((self.folder / "state" / "watcher.json").read_text())
-        except OSError:
-            return {}
-
-    def end(self):
-        for process in self.processes:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
-        self.running.stop()
+    return build(tmp_path_factory.mktemp("program") / "watcher.pyz")
 
 
 @pytest.fixture
@@ -101,7 +38,7 @@ def test_an_outage_from_its_announcement_to_its_end(machine):
             machine.hook(phase, name)
     process = machine.start()
     until(lambda: machine.published().get("looking") and machine.published().get("name") == "web1")
-    event = machine.event(type="Reboot", notice=250)
+    event = machine.event()
     until(lambda: machine.published().get("doing") == "prepared")
     assert machine.lines() == [f"prepare 10-a {event}", f"prepare 20-b {event}"]
     machine.cancel(event)
@@ -125,7 +62,7 @@ def test_one_that_is_killed_is_gone_on_with(machine):
         process = machine.start()
         if phase == "prepare":
             until(lambda: machine.published().get("name") == "web1")
-            event = machine.event(type="Reboot", notice=250)
+            event = machine.event()
         else:
             machine.cancel(event)
         until(lambda phase=phase: [line for line in machine.lines() if line.startswith(phase)], 90)
@@ -176,7 +113,7 @@ def test_while_none_runs_a_machine_is_put_back_by_force(machine):
 
 
 def test_while_a_look_hangs_it_still_ends_in_time(machine):
-    exchange(address(machine.running.control), "POST", "/faults", {}, json.dumps({"kind": "hang", "path": "any"}))
+    machine.world.fault("hang", path="any")
     process = machine.start()
     until(lambda: machine.published().get("problems"))
     process.send_signal(signal.SIGTERM)
@@ -200,7 +137,7 @@ def test_settings_are_read_again_on_demand(machine):
     process = machine.start()
     until(lambda: machine.published().get("name") == "web1")
     process.send_signal(signal.SIGHUP)
-    machine.write(endpoint=machine.running.metadata + "/vm/web1", approve="never")
+    machine.write(approve="never")
     until(lambda: machine.published().get("approve") == "never")
     assert process.poll() is None
 

@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The watcher's threads and loop against the emulator over loopback, in a process of its own. Handling is played."""
 
-import json
 import os
 import resource
 import time
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import World
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Simple,
     Watched,
@@ -17,44 +17,12 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     until,
 )
 
-from emulator_harness import address, exchange  # isort: skip
-from emulator_program import Running  # isort: skip
-
-
-class World:
-    """An emulator, and how tests speak to it."""
-
-    def __init__(self, folder, *words):
-        self.running = Running(folder, "--vm", "web1,scope=web", "--vm", "web2,scope=web", *words)
-        self.endpoint = self.running.metadata + "/vm/web1"
-        self._control = address(self.running.control)
-
-    def control(self, method, path, body=None):
-        reply = exchange(self._control, method, path, {}, None if body is None else json.dumps(body))
-        assert reply.status < 300, reply
-        return reply.json
-
-    def event(self, **keys):
-        wanted = dict({"type": "Reboot", "resources": ["web1"], "notice": 900}, **keys)
-        return self.control("POST", "/events", wanted)["id"]
-
-    def fault(self, kind, **keys):
-        return self.control("POST", "/faults", dict(keys, kind=kind))["id"]
-
-    def heal(self, fault):
-        self.control("DELETE", f"/faults/{fault}")
-
-    def journal(self, *kinds):
-        return self.control("GET", "/journal?kind=" + ",".join(kinds))["entries"]
-
 
 @pytest.fixture
 def world(tmp_path):
-    folder = tmp_path / "emulator"
-    folder.mkdir()
-    found = World(folder, "--log-requests")
+    found = World(tmp_path / "emulator", "--log-requests")
     yield found
-    found.running.stop()
+    found.stop()
 
 
 @pytest.fixture
@@ -207,13 +175,12 @@ def test_another_endpoint_is_asked_from_then_on(world, watched):
 
 def test_many_looks_leave_nothing_behind(tmp_path):
     """Judged by the handles and the memory of this very process."""
-    for name in ("watcher", "emulator"):
-        (tmp_path / name).mkdir()
+    (tmp_path / "watcher").mkdir()
     world = World(tmp_path / "emulator", "--set", "rate_limit=0")
     try:
         _look_often(world, tmp_path / "watcher")
     finally:
-        world.running.stop()
+        world.stop()
 
 
 def _look_often(world, folder):

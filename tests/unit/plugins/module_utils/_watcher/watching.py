@@ -4,8 +4,6 @@
 """What the tests of the watcher's loop share: a whole watcher whose insides are played, on an emulator or on nothing."""
 
 import json
-import pathlib
-import sys
 import threading
 import time
 
@@ -19,9 +17,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.notify import Notify
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings_file import SettingsFile
-
-EMULATOR = pathlib.Path(__file__).resolve().parents[3] / "emulator"
-sys.path.insert(0, str(EMULATOR))
 
 
 def step(name="10-app", kind="command"):

@@ -1,0 +1,149 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What goes wrong with approvals and times, and many machines at once: the real handling, over real HTTP. Steps are played."""
+
+import contextlib
+import email.utils
+import json
+import time
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.handling import Handling
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import World
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
+    Watched,
+    until,
+)
+
+FIVE = ["web1", "web2", "web3", "web4", "web5"]
+
+
+@pytest.fixture
+def world(tmp_path):
+    found = World(tmp_path / "emulator")
+    yield found
+    found.stop()
+
+
+def watched(folder, turn_after, **keys):
+    """A watcher that waits for so long after the outage of another machine: the user can't set that."""
+    folder.mkdir()
+    found = Watched(folder, Handling, **keys)
+    file = found.parts.settings
+    file.current = file.current._replace(settings=file.current.settings._replace(turn_after=turn_after))
+    return found
+
+
+@pytest.fixture
+def start(tmp_path, world):
+    """start(turn_after) a watcher of web1 that has looked."""
+    with contextlib.ExitStack() as stack:
+
+        def start(turn_after=0.0, **keys):
+            found = stack.enter_context(watched(tmp_path / "watcher", turn_after, endpoint=world.endpoint, **keys))
+            until(lambda: found.parts.metadata.look and found.parts.metadata.identity)
+            return found
+
+        yield start
+
+
+def happened(watcher):
+    return [say.happened for say in watcher.says]
+
+
+def recovered(watcher):
+    """It is back, and all of its steps were done and taken back once."""
+    until(lambda: "recovered" in happened(watcher))
+    assert [(direction, name) for direction, name, _at in watcher.hand.begun] == [("do", "10-app"), ("undo", "10-app")]
+    return True
+
+
+@pytest.mark.parametrize(
+    "fault, posts",
+    [(dict(kind="lost_answer"), 1), (dict(kind="reset"), 2), (dict(kind="status", status=500), 2)],
+    ids=["taken, and its answer lost", "lost on the way", "500 once"],
+)
+def test_an_approval_that_goes_wrong(world, start, fault, posts):
+    watcher = start()
+    world.fault(method="POST", count=1, **fault)
+    event = world.event(tail=3)
+    assert recovered(watcher)
+    sent = [post["requests"][0]["event_id"] for post in world.journal("post")]
+    assert sent == [event] * posts
+    assert happened(watcher).count("started") == 1
+
+
+def test_somebody_else_approves_it(world, start):
+    watcher = start(turn_after=1000.0)
+    event = world.event(tail=3)
+    until(lambda: "shown" in happened(watcher))
+    world.move(event, "approve")
+    until(lambda: "over" in happened(watcher))
+    assert world.journal("post") == [] and happened(watcher).count("started") == 1
+
+
+@pytest.mark.parametrize("seconds", [3600, -3600])
+def test_the_clock_on_the_wall_is_set(world, start, monkeypatch, seconds):
+    """What is left until an event goes by the service's clock: it is prepared for when its time has come."""
+    watcher = start(turn_after=1000.0, prepare_before=295)
+    shown = time.monotonic()
+    event = world.event(notice=300)
+    until(lambda: "shown" in happened(watcher))
+    monkeypatch.setattr(watcher.clock, "wall", lambda: Clock().wall() + seconds)
+    until(lambda: "paused" in happened(watcher))
+    until(lambda: watcher.hand.begun)
+    assert 3 < time.monotonic() - shown < 30
+    monkeypatch.undo()
+    until(lambda: happened(watcher).count("paused") == 2)
+    assert "over" not in happened(watcher) and "late" not in happened(watcher)
+    world.move(event, "cancel")
+    assert recovered(watcher)
+
+
+def test_the_document_s_number_begins_anew(world, start):
+    watcher = start(turn_after=1000.0, prepare_before=900)
+    world.event(notice=800)
+    until(lambda: "prepared" in happened(watcher))
+    document = dict(world.document(), DocumentIncarnation=0)
+    fault = world.fault("body", method="GET", body=json.dumps(document))
+    until(lambda: watcher.parts.metadata.look.document.incarnation == 0)
+    looks = watcher.parts.metadata.about()["looks"]
+    until(lambda: watcher.parts.metadata.about()["looks"] > looks + 6)
+    assert "over" not in happened(watcher) and len(watcher.hand.begun) == 1
+    world.heal(fault)
+    world.fault("body", method="GET", body=json.dumps(dict(document, Events=[])))
+    assert recovered(watcher)
+    assert not watcher.parts.metadata.blind
+
+
+def place(event):
+    return (email.utils.parsedate_to_datetime(event["NotBefore"]), event["EventId"].upper())
+
+
+def test_five_machines_with_one_event_each_at_once(tmp_path):
+    turn_after = 2.0
+    world = World(tmp_path / "emulator", vms=[f"{name},scope=web" for name in FIVE])
+    with contextlib.ExitStack() as stack:
+        stack.callback(world.stop)
+        for name in FIVE:
+            world.event(resources=[name], notice=280, tail=1.5)
+        events = sorted(world.document()["Events"], key=place)
+        watchers = [
+            stack.enter_context(
+                watched(tmp_path / name, turn_after, endpoint=world.endpoint_of(name), interval=0.5, prepare_before=0)
+            )
+            for name in FIVE
+        ]
+        until(lambda: all("recovered" in happened(watcher) for watcher in watchers), 90)
+        assert all(recovered(watcher) for watcher in watchers)
+        journal = [(entry["kind"], entry) for entry in world.journal("post", "started", "gone")]
+        sent = [entry["requests"][0]["event_id"] for kind, entry in journal if kind == "post"]
+        assert sent == [event["EventId"] for event in events], "each once, in its turn"
+        rounds = [[kind for kind, _entry in journal[at : at + 3]] for at in range(0, len(journal), 3)]
+        assert [(set(kinds), kinds[2]) for kinds in rounds] == [({"post", "started", "gone"}, "gone")] * 5
+        ends = [entry["wall"] for kind, entry in journal if kind == "gone"]
+        begins = [entry["wall"] for kind, entry in journal if kind == "post"]
+        assert min(begin - end for begin, end in zip(begins[1:], ends)) >= turn_after
