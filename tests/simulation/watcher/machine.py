@@ -95,6 +95,7 @@ class Machine:
         self.troubles: list[
             tuple[str, float, Callable[..., None], tuple[Any, ...]]
         ] = []  # each once, after it enters a phase
+        self.entered_at = -1e9  # when its mark last came to another phase
         self.dies_in: int | None = None  # places until it is killed
         self.dies_with_power = False
         self.process = 0  # which one it is
@@ -189,7 +190,7 @@ class Machine:
 
     def take_off_the_mark(self) -> None:
         """A person puts the machine back into service by hand, and removes the mark."""
-        if self.up and self.mark is not None and not self.is_held:
+        if self.up and self.mark is not None and not self.is_held and self.clock.now > self.entered_at + 2.0:
             self.program.take_off()
             self.note("taken-off")
 
@@ -270,6 +271,7 @@ class Machine:
         self.start_watcher()
 
     def entered(self, phase: str) -> None:
+        self.entered_at = self.clock.now
         for trouble in [trouble for trouble in self.troubles if trouble[0] == phase]:
             self.troubles.remove(trouble)
             _phase, after, what, arguments = trouble
