@@ -266,6 +266,12 @@ class Life:
         for _each in some(0.15, 2):
             begins = self._moment()
             self.scope.blips.append((begins, begins + chance.uniform(0.1, 3.0)))
+        # Two that meet would be one that is longer than any that was ever seen.
+        apart: list[tuple[float, float]] = []
+        for begins, ends in sorted(self.scope.blips):
+            if not apart or begins > apart[-1][1] + 10.0:
+                apart.append((begins, ends))
+        self.scope.blips = apart
 
     def _moment(self) -> float:
         """Any, or one at which something is under way."""

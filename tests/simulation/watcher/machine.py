@@ -98,6 +98,7 @@ class Machine:
         self.troubles: list[
             tuple[str, float, Callable[..., None], tuple[Any, ...]]
         ] = []  # each once, after it enters a phase
+        self.entered_at = -1e9  # when its mark last came to another phase
         self.dies_in: int | None = None  # places until it is killed
         self.dies_with_power = False
         self.process = 0  # which one it is
@@ -193,7 +194,7 @@ class Machine:
 
     def take_off_the_mark(self) -> None:
         """A person puts the machine back into service by hand, and removes the mark."""
-        if self.up and self.mark is not None and not self.is_held:
+        if self.up and self.mark is not None and not self.is_held and self.clock.now > self.entered_at + 2.0:
             self.program.take_off()
             self.note("taken-off")
 
@@ -287,6 +288,7 @@ class Machine:
         self.start_watcher()
 
     def entered(self, phase: str) -> None:
+        self.entered_at = self.clock.now
         for trouble in [trouble for trouble in self.troubles if trouble[0] == phase]:
             self.troubles.remove(trouble)
             _phase, after, what, arguments = trouble
@@ -315,7 +317,8 @@ class Machine:
             self.is_ordered = False
         busy = self.mark is not None and self.mark["phase"] in ("preparing", "recovering")
         busy = busy or self.answer is not known and (known is None or known[:3] != self.answer[:3])
-        idle = not self.seen and (self.mark is None or self.mark["phase"] == "half")
+        is_stuck = self.mark is not None and self.mark["phase"] == "half" and self.clock.now > self.entered_at + 20.0
+        idle = not self.seen and (self.mark is None or is_stuck)
         wait = min(self.every, 0.5) if busy else 4.0 if idle else self.every
         if not self.is_named and self.clock.now < self.named_at:
             wait = min(wait, self.named_at - self.clock.now)  # it is woken by that

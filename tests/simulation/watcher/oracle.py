@@ -202,7 +202,8 @@ class Judge:
                 and seer.settings.act == "prepare"
                 and self.events[key].type not in TAKES_AWAY
             )
-            if hit and seer.phase != "prepared" and key not in seer.hit and not seer.is_held:
+            said = self.told[seer.name, "hit_unprepared", key]  # before it knew its name
+            if hit and seer.phase != "prepared" and key not in seer.hit and not seer.is_held and not said:
                 seer.hit.add(key)
                 self.owed[seer.name].append((at + SLACK, "hit_unprepared", key))
         for key in seer.look:

@@ -291,6 +291,7 @@ class Witness:
             and key not in self.failed
             and not self.is_put_back(key, at)
             and not self.is_held
+            and at - self.slow_at > 20.0  # by such answers it is earlier than it is
             and not any(self._in(what, at) for what in ("full", "caseless", "unwritable"))
             and self.is_named
             and not self.going_down
