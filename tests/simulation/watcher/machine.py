@@ -401,7 +401,8 @@ class Machine:
             answer=self.answer,
             posted=dict(self.posted),
             hold=hold if self.within("hold") or self.copied_hold else None,
-            yes=(frozenset(event.id.upper() for event in self.seen) if self.clock.now >= self.yes_from else frozenset()) - self.yes_taken_back,
+            yes=(frozenset(event.id.upper() for event in self.seen) if self.clock.now >= self.yes_from else frozenset())
+            - self.yes_taken_back,
             steps={},
             going_down=self.going_down,
             settled=now - self.booted_mono >= self.settles,

@@ -141,7 +141,9 @@ def test_while_something_is_under_way_it_ticks_faster(played):
 def test_what_stands_behind_one_that_is_under_way_is_carried_out_too(played):
     played.hand.begin = played.hand.check = lambda piece: Progress(PENDING)
     played.tick(PREPARE, Approve(("ID-1",)), Remember({"a": 1}))
-    assert [events for events, _at in played.metadata.approved] == [("ID-1",)] and played.parts.remembered.what == {"a": 1}
+    assert [events for events, _at in played.metadata.approved] == [("ID-1",)] and played.parts.remembered.what == {
+        "a": 1
+    }
 
 
 def test_hooks_are_told_the_context(played):
