@@ -77,10 +77,8 @@ class Handling:
     # ---- what is known ----
 
     def _recall(self, facts: Facts, mark: Marked) -> None:
-        """The events of the mark that this process has not seen. Without its name it could not tell them from other machines'."""
-        if facts.identity is None:
-            return
-        name = facts.identity.name
+        """The events of the mark that this process has not seen."""
+        name = facts.identity.name if facts.identity else ""
         types = {event_id.upper(): kind for event_id, kind in (mark.note.get("types") or {}).items()}
         for key, event_id in mark.events.items():
             if key not in self._known.lives:
