@@ -54,6 +54,7 @@ class Collecting:
             going_down=parts.system.going_down or stopping,
             settled=parts.system.settled,
             crippled=parts.crippled(),
+            lacking=self._found.lacking,
             put_back=parts.put_back.read(),
         )
 

@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Any, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Tuple
 
 from .._events.document import Document
 from .._events.policy import Rule
@@ -95,4 +95,7 @@ class Facts(NamedTuple):
     going_down: bool  # the system is being shut down
     settled: bool  # the jobs of its boot are over, or have been waited for long enough
     crippled: str  # why the state can't be written; "" when it can
+    lacking: Mapping[
+        str, str
+    ] = {}  # by type, as in steps: which prepare hook is not run, though it is there or should be
     put_back: FrozenSet[str] = frozenset()  # keys of the events in spite of which a person has put the machine back

@@ -19,12 +19,19 @@ def found_steps(configuration: Configuration, hooks_of: Callable[..., Hooks] = H
     wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
     hooks = hooks_of(configuration.hooks_folder, wishes, configuration.hook_limit)
     steps: Dict[str, Tuple[Step, ...]] = {}
-    problems: List[str] = list(hooks.unknown().values())
+    unknown = hooks.unknown()
+    problems: List[str] = list(unknown.values())
+    missing = [why for key, why in sorted(unknown.items()) if key.startswith(f"{PREPARE}.d/")]
+    lacking: Dict[str, str] = {}
     for kind in sorted({"", *hooks.kinds()}):
         here: List[Step] = []
         for phase in (PREPARE, RECOVER):
             found = hooks.found(phase, kind)
             here.extend(found.steps)
-            problems.extend(f"The hook {key} is not run: {why}" for key, why in found.refused.items())
+            refused = [f"hook {key} is not run: {why}" for key, why in sorted(found.refused.items())]
+            problems.extend(f"The {words}" for words in refused)
+            clauses = [*(f"the {words}" for words in refused), *missing]
+            if phase == PREPARE and clauses:
+                lacking[kind] = clauses[0]
         steps[kind] = (*here, *configuration.steps)
-    return Found(steps, tuple(sorted(set(problems))))
+    return Found(steps, tuple(sorted(set(problems))), lacking)

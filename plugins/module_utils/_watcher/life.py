@@ -42,6 +42,7 @@ class Life(NamedTuple):
     asked: Optional[float] = None  # when last
     late: bool = False
     failed: str = ""  # why the machine could not be prepared for it
+    lacked: str = ""  # which prepare hook was not run for it
     said: FrozenSet[str] = frozenset()  # what was reported
 
     @property

@@ -27,10 +27,14 @@ from .systems import Wake, WatchedSystem
 
 
 class Found(NamedTuple):
-    """The steps of this machine by type of event, and what is wrong with its hooks."""
+    """The steps of this machine by type of event, and what is wrong with its hooks.
+
+    lacking: by type, which prepare hook is not run though it is there, or should be, as a clause
+    """
 
     steps: Dict[str, Tuple[Step, ...]] = {"": ()}
     problems: Tuple[str, ...] = ()
+    lacking: Mapping[str, str] = {}
 
 
 class Parts(NamedTuple):

@@ -47,7 +47,9 @@ class Wish(NamedTuple):
 
 
 def judged(here: Here, life: Life) -> Life:
-    """What was decided stays so, though the notice shrinks; what was left alone is judged anew."""
+    """What was decided stays so, though the notice shrinks; what was left alone is judged anew. What was not run stays undone."""
+    if here.is_marked(life) and not life.lacked:
+        life = life._replace(lacked=_lacking(here, life))
     if life.judged is not None and decided(here, life).action in (*PREPARING, *APPROVING):
         return life
     return life._replace(judged=None if life.event.not_before_time is None else here.left(life))
@@ -129,6 +131,9 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
         return "its status is not one that can be approved"
     if decision.action not in APPROVING and not (yes and decision.action in PREPARING):
         return f"the policy says {decision.action}"
+    lacking = life.lacked or _lacking(here, life)
+    if decision.action in PREPARING and lacking:
+        return lacking
     if facts.settings.approve == NEVER:
         return "the watcher never approves (watcher_approve)"
     if life.names != {here.name.lower()}:
@@ -140,6 +145,11 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
     if here.document is None:
         return "no document has come so far"
     return not_its_turn(event, here.document, here.name, here.quiet, facts.settings.turn_after)
+
+
+def _lacking(here: Here, life: Life) -> str:
+    """Which prepare hook is not run; "" where all are."""
+    return here.facts.lacking.get(life.kind if life.kind in here.facts.steps else "", "")
 
 
 def _not_yet(here: Here, life: Life, decision: Decision) -> str:

@@ -179,6 +179,7 @@ class Story:
             else None,
             yes=frozenset(key.upper() for key in world.get("yes", ())),
             steps={},
+            lacking=world.get("lacking", {}),
             going_down=world.get("going_down", False),
             settled=world["settled"],
             crippled=world.get("crippled", ""),

@@ -180,3 +180,22 @@ def test_what_is_wrong_with_hooks_is_said_and_the_others_run(world):
     assert [one["key"] for one in found.steps[""]] == ["prepare.d/10-a"]
     assert len(found.problems) == 2 and "prepare.d/20-b is not run" in " ".join(found.problems)
     assert "prepare.d/30-x" in " ".join(found.problems)
+    assert list(found.lacking) == [""] and found.lacking[""].startswith("the hook prepare.d/20-b is not run: ")
+
+
+@pytest.mark.parametrize(
+    "hooks, refused, kinds",
+    [
+        ({}, "recover.d/10-a", []),  # it is prepared for; that it is not brought back as it should be is another matter
+        ({}, "prepare.d/Freeze/15-c", ["freeze"]),
+        ({}, "prepare.d/10-a", ["", "freeze"]),
+        ({"prepare.d/30-x": HookOptions()}, "", ["", "freeze"]),
+        ({"recover.d/30-x": HookOptions()}, "", []),
+    ],
+)
+def test_for_which_types_a_prepare_hook_is_lacking(world, hooks, refused, kinds):
+    for name in ("prepare.d/10-a", "recover.d/10-a", "prepare.d/Freeze/15-c"):
+        world.hook(name)
+    if refused:
+        (world.hooks / refused).chmod(0o777)
+    assert sorted(found_steps(world.configuration._replace(hooks=hooks)).lacking) == kinds
