@@ -70,7 +70,8 @@ class Loop:
         try:
             anyway, self._hung_up = self._hung_up, False
             self._collecting.look_at_settings(anyway)
-            for sentence in self._obeying.take(parts.metadata.look, parts.metadata.identity):
+            open_events = tuple(self._handling.wishes)
+            for sentence in self._obeying.take(parts.metadata.look, parts.metadata.identity, open_events):
                 parts.log.say(sentence, NOTICE)
             facts = self._collecting.facts(self._answer, self._stopping)
             for act in self._wanted(facts):

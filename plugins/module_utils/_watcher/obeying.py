@@ -6,12 +6,13 @@
 Private to this collection.
 """
 
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from .._clock import iso_utc
 from .._machine.places import Mark, NotWritten
 from .._text import listed, one_line
 from .facts import Hold, Identity, Look
+from .life import UNBROKEN
 from .orders import Order
 from .parts import Parts
 from .program import RUN
@@ -43,15 +44,18 @@ class Obeying:
         self._check = check
         self._in_spite_of: List[str] = []  # events, of the recovery that is being carried out
 
-    def take(self, look: Optional[Look], identity: Optional[Identity]) -> List[str]:
-        """Carry out those that wait; returns a sentence about each."""
+    def take(self, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]) -> List[str]:
+        """Carry out those that wait; returns a sentence about each.
+
+        :arg open_events: keys of this machine's events that are not over for certain, as handling saw it last
+        """
         said = []
         for order in self._orders.take():
             done = False
             try:
                 if order.problem:
                     raise NotDone(order.problem)
-                outcome, done = self._carried_out(order, look, identity), True
+                outcome, done = self._carried_out(order, look, identity, open_events), True
             except NotDone as error:
                 outcome = str(error)
             except (OSError, NotWritten) as error:
@@ -73,7 +77,9 @@ class Obeying:
         force = self.recovery is not None and self.recovery.force
         return mark["holder"]["run"] if force and mark and mark["holder"]["run"] != RUN else ""
 
-    def _carried_out(self, order: Order, look: Optional[Look], identity: Optional[Identity]) -> str:
+    def _carried_out(
+        self, order: Order, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]
+    ) -> str:
         """What came of it; "" while it is being carried out."""
         if order.order == "hold":
             self._hold.put(
@@ -88,7 +94,7 @@ class Obeying:
         if order.order == "approve":
             return self._yes(order, look)
         if order.order == "recover":
-            self._recover(order, look, identity)
+            self._recover(order, look, identity, open_events)
             self.recovery = order
             return ""
         problems = self._check()
@@ -105,7 +111,9 @@ class Obeying:
         self._program.say_yes(found[0].event_id, order.by)
         return f"The yes to {found[0].event_id} is noted; it is approved as soon as this machine is prepared."
 
-    def _recover(self, order: Order, look: Optional[Look], identity: Optional[Identity]) -> None:
+    def _recover(
+        self, order: Order, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]
+    ) -> None:
         """:raises NotDone: when the machine can't be recovered, or must not be unless it is forced"""
         mark, unreadable = self._program.mark()
         if unreadable:
@@ -119,11 +127,13 @@ class Obeying:
         holder = mark["holder"]
         if holder["run"] != RUN:
             raise NotDone(f"The machine is held by {holder['kind']} {holder['run']}; to take it over, force it.")
-        if not (look and identity):
-            raise NotDone("Which events concern this machine is not known yet; to recover it all the same, force it.")
-        events = [event.event_id for event in look.document.events if event.affects(identity.name)]
-        if events:
-            raise NotDone(f"The event {events[0]} is not over; to put the machine back into service now, force it.")
+        if not (look and identity) or self._clock.now() - look.asked > UNBROKEN:
+            raise NotDone("Which events concern this machine is not known now; to recover it all the same, force it.")
+        shown = [event.event_id for event in look.document.events if event.affects(identity.name)]
+        # One document that lacks an event does not end it.
+        not_over = [*shown, *open_events]
+        if not_over:
+            raise NotDone(f"The event {not_over[0]} is not over; to put the machine back into service now, force it.")
 
     def _keep_off(self, mark: Mark, look: Optional[Look]) -> None:
         """The machine is not prepared again for what it is put back in spite of; noted before anything is taken back."""

@@ -103,6 +103,8 @@ class _One(Orders):
 class _Nothing:
     """A handling that wants nothing: what is done is what was ordered."""
 
+    wishes: Mapping[str, Any] = {}
+
     def __init__(self, remembered: Mapping[str, Any]) -> None:
         pass
 

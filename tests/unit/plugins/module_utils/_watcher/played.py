@@ -23,6 +23,7 @@ class PlayedHandling:
         self.remembered = remembered
         self.acts = []
         self.facts = []
+        self.wishes = {}
 
     def tick(self, facts):
         self.facts.append(facts)

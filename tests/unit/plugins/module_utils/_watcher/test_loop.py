@@ -17,6 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Say,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.collecting import HOOKS_EVERY
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.life import UNBROKEN
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import (
     BUSY,
     CRASHES,
@@ -345,6 +346,12 @@ def test_recover(played):
     played.tick(PREPARE)
     done, outcome = given(played, "recover")
     assert not done and "ID-1 is not over" in outcome and "force" in outcome
+    played.metadata.shows()
+    played.handling.wishes = {"ID-1": None}
+    assert "ID-1 is not over" in given(played, "recover")[1], "one document that lacks it does not end it"
+    played.handling.wishes = {}
+    played.clock.sleep(UNBROKEN + 1)
+    assert "not known now" in given(played, "recover")[1], "the last document is old"
     played.metadata.shows()
     name = orders.place(str(played.state), "recover")
     played.tick(PREPARE, Approve(("ID-1",)))
