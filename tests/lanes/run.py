@@ -61,6 +61,7 @@ LANES = [
     Lane("fleet", cores=0.45, minutes=43, timed=True),
     Lane("integration-2.21", cores=0.45, minutes=40, timed=True),
     Lane("integration-2.16", cores=0.45, minutes=40, timed=True),
+    Lane("processes", cores=0.04, minutes=25, timed=True),
     Lane("unit-core-2.21", minutes=25),
     Lane("simulation", minutes=25),
     Lane("sanity-2.16", by_name_only=True),

