@@ -202,7 +202,7 @@ def lane(where):
 
 def is_there(where):
     """Whether the test, the story or the words are still in that file."""
-    file, _, name = where.partition("::")
+    file, _separator, name = where.partition("::")
     path = TESTS / ("unit/plugins/module_utils" if file.startswith("_") else "") / file
     if not path.is_file():
         return False

@@ -136,9 +136,9 @@ COMMAND = {
 }
 
 
-def commanded(raw=COMMAND):
+def commanded(raw=None):
     """The plan with one step, and the answer that asks for it."""
-    steps = make_plan([raw], HOST)["steps"]
+    steps = make_plan([raw or COMMAND], HOST)["steps"]
     asked = answer("do")
     asked["elsewhere"]["key"] = asked["mark"]["steps"][0]["key"] = steps[0]["key"]
     return steps, asked
