@@ -66,6 +66,7 @@ class Simple:
 
     def __init__(self, remembered):
         self.seen = []
+        self.wishes = {}
 
     def tick(self, facts):
         self.seen.append(facts)
