@@ -85,10 +85,12 @@ class Here:
         progress = self._asked(move, "check")
         if progress.state not in (hand.ABSENT, hand.AGAIN):
             return progress
-        if request.get("still") or is_over(move, request):
+        if is_over(move, request):
             return Progress(hand.PENDING, progress.note)
-        if progress.state == hand.ABSENT:
+        if progress.state == hand.ABSENT:  # nor has its time begun, which a start of the machine would have used up
             self._marked.time_anew(move, request["left"])
+        if request.get("still"):
+            return Progress(hand.PENDING, progress.note)
         return self._fenced(move, "begin")
 
     def _fenced(self, move: Move, what: str) -> Progress:

@@ -265,6 +265,23 @@ def test_what_the_start_of_the_machine_kept_from_beginning_has_all_of_its_time(a
     assert asking.go("recovered")["state"] == "half"
 
 
+def test_what_the_start_of_the_machine_cut_off_waits_for_as_long_as_nothing_may_begin(asking):
+    """The watcher begins nothing after a start before it has looked."""
+    hand = asking.world
+    hand.said = Progress(DONE)
+    asking.go()
+    hand.said = Progress(PENDING)
+    asking.go("recovered")
+    asking.boot_id = "boot-2"
+    hand.said = Progress(ABSENT, "it was cut off, and is begun once more")
+    for _call in range(3):
+        assert asking.go("recovered", still=True)["state"] == "recovering"
+        asking.clock.sleep(600)
+    assert hand.begun == 2
+    hand.said = Progress(DONE)
+    assert asking.go("recovered")["state"] == "recovered"
+
+
 def test_what_the_system_does_not_take_on_has_not_failed(asking):
     asking.world.said = Progress(ABSENT, "it was not begun: the system is going down")
     answer = asking.go()
