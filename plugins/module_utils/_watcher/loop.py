@@ -20,7 +20,7 @@ from .parts import Parts
 from .plan import HOOKS, steps_of
 from .saying import line_of, state_of
 
-IDLE = 4.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause
+IDLE = 5.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause
 EVERY = 1.0  # and while there is an event, or a mark, or nothing can be seen
 BUSY = 0.2  # and while something is under way
 CRASHES = 3  # of handling in a row, after which it is begun anew, as if the watcher had been started again

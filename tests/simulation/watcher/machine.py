@@ -319,7 +319,7 @@ class Machine:
         busy = busy or self.answer is not known and (known is None or known[:3] != self.answer[:3])
         is_stuck = self.mark is not None and self.mark["phase"] == "half" and self.clock.now > self.entered_at + 20.0
         idle = not self.seen and (self.mark is None or is_stuck)
-        wait = min(self.every, 0.5) if busy else 4.0 if idle else self.every
+        wait = min(self.every, 0.5) if busy else 5.0 if idle else self.every
         if not self.is_named and self.clock.now < self.named_at:
             wait = min(wait, self.named_at - self.clock.now)  # it is woken by that
         self._wake(wait)
