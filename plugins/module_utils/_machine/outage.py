@@ -12,6 +12,7 @@ Where a program is ended at any instant, the next call goes on by the mark: what
 not, which the hand's job tells; what has ended and is not noted is asked about once more.
 """
 
+import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import Clock, Deadline
@@ -188,6 +189,7 @@ class Outage:
     # --- from step to step ---
 
     def _advance(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        self._give_time_anew(request)
         self._take_outcomes(request.get("outcomes") or {})
         to, still = request["to"], bool(request.get("still"))
         if to == "prepared":
@@ -243,6 +245,15 @@ class Outage:
                 "left": max(0.0, round(self._marked.entry(move.key)["limit"] - self._marked.elapsed(move.key), 1)),
             },
         )
+
+    def _give_time_anew(self, request: Mapping[str, Any]) -> None:
+        """Others go on with a step while the machine is started anew, by whose clock its time is counted."""
+        for entry in self._marked.mark["steps"]:
+            step = self._plan.get(entry["key"])
+            is_under_way = entry["state"] in (BEGUN, TAKING_BACK)
+            if step and step["elsewhere"] and is_under_way and math.isinf(self._marked.elapsed(entry["key"])):
+                direction = "do" if entry["state"] == BEGUN else "undo"
+                self._marked.time_anew(Move(sequence.CHECK, entry["key"], direction, step=step), request["left"])
 
     def _take_outcomes(self, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
         """What came of the steps that others do, as far as they were under way when this call came."""
