@@ -24,6 +24,7 @@ class Go(NamedTuple):
     at_once: bool = False  # all hooks side by side
     again: bool = False  # the machine was started anew by nobody's event: its steps are done again
     still: bool = False  # begin nothing new
+    turn_round: bool = False  # it is another outage: what the one before has under way in being taken back is stopped
 
 
 class Approve(NamedTuple):

@@ -10,7 +10,7 @@ It ticks in one thread, which alone changes anything. All that may hang is done 
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from .._text import one_line
+from .._text import listed, one_line
 from .acts import Approve, Go, PutAside, Remember, Say
 from .collecting import Collecting
 from .facts import Answer, Facts
@@ -90,13 +90,24 @@ class Loop:
 
     def _wanted(self, facts: Facts) -> List[Any]:
         acts = list(self._handling.tick(facts))
-        if self._obeying.recovery is None:
+        if self._obeying.recovery is None or self._gives_way(acts):
             return acts
         # A person's word goes first; handling sees what comes of it.
         note = dict((facts.mark or {}).get("note") or {})
         kinds = tuple(sorted({str(kind).lower() for kind in (note.get("types") or {}).values()}))
         order = Go("recovered", float("inf"), (), note, kinds)
         return [act for act in acts if not isinstance(act, (Go, Approve))] + [order]
+
+    def _gives_way(self, acts: List[Any]) -> bool:
+        """Whether a person's order, which was not forced, ends here: the machine has to be prepared for what has shown since."""
+        obeying = self._obeying
+        if obeying.recovery is None or obeying.recovery.force:
+            return False
+        goes = [act for act in acts if isinstance(act, Go) and act.turn_round]
+        for go in goes:
+            words = f"The machine is not put back now, as it has to be prepared for {listed(go.events)}."
+            self._parts.log.say(obeying.recovered(words, False), NOTICE)
+        return bool(goes)
 
     def _carried_out(self, act: Any, facts: Facts) -> bool:
         """Carry out one act; whether it leaves something under way."""

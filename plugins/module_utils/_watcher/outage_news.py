@@ -36,6 +36,7 @@ class OutageNews:
         if mark.outage != begun.name:
             self._known.reported.pop("not_recovered", None)
         if mark.whose == OURS:
+            self._take_turn()
             self._known.begun = Begun(mark.outage, mark.phase, mark.keys)
             self._take_preparation()
             self._take_recovery()
@@ -54,6 +55,18 @@ class OutageNews:
                 # Another event of the same outage may have brought about what had failed for this one.
                 here.lives[life.key] = life = life._replace(failed="")
                 self._events.tell(life, "prepared", words)
+
+    def _take_turn(self) -> None:
+        """Another outage may have taken the recovery's place before that was over."""
+        here, begun = self._here, self._known.begun
+        if begun.phase != "recovering" or here.marked.outage == begun.name:
+            return
+        lives = [life for life in here.open if here.is_marked(life)]
+        if lives:
+            over = [here.lives[key] for key in sorted(begun.keys) if key in here.lives and not here.lives[key].is_open]
+            last = max(lives, key=lambda life: life.shown)
+            words = sentences.recovery_stopped([life.event for life in over], [life.event for life in lives])
+            self._says.append(Say("recovery_stopped", words, last.event, last.notice, last.outcome, here.marked.outage))
 
     def _take_recovery(self) -> None:
         mark, reported = self._here.marked, self._known.reported

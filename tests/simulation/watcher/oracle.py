@@ -218,6 +218,7 @@ class Judge:
             if due and at - since > SLACK + 1.0:
                 self._say_wrong("due", at, seer, f"nothing is done for {key} since {since:.1f}")
                 seer.due_since[key] = at + 100
+        self._in_a_recovery(at, seer)
         serves = any(seer.is_back_in_service(key, at) for key in seer.look)
         seer.serving_since = min(seer.serving_since, at) if serves else 1e9
         if at - seer.serving_since > 2 * SLACK:
@@ -226,6 +227,20 @@ class Judge:
         for key in [key for key in (*seer.ready_since, *seer.due_since) if key not in seer.look]:
             seer.ready_since.pop(key, None)
             seer.due_since.pop(key, None)
+
+    def _in_a_recovery(self, at: float, seer: Witness) -> None:
+        """A Preempt that shows in the middle of a recovery is prepared for in time, if that can be."""
+        for key in seer.look:
+            if self.events[key].type == "Preempt" and seer.phase == "recovering" and seer.is_neglected(key, at):
+                seer.pressed.setdefault(key, at)
+        for key, since in list(seer.pressed.items()):
+            if key not in seer.look or seer.look[key][0] == "Started" or seer.is_prepared(key):
+                del seer.pressed[key]
+            elif at - since > seer.takes() + SLACK + 1.0:
+                self._say_wrong(
+                    "in-time", at, seer, f"{key} has shown in a recovery, and there was time to prepare for it"
+                )
+                del seer.pressed[key]
 
     def _at_the_end(self, seer: Witness) -> None:
         machine, now = seer.machine, self.life.clock.now

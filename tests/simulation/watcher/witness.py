@@ -39,6 +39,7 @@ class Witness:
         self.ready_since: dict[str, float] = {}
         self.due_since: dict[str, float] = {}
         self.serving_since = 1e9
+        self.pressed: dict[str, float] = {}  # Preempts that it was first shown in a recovery, and since when
         self.going_down = False
         self.machine_booted = -500.0
         self.recoveries = self.recoveries_told = 0
@@ -100,6 +101,7 @@ class Witness:
     def _begin_anew(self) -> None:
         self.ready_since.clear()
         self.due_since.clear()
+        self.pressed.clear()
         self.serving_since = 1e9
 
     def _killed(self, line: dict[str, Any]) -> None:
@@ -275,6 +277,14 @@ class Witness:
         wanted = self.look[key][0] == "Scheduled" and not self.is_put_back(key, at)
         return wanted and self.is_prepared(key) and not self.is_out and settled and can_act
 
+    def takes(self) -> float:
+        """Seconds in which the machine is prepared, if it is let; endless where something would not end well at once."""
+        pieces = [piece for piece in self.machine.program.pieces.values() if piece.kind != "recover"]
+        if any(code for piece in pieces for _seconds, code in piece.does):
+            return 1e9
+        first = {kind: [piece.does[0][0] for piece in pieces if piece.kind == kind] for kind in ("prepare", "step")}
+        return sum(first["step"]) + max(first["prepare"], default=0.0)
+
     def is_neglected(self, key: str, at: float) -> bool:
         """Whether it should be prepared for by now, and nobody has begun."""
         status, not_before, _names = self.look[key]
@@ -286,7 +296,7 @@ class Witness:
             and self.name in self.resources[key]
             and self._is_due(key, left + 1.0)
             and left > 1.0
-            and self.phase in ("", "preparing", "prepared")
+            and (self.phase in ("", "preparing", "prepared") or (self.phase == "recovering" and not self.is_forced))
             and key not in self.mark_events
             and key not in self.failed
             and not self.is_put_back(key, at)
