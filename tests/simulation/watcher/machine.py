@@ -69,6 +69,7 @@ class Machine:
         }
         self.yes_from = 1e9
         self.put_back: set[str] = set()  # events in spite of which a person has put it back; on its disk
+        self.yes: set[str] = set()  # events to which a person has said yes: all that show from then on; on its disk
         self.yes_taken_back: set[str] = set()
         self.is_ordered = False  # to recover, by force
         self.wall_off = 0.0
@@ -389,6 +390,8 @@ class Machine:
     def _facts(self) -> Any:
         facts, now = parts().facts, self.mono
         hold = facts.Hold("a freeze", "root", None, "id-another" if self.copied_hold else self.vm_id)
+        if self.clock.now >= self.yes_from:
+            self.yes.update(event.id.upper() for event in self.seen)
         return facts.Facts(
             now=now,
             moment=parts().lease.Moment(WALL + self.clock.now + self.wall_off, now - self.booted_mono, self.boot_id),
@@ -401,8 +404,7 @@ class Machine:
             answer=self.answer,
             posted=dict(self.posted),
             hold=hold if self.within("hold") or self.copied_hold else None,
-            yes=(frozenset(event.id.upper() for event in self.seen) if self.clock.now >= self.yes_from else frozenset())
-            - self.yes_taken_back,
+            yes=frozenset(self.yes - self.yes_taken_back),
             steps={},
             going_down=self.going_down,
             settled=now - self.booted_mono >= self.settles,

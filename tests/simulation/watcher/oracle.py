@@ -70,11 +70,12 @@ class Judge:
             self._say_wrong("turn", at, seer, f"{key} was approved although {why}")
         for other in self.events.values():
             alone = other.resources == [machine.name]
-            noticed = other.id in seer.ever_seen or (other.left or 0.0) - other.shown > 12.0
+            noticed = other.id in seer.ever_seen or seer.seconds_felt(other.shown, other.left or 0.0) > 12.0
             if (
                 not alone
                 and other.type != ADVICE
                 and noticed
+                and other.id not in seer.look  # a document that is late shows it still
                 and other.left is not None
                 and 0 <= at - other.left < seer.settings.turn_after - BLIP
                 and other.shown < at
@@ -127,7 +128,7 @@ class Judge:
         for event in seer.mark_events:
             gone_for = at - seer.last_seen.get(event, -1e9)
             known = self.events.get(event)
-            if event in seer.failed or seer.is_put_back(event, at):
+            if event in seer.failed or event in seer.going_back or seer.is_put_back(event, at):
                 continue
             if known and known.is_open_at(at):
                 self._say_wrong("early", at, seer, f"{key} was taken back, and {event} was not over")
@@ -148,7 +149,7 @@ class Judge:
             if seer.recoveries_told > seer.recoveries + self.forgot[seer.name]:
                 self._say_wrong("claim", at, seer, "it was said to be recovered and bore its mark")
             return
-        if happened == "taken_off" and not seer.was_taken_off:
+        if happened == "taken_off" and not (seer.was_taken_off or seer.remembers_its_mark):
             self._say_wrong("claim", at, seer, "somebody was said to have taken off the mark, and nobody had")
         if event is None and key:
             self._say_wrong("copy", at, seer, f"{happened} was said of {key}, which is another machine's")

@@ -45,9 +45,13 @@ class Witness:
         self.says_not_recovered = False
         self.forced_at: dict[str, float] = {}  # events in spite of which a person has put it back
         self.is_forced = False  # that is being done
+        self.going_back: set[str] = set()  # events in spite of which a recovery was begun: it goes on, yes or not
         self.is_held = False
         self.was_taken_off = False
+        self.unmarked_at = -1e9  # when it last was recovered
+        self.remembers_its_mark = False  # the last that could be remembered is of before that
         self.was_slow, self.slow_at = False, -1e9  # the last answer; and when one last was
+        self.stills: list[tuple[float, float]] = []  # from when to when nothing told that it stood still
         self.unfelt = 0.0  # seconds since the last look for which it stood still, its clocks too
         self.made: float | None = None  # when its document was, where it says so
 
@@ -93,7 +97,9 @@ class Witness:
     def _watching(self, line: dict[str, Any]) -> None:
         if line["forgets"]:
             self.looked = -1e9
-            self.first_notice.clear()
+            # Those of its own events stand in the mark.
+            self.first_notice = {key: self.first_notice[key] for key in self.mark_events if key in self.first_notice}
+        self.remembers_its_mark = not line["forgets"] and line["kept"] < self.unmarked_at
         self.looked = min(self.looked, line["kept"])
         self._begin_anew()
 
@@ -119,6 +125,8 @@ class Witness:
         if not line["counts"]:
             self.unfelt += line["seconds"]
             self.clock_is_wrong = not self.machine.dates
+            if not self.machine.dates:
+                self.stills.append((line["at"], line["at"] + line["seconds"]))
 
     def _held(self, line: dict[str, Any]) -> None:
         self.is_held = True
@@ -152,11 +160,15 @@ class Witness:
     def _mark(self, line: dict[str, Any]) -> None:
         if line["phase"] == "prepared" and self.phase != "prepared":
             self.prepared_at = line["at"]
+        if line["phase"] != "recovering":
+            self.going_back = set()
+        elif self.phase != "recovering":
+            self.going_back = {event for event in line["events"] if self.is_put_back(event, line["at"])}
         self.phase, self.mark_events = line["phase"], line["events"]
         self.is_forced = self.is_forced and self.phase != "half"
 
     def _unmarked(self, line: dict[str, Any]) -> None:
-        self.phase, self.mark_events = "", []
+        self.phase, self.mark_events, self.unmarked_at = "", [], line["at"]
         self.says_not_recovered = self.is_forced = False
 
     def _posting(self, line: dict[str, Any]) -> None:
@@ -176,6 +188,11 @@ class Witness:
 
     def is_put_back(self, key: str, at: float) -> bool:
         return key in self.forced_at and not self._has_yes(key, at)
+
+    def seconds_felt(self, begins: float, ends: float) -> float:
+        """How long that was by the machine's own clock, where nothing else tells it the time."""
+        unfelt = sum(max(0.0, min(ends, until) - max(begins, since)) for since, until in self.stills)
+        return ends - begins - unfelt
 
     def _in(self, what: str, at: float) -> bool:
         return any(begins <= at < ends for begins, ends in self.machine.windows[what])
