@@ -134,10 +134,11 @@ class Machine:
 
     @property
     def is_out(self) -> bool:
-        """Whether nothing runs any more that a step was to stop."""
+        """Whether nothing runs any more that a step was to stop. What became one since it was prepared is none of its outage's."""
         self.program.came_to_pass()
-        noted = {entry["key"] for entry in self.mark["steps"]} if self.mark else set()
-        return not any(piece.running for piece in self.program.pieces.values() if not noted or piece.key in noted)
+        pieces = self.program.pieces
+        keys = pieces if self.mark is None else [entry["key"] for entry in self.mark["steps"]]
+        return not any(pieces[key].running for key in keys)
 
     # ---- the process ----
 

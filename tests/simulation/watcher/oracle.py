@@ -238,6 +238,9 @@ class Judge:
             return
         if any(event.is_open for event in self.events.values()):
             return
+        limit = max((piece.limit for piece in machine.program.pieces.values()), default=0.0)
+        if seer.phase == "recovering" and now - seer.begun_at < limit + SLACK:
+            return  # what was begun has its time yet
         if not seer.says_not_recovered:
             self._say_wrong("ends", now, seer, f"it bears its mark ({machine.mark['phase']}), and nobody says why")
         elif all(_can_be_undone(piece) for piece in machine.program.pieces.values()):

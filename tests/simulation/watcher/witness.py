@@ -48,6 +48,7 @@ class Witness:
         self.going_back: set[str] = set()  # events in spite of which a recovery was begun: it goes on, yes or not
         self.is_held = False
         self.was_taken_off = False
+        self.begun_at = -1e9  # when a hook or a step last was
         self.unmarked_at = -1e9  # when it last was recovered
         self.remembers_its_mark = False  # the last that could be remembered is of before that
         self.was_slow, self.slow_at = False, -1e9  # the last answer; and when one last was
@@ -170,6 +171,9 @@ class Witness:
     def _unmarked(self, line: dict[str, Any]) -> None:
         self.phase, self.mark_events, self.unmarked_at = "", [], line["at"]
         self.says_not_recovered = self.is_forced = False
+
+    def _begun(self, line: dict[str, Any]) -> None:
+        self.begun_at = line["at"]
 
     def _posting(self, line: dict[str, Any]) -> None:
         self.posted[line["event"]] = line["at"]
