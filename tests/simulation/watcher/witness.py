@@ -20,6 +20,7 @@ class Witness:
         self.name, self.settings = machine.name, machine.first_settings
         self.look: dict[str, tuple[str, float, tuple[str, ...]]] = {}
         self.looked = -1e9
+        self.looks: list[float] = []  # when each was
         self.has_looked_since_boot = True
         self.ever_seen: set[str] = set()
         self.last_seen: dict[str, float] = {}
@@ -91,6 +92,7 @@ class Witness:
             self.resources.setdefault(key, set()).update(names)
             self.longest_notice.setdefault(key, not_before - at)
         self.look, self.looked, self.has_looked_since_boot = now, at, True
+        self.looks.append(at)
 
     def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
         return entry[0] != "Advisory" and any(name != self.name for name in entry[2])
@@ -192,6 +194,13 @@ class Witness:
 
     def is_put_back(self, key: str, at: float) -> bool:
         return key in self.forced_at and not self._has_yes(key, at)
+
+    def fits_between_looks(self, begins: float, ends: float) -> bool:
+        """Whether nobody looked in that time, and the watch counts as unbroken all the same."""
+        before = [at for at in self.looks if at <= begins]
+        after = [at for at in self.looks if at >= ends]
+        within = len(before) + len(after) < len(self.looks)
+        return bool(before and after) and not within and after[0] - before[-1] <= BROKEN
 
     def seconds_felt(self, begins: float, ends: float) -> float:
         """How long that was by the machine's own clock, where nothing else tells it the time."""
