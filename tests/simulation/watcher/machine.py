@@ -196,7 +196,8 @@ class Machine:
 
     def take_off_the_mark(self) -> None:
         """A person puts the machine back into service by hand, and removes the mark."""
-        if self.up and self.mark is not None and not self.is_held and self.clock.now > self.entered_at + 2.0:
+        has_ticked = self.clock.now > max(self.entered_at, self.stands_until) + 2.0  # by then its watcher has seen it
+        if self.up and self.mark is not None and not self.is_held and has_ticked:
             self.program.take_off()
             self.note("taken-off")
 

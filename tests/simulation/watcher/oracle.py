@@ -167,7 +167,7 @@ class Judge:
         # It may have stood still, and nothing says so; or answers took so long that a short event fits in between.
         knows_when = not seer.clock_is_wrong and at - seer.slow_at > 30.0
         if event.started is not None and event.left is not None:
-            knows_when = knows_when and not seer.fits_between_looks(event.started, event.left)
+            knows_when = knows_when and not seer.fits_between_looks(key, event.started, event.left)
         if line["outcome"] == "cancelled" and event.started is not None and knows_when:
             self._say_wrong("claim", at, seer, f"{key} was said to be cancelled and had started")
         if line["outcome"] == "completed" and event.started is None:

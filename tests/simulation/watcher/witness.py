@@ -20,7 +20,7 @@ class Witness:
         self.name, self.settings = machine.name, machine.first_settings
         self.look: dict[str, tuple[str, float, tuple[str, ...]]] = {}
         self.looked = -1e9
-        self.looks: list[float] = []  # when each was
+        self.looks: list[tuple[float, set[str]]] = []  # when each was, and which events it showed
         self.has_looked_since_boot = True
         self.ever_seen: set[str] = set()
         self.last_seen: dict[str, float] = {}
@@ -92,7 +92,7 @@ class Witness:
             self.resources.setdefault(key, set()).update(names)
             self.longest_notice.setdefault(key, not_before - at)
         self.look, self.looked, self.has_looked_since_boot = now, at, True
-        self.looks.append(at)
+        self.looks.append((at, set(now)))
 
     def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
         return entry[0] != "Advisory" and any(name != self.name for name in entry[2])
@@ -103,7 +103,8 @@ class Witness:
             # Those of its own events stand in the mark.
             self.first_notice = {key: self.first_notice[key] for key in self.mark_events if key in self.first_notice}
         self.remembers_its_mark = not line["forgets"] and line["kept"] < self.unmarked_at
-        self.looked = min(self.looked, line["kept"])
+        # What it remembers is of the last look before it last could write that down.
+        self.looked = min(self.looked, max((at for at, _keys in self.looks if at <= line["kept"]), default=-1e9))
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -195,12 +196,12 @@ class Witness:
     def is_put_back(self, key: str, at: float) -> bool:
         return key in self.forced_at and not self._has_yes(key, at)
 
-    def fits_between_looks(self, begins: float, ends: float) -> bool:
-        """Whether nobody looked in that time, and the watch counts as unbroken all the same."""
-        before = [at for at in self.looks if at <= begins]
-        after = [at for at in self.looks if at >= ends]
-        within = len(before) + len(after) < len(self.looks)
-        return bool(before and after) and not within and after[0] - before[-1] <= BROKEN
+    def fits_between_looks(self, key: str, begins: float, ends: float) -> bool:
+        """Whether no look showed the event in that time, and the watch counts as unbroken all the same."""
+        before = [at for at, _keys in self.looks if at <= begins]
+        after = [at for at, _keys in self.looks if at >= ends]
+        was_shown = any(begins < at < ends and key in keys for at, keys in self.looks)
+        return bool(before and after) and not was_shown and after[0] - before[-1] <= BROKEN
 
     def seconds_felt(self, begins: float, ends: float) -> float:
         """How long that was by the machine's own clock, where nothing else tells it the time."""
