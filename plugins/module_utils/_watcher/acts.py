@@ -43,7 +43,7 @@ class PutAside(NamedTuple):
 class Remember(NamedTuple):
     """Keep this where it outlives the watcher and not the machine's next start (/run): the next ``Handling`` is made with it.
 
-    What is lost of it costs a wait or says something twice, nothing else.
+    What is lost of it costs a wait, says something twice, or has a recovery that nobody remembers reported as somebody else's.
     """
 
     what: Dict[str, Any]

@@ -178,7 +178,7 @@ class Loop:
             except Exception as again:  # whoever listens may be what is broken
                 self._say_once(f"That could not be reported: {one_line(again)}", ERROR)
         if self._crashes % CRASHES == 0:
-            self._handling = parts.make_handling(parts.remembered.what)
+            self._handling, self._answer = parts.make_handling(parts.remembered.what), None
 
     def _say_once(self, message: str, priority: int) -> None:
         if message not in self._said:

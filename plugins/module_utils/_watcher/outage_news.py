@@ -31,7 +31,7 @@ class OutageNews:
     def take_mark(self) -> None:
         """How far it is."""
         mark, begun = self._here.marked, self._known.begun
-        if begun.name and mark.whose == NOBODY:
+        if mark.whose == NOBODY and (begun.name or self._was_recovered_unknown()):
             self._take_end()
         if mark.outage != begun.name:
             self._known.reported.pop("not_recovered", None)
@@ -73,6 +73,11 @@ class OutageNews:
         if mark.is_not_recovered and reported.get("not_recovered") != mark.why:
             reported["not_recovered"] = mark.why
             self._say("not_recovered", sentences.not_recovered(self._why(RECOVERED)))
+
+    def _was_recovered_unknown(self) -> bool:
+        """Whether a person has had the machine recovered before it was known whose mark that was."""
+        answer = self._here.facts.answer
+        return answer is not None and answer.state == "recovered" and answer.at != self._known.answered
 
     def _take_end(self) -> None:
         """The mark is gone: by the machine's recovery, or somebody has taken it off."""

@@ -20,6 +20,7 @@ class Witness:
         self.name, self.settings = machine.name, machine.first_settings
         self.look: dict[str, tuple[str, float, tuple[str, ...]]] = {}
         self.looked = -1e9
+        self.looks: list[tuple[float, set[str]]] = []  # when each was, and which events it showed
         self.has_looked_since_boot = True
         self.ever_seen: set[str] = set()
         self.last_seen: dict[str, float] = {}
@@ -46,9 +47,14 @@ class Witness:
         self.says_not_recovered = False
         self.forced_at: dict[str, float] = {}  # events in spite of which a person has put it back
         self.is_forced = False  # that is being done
+        self.going_back: set[str] = set()  # events in spite of which a recovery was begun: it goes on, yes or not
         self.is_held = False
         self.was_taken_off = False
+        self.begun_at = -1e9  # when a hook or a step last was
+        self.unmarked_at = -1e9  # when it last was recovered
+        self.remembers_its_mark = False  # the last that could be remembered is of before that
         self.was_slow, self.slow_at = False, -1e9  # the last answer; and when one last was
+        self.stills: list[tuple[float, float]] = []  # from when to when nothing told that it stood still
         self.unfelt = 0.0  # seconds since the last look for which it stood still, its clocks too
         self.made: float | None = None  # when its document was, where it says so
 
@@ -87,6 +93,7 @@ class Witness:
             self.resources.setdefault(key, set()).update(names)
             self.longest_notice.setdefault(key, not_before - at)
         self.look, self.looked, self.has_looked_since_boot = now, at, True
+        self.looks.append((at, set(now)))
 
     def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
         return entry[0] != "Advisory" and any(name != self.name for name in entry[2])
@@ -94,8 +101,11 @@ class Witness:
     def _watching(self, line: dict[str, Any]) -> None:
         if line["forgets"]:
             self.looked = -1e9
-            self.first_notice.clear()
-        self.looked = min(self.looked, line["kept"])
+            # Those of its own events stand in the mark.
+            self.first_notice = {key: self.first_notice[key] for key in self.mark_events if key in self.first_notice}
+        self.remembers_its_mark = not line["forgets"] and line["kept"] < self.unmarked_at
+        # What it remembers is of the last look before it last could write that down.
+        self.looked = min(self.looked, max((at for at, _keys in self.looks if at <= line["kept"]), default=-1e9))
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -121,6 +131,8 @@ class Witness:
         if not line["counts"]:
             self.unfelt += line["seconds"]
             self.clock_is_wrong = not self.machine.dates
+            if not self.machine.dates:
+                self.stills.append((line["at"], line["at"] + line["seconds"]))
 
     def _held(self, line: dict[str, Any]) -> None:
         self.is_held = True
@@ -154,12 +166,19 @@ class Witness:
     def _mark(self, line: dict[str, Any]) -> None:
         if line["phase"] == "prepared" and self.phase != "prepared":
             self.prepared_at = line["at"]
+        if line["phase"] != "recovering":
+            self.going_back = set()
+        elif self.phase != "recovering":
+            self.going_back = {event for event in line["events"] if self.is_put_back(event, line["at"])}
         self.phase, self.mark_events = line["phase"], line["events"]
         self.is_forced = self.is_forced and self.phase != "half"
 
     def _unmarked(self, line: dict[str, Any]) -> None:
-        self.phase, self.mark_events = "", []
+        self.phase, self.mark_events, self.unmarked_at = "", [], line["at"]
         self.says_not_recovered = self.is_forced = False
+
+    def _begun(self, line: dict[str, Any]) -> None:
+        self.begun_at = line["at"]
 
     def _posting(self, line: dict[str, Any]) -> None:
         self.posted[line["event"]] = line["at"]
@@ -178,6 +197,18 @@ class Witness:
 
     def is_put_back(self, key: str, at: float) -> bool:
         return key in self.forced_at and not self._has_yes(key, at)
+
+    def fits_between_looks(self, key: str, begins: float, ends: float) -> bool:
+        """Whether no look showed the event in that time, and the watch counts as unbroken all the same."""
+        before = [at for at, _keys in self.looks if at <= begins]
+        after = [at for at, _keys in self.looks if at >= ends]
+        was_shown = any(begins < at < ends and key in keys for at, keys in self.looks)
+        return bool(before and after) and not was_shown and after[0] - before[-1] <= BROKEN
+
+    def seconds_felt(self, begins: float, ends: float) -> float:
+        """How long that was by the machine's own clock, where nothing else tells it the time."""
+        unfelt = sum(max(0.0, min(ends, until) - max(begins, since)) for since, until in self.stills)
+        return ends - begins - unfelt
 
     def _in(self, what: str, at: float) -> bool:
         return any(begins <= at < ends for begins, ends in self.machine.windows[what])

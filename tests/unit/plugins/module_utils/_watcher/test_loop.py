@@ -235,6 +235,16 @@ def test_a_tick_that_fails_is_not_the_last_one(played):
     assert played.told[-1].message == "fine"
 
 
+def test_begun_anew_it_hears_no_old_answer_as_a_new_one(played):
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    for _each in range(CRASHES):
+        played.tick(ValueError("what"))
+    played.tick(Say("x", "fine"))
+    before, after = played.handlings[-2:]
+    assert before.facts[-1].answer is not None and after.facts[-1].answer is None
+
+
 def test_nor_one_in_which_it_can_not_even_be_told(played):
     def fails(say, identity):
         raise OSError("the disk is full")
