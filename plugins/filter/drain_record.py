@@ -55,6 +55,10 @@ options:
     description: For O(happened=own) whether there is the time for such a file.
     type: bool
     default: true
+  secret:
+    description: For O(happened=own_failed) the task's C(no_log).
+    type: raw
+    default: false
   ended:
     description: For O(happened=own) when the tasks before ended, for each machine, by the controller's monotonic clock.
     type: list
@@ -89,14 +93,15 @@ def drain_record(
     rounds: Any = (),
     jobs: Mapping[str, Any] | None = None,
     allowed: Any = True,
+    secret: Any = False,
     ended: Any = (),
 ) -> Any:
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..plugin_utils._drain.happened import after
 
-    known = {"plan": plan, "result": result, "failure": failure, "rounds": rounds}
-    return call(after, value, happened, {**known, "jobs": jobs or {}, "allowed": allowed, "ended": ended})
+    known = {"plan": plan, "result": result, "failure": failure, "rounds": rounds, "jobs": jobs or {}}
+    return call(after, value, happened, {**known, "allowed": allowed, "secret": secret, "ended": ended})
 
 
 class FilterModule:

@@ -64,7 +64,10 @@ _HAPPENED: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "ticked": _tick,
     "orders": lambda answer, known: orders.orders(answer, known["plan"]["steps"]),
     "own": _own,
-    "own_failed": lambda answer, known: own_tasks.failed(answer, known["plan"]["steps"], known["result"]),
+    # A template that nobody has evaluated is taken for a yes.
+    "own_failed": lambda answer, known: own_tasks.failed(
+        answer, known["plan"]["steps"], known["result"], known["secret"] is not False
+    ),
 }
 
 

@@ -43,9 +43,13 @@ def file(answer: Mapping[str, Any], steps: Sequence[Step], jobs: Mapping[str, An
     return str(hand["step"][hand["direction"]]) if hand and not _known(hand, jobs, allowed) else ""
 
 
-def failed(answer: Mapping[str, Any], steps: Sequence[Step], result: TaskResult) -> Failure:
-    """What is noted where a task of the file failed."""
+def failed(answer: Mapping[str, Any], steps: Sequence[Step], result: TaskResult, secret: bool) -> Failure:
+    """What is noted where a task of the file failed.
+
+    :arg secret: whether the task is not to be shown
+    """
     hand = elsewhere.at_hand(answer, steps)
+    hand["step"] = {**hand["step"], "no_log": secret}
     return {"number": answer["number"], "attempt": hand["attempt"], "outcome": elsewhere.failed(hand, result)}
 
 

@@ -19,6 +19,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.ma
     ticks_of,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import MAINTAIN
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import playbook
 
 NAMES = ("linux1", "linux2", "linux3")
 HOSTS = "".join(f"{name} ansible_connection=local ansible_python_interpreter={sys.executable}\n" for name in NAMES)
@@ -42,6 +43,44 @@ FILE = """
   changed_when: false
 """
 THEIRS = ["Note who it is", "See to it"]
+FAILS = """
+- name: Steps of the user's own tasks that fail on one machine
+  hosts: linux1:linux2
+  gather_facts: false
+  ignore_unreachable: true
+  tasks:
+    - name: Prepare
+      ansible.builtin.include_role:
+        name: cloudops.azure_maintenance.drain
+        tasks_from: prepare
+      vars:
+        drain_fail: false
+        drain_become: false
+
+    - name: Show what came of it
+      ansible.builtin.debug:
+        msg: "{{ inventory_hostname }} said: {{ drain_result.message }}"
+  handlers:
+    - name: Reload
+      ansible.builtin.command: "false"
+      when: inventory_hostname == 'linux1'
+"""
+SECRET = """
+- name: Fail
+  ansible.builtin.fail:
+    msg: the {{ 'pass' ~ 'word' }}
+  when: inventory_hostname == 'linux1'
+  no_log: true
+"""
+NOTIFIES = """
+- name: Change something
+  ansible.builtin.command: "true"
+  notify: Reload
+"""
+HANGS = """
+- name: Wait
+  ansible.builtin.command: sleep {{ 61 if inventory_hostname == 'linux1' else 0 }}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +122,33 @@ def test_machines_go_through_the_same_file_side_by_side(owned):
         ("linux2", "linux2"),
         ("out", "linux1", "linux2"),
     ]
+
+
+@pytest.mark.parametrize(
+    "tasks, seconds, why",
+    [
+        (SECRET, 60, "it failed; its words are kept back"),
+        (NOTIFIES, 60, "exit code 1"),
+        (HANGS, 5, "it did not end within its time"),
+        (None, 60, "its file could not be read"),
+    ],
+    ids=["secret", "handler", "limit", "file"],
+)
+def test_what_fails_on_one_machine_is_its_steps_failure(tmp_path, tasks, seconds, why):
+    (tmp_path / "play.yml").write_text(FAILS)
+    (tmp_path / "linux1.yml").write_text(tasks or SECRET)
+    (tmp_path / "linux2.yml").write_text(tasks or SECRET)
+    step = {"type": "tasks", "do": "{{ inventory_hostname }}.yml", "timeout": seconds}
+    removes = {"type": "command", "do": ["rm", "-f", str(tmp_path / "linux1.yml")], "hosts": ["linux1"]}
+    variables = {
+        "azure_maintenance_folder": f"{tmp_path}/marks/{{{{ inventory_hostname }}}}",
+        "drain_tasks_paths": [str(tmp_path)],
+        "drain_steps": [step] if tasks else [removes, step],
+    }
+    printed, status = playbook(tmp_path, tmp_path / "play.yml", HOSTS, variables)
+    said = dict(re.findall(r'"msg": "(\w+) said: (.*)"', printed))
+    assert status == 0 and said["linux2"] == "" and why in said["linux1"], printed
+    assert "the password" not in printed
 
 
 def test_nothing_is_warned_of(owned):

@@ -107,6 +107,9 @@ def test_a_step_of_the_users_own_tasks(tmp_path):
     assert drain_record.drain_record(asked, "own", plan=made, ended=[3.0], allowed="False") == []
     failure = drain_record.drain_record(asked, "own_failed", plan=made, result={"msg": "no"})
     assert failure["outcome"]["note"] == "no"
+    for secret in (True, "{{ is_secret }}"):
+        kept = drain_record.drain_record(asked, "own_failed", plan=made, result={"msg": "password"}, secret=secret)
+        assert "password" not in kept["outcome"]["note"]
     record = drain_record.drain_record(OPTIONS, "begun", plan=made)
     record["call"]["number"] = 1
     answer = {**asked, "lost": "", "answers": [{"state": "preparing", "steps": []}]}

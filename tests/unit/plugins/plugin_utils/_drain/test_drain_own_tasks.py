@@ -40,20 +40,25 @@ def test_a_file_without_a_failure_has_come_to_its_end(direction, path):
 
 
 def test_a_failure_is_of_the_step():
-    failure = own_tasks.failed(answer(), STEPS, RESULT)
+    failure = own_tasks.failed(answer(), STEPS, RESULT, False)
     assert after(answer(), failure=failure)[1] == {"state": "failed", "note": "no such table", "direction": "do"}
 
 
 def test_a_failure_of_another_call_or_another_attempt_says_nothing():
-    failure = own_tasks.failed(answer(number=6), STEPS, RESULT)
+    failure = own_tasks.failed(answer(number=6), STEPS, RESULT, False)
     assert after(answer(), failure=failure)[1]["state"] == "done"
-    failure = own_tasks.failed(answer("undo"), STEPS, RESULT)
+    failure = own_tasks.failed(answer("undo"), STEPS, RESULT, False)
     assert after(answer(), failure=failure)[1]["state"] == "done"
 
 
 def test_a_number_may_be_a_text():
-    failure = own_tasks.failed(answer(number="7"), STEPS, RESULT)
+    failure = own_tasks.failed(answer(number="7"), STEPS, RESULT, False)
     assert after(answer(), failure=failure)[1]["state"] == "failed"
+
+
+def test_what_a_secret_task_said_is_kept_back():
+    note = own_tasks.failed(answer(), STEPS, dict(RESULT, rc=3), True)["outcome"]["note"]
+    assert "no such table" not in note and "3" in note
 
 
 def test_one_that_has_to_wait_is_not_gone_through_and_begins_later():
