@@ -25,7 +25,8 @@ def is_its_watchers(machine: MachineState) -> bool:
 
 def _looks_elsewhere(machine: MachineState) -> bool:
     """Whether the run goes by an emulator at which its watcher does not look. Azure's own service may have other addresses."""
-    given, seen = machine["endpoint"], (machine["watcher"] or {}).get("endpoint")
+    watcher, given = machine["watcher"], machine["endpoint"]
+    seen = watcher.get("endpoint") if watcher else ""
     if not (given and seen) or is_made_for_azure({"endpoint": given}):
         return False
     return not is_made_for({"endpoint": seen}, given)
