@@ -91,7 +91,7 @@ class ActionModule(BoundedAction):
             came["answers"] = with_refusals(came["answers"], requests)
         if self._facts and not self.is_lost:
             found["ansible_facts"] = self._facts
-        return dict(found, changed=False, **came)
+        return dict(found, changed=False, ended=time.monotonic(), **came)
 
     def _tried(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -10,6 +10,7 @@ Private to this collection.
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from ..plugin_utils._drain.calling import CallingAction
@@ -37,4 +38,5 @@ class ActionModule(CallingAction):
         def call(order):
             return self.called(order, task_vars, secret=secret)
 
-        return dict(look(given["round"], answer, steps, given["jobs"], call), failed=False)
+        came = look(given["round"], answer, steps, given["jobs"], call)
+        return dict(came, failed=False, ended=time.monotonic())

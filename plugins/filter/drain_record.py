@@ -20,7 +20,7 @@ options:
   _input:
     description:
       - For O(happened=begun) the options of the run, for O(happened=ticked) the record so far.
-      - For O(happened=asked) and O(happened=orders) the answer of the machine; for the others the step at hand.
+      - For the others the answer of the machine.
     type: dict
     required: true
   happened:
@@ -30,32 +30,39 @@ options:
     choices:
       begun: The role runs by itself; O(plan) is what P(cloudops.azure_maintenance.drain_steps#filter) returned.
       ticked: The machine was called, and O(result) is its answer. The filter returns when the next call is due.
-      asked: The machine has a step of O(plan) under way that is a file of the user's own tasks.
-      saw: The user's own task file of the step came to its end.
-      failed: A task of that file failed with O(result).
-      cut_off: Nobody knows what became of the step.
       orders: Nothing yet. The filter returns all that others have to do for the machine, as rounds of one task.
-      waits: The step has not ended, for the reason O(about).
+      own: Nothing yet. The filter returns the user's own task file that is gone through now, as the only round of a task, or none.
+      own_failed: A task of that file failed with O(result).
   plan:
     description: The plan of the host.
     type: dict
   result:
     description: What a task returned.
     type: dict
-  done:
-    description: For O(happened=ticked) what came of the user's own task files.
+  failure:
+    description: For O(happened=ticked) what was returned for V(own_failed) at last.
     type: dict
   rounds:
     description: For O(happened=ticked) the results of the task whose rounds were V(orders).
     type: list
     elements: dict
     default: []
-  about:
-    description:
-      - For O(happened=waits) the reason.
-      - For O(happened=asked) the attempts that this run has made so far.
+  jobs:
+    description: For O(happened=own) what this run has gone about for the machine.
+    type: dict
+    default: {}
+  allowed:
+    description: For O(happened=own) whether there is the time for such a file.
+    type: bool
+    default: true
+  secret:
+    description: For O(happened=own_failed) the task's C(no_log).
+    type: raw
+    default: false
+  ended:
+    description: For O(happened=own) when the tasks before ended, for each machine, by the controller's monotonic clock.
     type: list
-    elements: str
+    elements: float
     default: []
 """
 
@@ -67,8 +74,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: The new record; for O(happened=asked) the step at hand, for what comes after it what came of the step so far.
-  type: dict
+  description: The new record, rounds of a task, or what is to be known of a failure.
+  type: raw
 """
 
 from collections.abc import Mapping
@@ -82,16 +89,19 @@ def drain_record(
     happened: str,
     plan: Mapping[str, Any] | None = None,
     result: Mapping[str, Any] | None = None,
-    done: Mapping[str, Any] | None = None,
+    failure: Mapping[str, Any] | None = None,
     rounds: Any = (),
-    about: Any = (),
+    jobs: Mapping[str, Any] | None = None,
+    allowed: Any = True,
+    secret: Any = False,
+    ended: Any = (),
 ) -> Any:
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..plugin_utils._drain.happened import after
 
-    known = {"plan": plan, "result": result, "done": done, "rounds": rounds, "about": about}
-    return call(after, value, happened, known)
+    known = {"plan": plan, "result": result, "failure": failure, "rounds": rounds, "jobs": jobs or {}}
+    return call(after, value, happened, {**known, "allowed": allowed, "secret": secret, "ended": ended})
 
 
 class FilterModule:

@@ -21,7 +21,7 @@ from ._deciding import happened
 from ._deciding.news import news
 from ._deciding.schema import Record
 from ._deciding.services import is_made_for_azure
-from ._drain import orders
+from ._drain import orders, own_tasks
 from ._filter import plain
 
 LEFT = "It has left the play after an error of its own, which is shown above."
@@ -42,7 +42,7 @@ def answers(
     record: Mapping[str, Any], hostvars: Mapping[str, Any], present: Collection[str]
 ) -> dict[str, dict[str, Any]]:
     """What the machines answered that were called in this tick, with what others did for them."""
-    return {host: _answer(call, hostvars, host, present) for host, call in record["todo"]["calls"].items()}
+    return {host: _answer(record, hostvars, host, present) for host in record["todo"]["calls"]}
 
 
 def ticked(record: Record, answered: Mapping[str, Mapping[str, Any]]) -> Record:
@@ -82,20 +82,22 @@ def _first_mark_words(record: Record, marked: Sequence[str]) -> str:
 
 
 def _answer(
-    call: Mapping[str, Any], hostvars: Mapping[str, Any], host: str, present: Collection[str]
+    record: Mapping[str, Any], hostvars: Mapping[str, Any], host: str, present: Collection[str]
 ) -> dict[str, Any]:
     if host not in present:
         return {"lost": LEFT}
     variables = hostvars[host]
-    answer = checked(call, variables.get("__maintain_answer") or {})
+    answer = checked(record["todo"]["calls"][host], variables.get("__maintain_answer") or {})
     if answer.get("lost"):
         return answer
     # Nothing else of it: in that of an empty loop ansible-core 2.19 warns of a key of its own, as soon as that is read.
     rounds = (variables.get("__maintain_did") or {}).get("results")
-    own = variables.get("__drain_own_tasks")
-    if not rounds and not own:
+    if not rounds and not answer.get("elsewhere"):
         return answer
-    return orders.with_others(answer, plain(variables["__drain_plan"]["steps"]), plain(rounds or []), plain(own or {}))
+    steps, failure = plain(variables["__drain_plan"]["steps"]), plain(variables.get("__drain_failure") or {})
+    allowed = host in record["todo"]["tasks_allowed"]
+    own = own_tasks.came(answer, steps, record["hosts"][host]["jobs"], allowed, failure)
+    return orders.with_others(answer, steps, plain(rounds or []), own)
 
 
 def checked(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:

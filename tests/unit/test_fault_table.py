@@ -85,6 +85,14 @@ FAULTS = {
         "vectors/watcher.json::cancelled while it is prepared for: nothing more is begun, then all is taken back",
         'simulation/watcher/life.py::fate["cancelled_after"]',
     ],
+    "A Preempt comes while the machine is being put back": [
+        "_watcher/test_watcher_faults.py::test_a_preempt_in_the_middle_of_a_recovery",
+        "_machine/test_turning_round.py::test_one_that_can_not_be_ended_holds_it_up_for_a_few_seconds",
+        "_machine/test_hooks_killed.py::test_the_program_is_killed_anywhere_where_another_outage_takes_the_place_of_a_recovery",
+        "vectors/watcher.json::a Preempt that shows while the machine is being brought back does not wait for the recovery's end",
+        "vectors/watcher.json::nor does anything that has to be prepared for by now; until then it waits",
+        "simulation/watcher/planted.py::waits",
+    ],
     "Five machines of a set get one event each at once": [
         "_watcher/test_watcher_approvals.py::test_five_machines_with_one_event_each_at_once",
         "vectors/watcher.json::five machines with one event each at once, this one the third: it starts by itself, prepared in time",

@@ -12,6 +12,7 @@ Where a program is ended at any instant, the next call goes on by the mark: what
 not, which the hand's job tells; what has ended and is not noted is asked about once more.
 """
 
+import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import Clock, Deadline
@@ -59,7 +60,9 @@ class Outage:
 
         :arg request: beside what every request to go on has, from a watcher: ``note``, kept in the mark; ``at_once``, all hooks
             that wait are begun side by side; ``again``, the machine was started anew by nobody's event, and what is done
-            and no hook is done again; ``retry_hooks``, recovery hooks that failed are begun once more
+            and no hook is done again; ``turn_round``, where the mark says that the machine is being put back, or was in part,
+            another outage begins: what is being taken back is stopped; ``retry_hooks``, recovery hooks that failed are begun
+            once more
         """
         to = request["to"]
         try:
@@ -71,7 +74,9 @@ class Outage:
                 self._taken_from = self._fence.claim(
                     request.get("take") or "", bool(request.get("forced")), request.get("lease", LEASE)
                 )
-                self._marked.mark = dict(self._fence.mark, **_note_of(request))
+                self._marked.mark = self._fence.mark
+                if not self._turns(request):  # else it is the note of an outage that is not there yet
+                    self._marked.change(**_note_of(request))
             answer = self._prepare(request) if to == "prepared" else self._recover(request)
         except Fenced as error:
             self._marked.mark = self._fence.mark or {}
@@ -90,6 +95,8 @@ class Outage:
             return self._answer("refused", "The machine bears no mark, and nothing new may be begun.")
         if not self._fence.mark and request["left"] <= 0:
             return self._answer("failed", "There is no time left to prepare the machine. Nothing was begun.")
+        if self._turns(request) and not self._turned_round(request):
+            return self._under_way("prepared")
         known = {entry["key"] for entry in self._marked.mark.get("steps", ())}
         new = [step for step in self._steps if step["key"] not in known and step["type"] != RECOVER_HOOK.name]
         if new and not request.get("still"):
@@ -123,6 +130,19 @@ class Outage:
             phase="prepared" if mark["phase"] == "prepared" else "preparing",
         )
         return self._advance(request)
+
+    def _turns(self, request: Mapping[str, Any]) -> bool:
+        return bool(request.get("turn_round")) and self._marked.mark.get("phase") in ("recovering", "half")
+
+    def _turned_round(self, request: Mapping[str, Any]) -> bool:
+        """Begin another outage with what the recovery has left; False while what it has under way has not ended."""
+        moves = sequence.to_stop(self._marked.mark["steps"], self._plan)
+        ended = [self._here.go_on(move, request) for move in moves]
+        if not all(ended):
+            return False
+        steps = sequence.turned_round(self._marked.mark["steps"], self._plan)
+        self._marked.change(steps=steps, phase="preparing", **_note_of(request))
+        return True
 
     def _unknown(self, step: Step, why: str) -> Dict[str, Any]:
         return self._answer(
@@ -188,6 +208,7 @@ class Outage:
     # --- from step to step ---
 
     def _advance(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        self._give_time_anew(request)
         self._take_outcomes(request.get("outcomes") or {})
         to, still = request["to"], bool(request.get("still"))
         if to == "prepared":
@@ -243,6 +264,15 @@ class Outage:
                 "left": max(0.0, round(self._marked.entry(move.key)["limit"] - self._marked.elapsed(move.key), 1)),
             },
         )
+
+    def _give_time_anew(self, request: Mapping[str, Any]) -> None:
+        """Others go on with a step while the machine is started anew, by whose clock its time is counted."""
+        for entry in self._marked.mark["steps"]:
+            step = self._plan.get(entry["key"])
+            is_under_way = entry["state"] in (BEGUN, TAKING_BACK)
+            if step and step["elsewhere"] and is_under_way and math.isinf(self._marked.elapsed(entry["key"])):
+                direction = "do" if entry["state"] == BEGUN else "undo"
+                self._marked.time_anew(Move(sequence.CHECK, entry["key"], direction, step=step), request["left"])
 
     def _take_outcomes(self, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
         """What came of the steps that others do, as far as they were under way when this call came."""

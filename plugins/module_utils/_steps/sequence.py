@@ -109,6 +109,35 @@ def _is_lost(step: Marked) -> bool:
     return not kind.once and (step["state"] == DONE or step["state"] == BEGUN and kind.repeatable)
 
 
+def to_stop(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Move]:
+    """What a recovery has under way on the machine itself, for whoever can't wait until it has ended."""
+    directions = {BEGUN: "do", TAKING_BACK: "undo"}
+    return [
+        _move(STOP, entry, plan, directions[entry["state"]])
+        for entry in reversed(marked)
+        if entry["state"] in directions and entry["key"] in plan and not plan[entry["key"]].get("elsewhere")
+    ]
+
+
+def turned_round(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Dict[str, Any]]:
+    """The steps when another outage takes over what a recovery has left. Hooks are run by each outage."""
+    steps = [_turned_round(step) for step in marked]
+    # What somebody has removed meanwhile, and nothing was done of, is not missed.
+    return [
+        step for step in steps if step["key"] in plan or not (step["state"] == WAITING or type_of(step["type"]).closing)
+    ]
+
+
+def _turned_round(step: Marked) -> Dict[str, Any]:
+    kind, state = type_of(step["type"]), step["state"]
+    if kind.closing:
+        return dict(step, state=DONE)
+    if kind.once or state == TAKEN_BACK:
+        return dict(step, state=WAITING)
+    # What failed, or was stopped, may be done in part: it is to be taken back whether it is begun again or not.
+    return dict(step, state=BEGUN, tries=step["tries"] + 1) if state in (FAILED, NOT_TAKEN_BACK) else dict(step)
+
+
 def in_order(steps: Sequence[Step]) -> List[Step]:
     """The steps of a call in the order of a mark: what recovering is to end with comes first, the last one first."""
     last = [step for step in steps if step["type"] == RECOVER_HOOK.name]

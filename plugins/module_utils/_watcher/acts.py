@@ -24,6 +24,7 @@ class Go(NamedTuple):
     at_once: bool = False  # all hooks side by side
     again: bool = False  # the machine was started anew by nobody's event: its steps are done again
     still: bool = False  # begin nothing new
+    turn_round: bool = False  # it is another outage: what the one before has under way in being taken back is stopped
 
 
 class Approve(NamedTuple):
@@ -42,7 +43,7 @@ class PutAside(NamedTuple):
 class Remember(NamedTuple):
     """Keep this where it outlives the watcher and not the machine's next start (/run): the next ``Handling`` is made with it.
 
-    What is lost of it costs a wait or says something twice, nothing else.
+    What is lost of it costs a wait, says something twice, or has a recovery that nobody remembers reported as somebody else's.
     """
 
     what: Dict[str, Any]

@@ -36,6 +36,7 @@ class Life(NamedTuple):
     started: bool = False
     blind: float = 0.0  # the longest time without a document since it was last seen
     absent: Optional[float] = None  # since when it is not in the document
+    doubted: bool = False  # that it was not there was counted anew, as nobody had looked for a while
     gone: Optional[float] = None
     outcome: str = ""
     approved: bool = False  # an approval was sent, or is about to be
@@ -122,6 +123,7 @@ def seen(life: Life, event: Event, at: float) -> Life:
         started=life.started or event.has_started,
         blind=0.0,
         absent=None,
+        doubted=False,
         gone=None,
         outcome="",
     )
@@ -135,9 +137,14 @@ def missed(life: Life, asked: float, at: float, wall: float, gap: float) -> Life
     :arg gap: seconds between this look and the one before
     """
     life = life._replace(blind=max(life.blind, gap))
+    if life.gone is not None:
+        return life
     if life.absent is None:
         return life._replace(absent=at)
-    if life.gone is not None or asked - life.absent < GONE_APART:
+    if gap > UNBROKEN and not life.doubted:
+        # Both looks may have met a document that lacked it for a moment. Where looks are always that rare, the next one counts.
+        return life._replace(absent=at, doubted=True)
+    if asked - life.absent < GONE_APART:
         return life
     # That it was not there before may have been an answer that lacked it for a moment: by now it may have started, too.
     return life._replace(gone=at, outcome=_outcome(life, wall))

@@ -10,7 +10,7 @@ It ticks in one thread, which alone changes anything. All that may hang is done 
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from .._text import one_line
+from .._text import listed, one_line
 from .acts import Approve, Go, PutAside, Remember, Say
 from .collecting import Collecting
 from .facts import Answer, Facts
@@ -20,7 +20,7 @@ from .parts import Parts
 from .plan import HOOKS, steps_of
 from .saying import line_of, state_of
 
-IDLE = 4.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause
+IDLE = 5.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause
 EVERY = 1.0  # and while there is an event, or a mark, or nothing can be seen
 BUSY = 0.2  # and while something is under way
 CRASHES = 3  # of handling in a row, after which it is begun anew, as if the watcher had been started again
@@ -90,13 +90,24 @@ class Loop:
 
     def _wanted(self, facts: Facts) -> List[Any]:
         acts = list(self._handling.tick(facts))
-        if self._obeying.recovery is None:
+        if self._obeying.recovery is None or self._gives_way(acts):
             return acts
         # A person's word goes first; handling sees what comes of it.
         note = dict((facts.mark or {}).get("note") or {})
         kinds = tuple(sorted({str(kind).lower() for kind in (note.get("types") or {}).values()}))
         order = Go("recovered", float("inf"), (), note, kinds)
         return [act for act in acts if not isinstance(act, (Go, Approve))] + [order]
+
+    def _gives_way(self, acts: List[Any]) -> bool:
+        """Whether a person's order, which was not forced, ends here: the machine has to be prepared for what has shown since."""
+        obeying = self._obeying
+        if obeying.recovery is None or obeying.recovery.force:
+            return False
+        goes = [act for act in acts if isinstance(act, Go) and act.turn_round]
+        for go in goes:
+            words = f"The machine is not put back now, as it has to be prepared for {listed(go.events)}."
+            self._parts.log.say(obeying.recovered(words, False), NOTICE)
+        return bool(goes)
 
     def _carried_out(self, act: Any, facts: Facts) -> bool:
         """Carry out one act; whether it leaves something under way."""
@@ -167,7 +178,7 @@ class Loop:
             except Exception as again:  # whoever listens may be what is broken
                 self._say_once(f"That could not be reported: {one_line(again)}", ERROR)
         if self._crashes % CRASHES == 0:
-            self._handling = parts.make_handling(parts.remembered.what)
+            self._handling, self._answer = parts.make_handling(parts.remembered.what), None
 
     def _say_once(self, message: str, priority: int) -> None:
         if message not in self._said:

@@ -15,7 +15,7 @@ from .._text import one_line
 from .surroundings import FINE, NO_ANSWER, NOT_ROOT, WRONG, Surroundings
 
 WITHIN = 10.0
-"""Seconds in which the service takes an order: it looks for one every four seconds, more often while an event is open."""
+"""Seconds in which the service takes an order: it looks for one every five seconds, more often while an event is open."""
 
 _LOOK_EVERY = 0.1
 

@@ -56,7 +56,7 @@ def target(here: Here, wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]
     if marked.whose == NOBODY:
         return None if tried.rests(PREPARED, here.now) else _prepare(here, wanted, wishes, named(here.facts.moment))
     if marked.is_recovering:
-        return _recover(here, still=_is_struck(here))  # what shows now begins another outage, after this one
+        return _in_recovery(here, wanted, wishes)
     if marked.is_not_recovered:
         return _after_failed_recovery(here, wanted, wishes, tried)
     if marked.is_failed:
@@ -86,6 +86,13 @@ def _after_failed_preparation(here: Here) -> Optional[Go]:
     if _may_recover(here, reverts=True):
         return _recover(here)
     return _note_down(here, [life for life in here.open if life.has_struck])
+
+
+def _in_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish]) -> Optional[Go]:
+    """What shows now begins another outage: after this one, or at once where there may be no time to wait for its end."""
+    pressing = [life for life in wanted if life.kind == "preempt" or wishes[life.key].must]
+    another = _prepare(here, pressing, wishes, named(here.facts.moment))
+    return another or _recover(here, still=_is_struck(here))
 
 
 def _after_failed_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]:
@@ -125,6 +132,7 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
         at_once=any(life.kind == "preempt" for life in lives),
         again=again and not still,
         still=still,
+        turn_round=is_new and here.marked.whose == OURS,
     )
 
 

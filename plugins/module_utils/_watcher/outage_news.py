@@ -31,11 +31,12 @@ class OutageNews:
     def take_mark(self) -> None:
         """How far it is."""
         mark, begun = self._here.marked, self._known.begun
-        if begun.name and mark.whose == NOBODY:
+        if mark.whose == NOBODY and (begun.name or self._was_recovered_unknown()):
             self._take_end()
         if mark.outage != begun.name:
             self._known.reported.pop("not_recovered", None)
         if mark.whose == OURS:
+            self._take_turn()
             self._known.begun = Begun(mark.outage, mark.phase, mark.keys)
             self._take_preparation()
             self._take_recovery()
@@ -55,11 +56,28 @@ class OutageNews:
                 here.lives[life.key] = life = life._replace(failed="")
                 self._events.tell(life, "prepared", words)
 
+    def _take_turn(self) -> None:
+        """Another outage may have taken the recovery's place before that was over."""
+        here, begun = self._here, self._known.begun
+        if begun.phase != "recovering" or here.marked.outage == begun.name:
+            return
+        lives = [life for life in here.open if here.is_marked(life)]
+        if lives:
+            over = [here.lives[key] for key in sorted(begun.keys) if key in here.lives and not here.lives[key].is_open]
+            last = max(lives, key=lambda life: life.shown)
+            words = sentences.recovery_stopped([life.event for life in over], [life.event for life in lives])
+            self._says.append(Say("recovery_stopped", words, last.event, last.notice, last.outcome, here.marked.outage))
+
     def _take_recovery(self) -> None:
         mark, reported = self._here.marked, self._known.reported
         if mark.is_not_recovered and reported.get("not_recovered") != mark.why:
             reported["not_recovered"] = mark.why
             self._say("not_recovered", sentences.not_recovered(self._why(RECOVERED)))
+
+    def _was_recovered_unknown(self) -> bool:
+        """Whether a person has had the machine recovered before it was known whose mark that was."""
+        answer = self._here.facts.answer
+        return answer is not None and answer.state == "recovered" and answer.at != self._known.answered
 
     def _take_end(self) -> None:
         """The mark is gone: by the machine's recovery, or somebody has taken it off."""

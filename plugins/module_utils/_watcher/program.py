@@ -60,6 +60,7 @@ class Program:
             "at_once": go.at_once,
             "again": go.again,
             "still": go.still,
+            "turn_round": go.turn_round,
             "take": take,
             "forced": bool(take),
             "retry_hooks": retry_hooks,

@@ -45,6 +45,7 @@ KINDS = {
     "hit_unprepared": "the event has started, and this machine was not prepared",
     "over": "the event has left the document; see outcome",
     "recovered": "this machine is in service again",
+    "recovery_stopped": "there was no time to end it before the next event: this machine is prepared for that",
     "not_recovered": "something could not be taken back",
     "taken_off": "somebody has taken off this machine's mark",
     "copied": "this machine is a copy of another one, whose mark or hold was put aside",

@@ -6,6 +6,8 @@
 Private to this collection.
 """
 
+from typing import Sequence
+
 from .._events.event import Event
 from .._events.lifecycle import CANCELLED, COMPLETED
 from .._text import listed, one_line
@@ -80,6 +82,12 @@ def failed(event: Event, why: str, is_begun: bool) -> str:
     return (
         f"This machine could not be prepared for {title(event)}: {one_line(why, 1000) or 'no reason is known'}. {then}."
     )
+
+
+def recovery_stopped(over: Sequence[Event], coming: Sequence[Event]) -> str:
+    """:arg over: what the machine was brought back from; coming: what it has to be prepared for"""
+    since = f" from {listed(map(title, over))}" if over else ""
+    return f"The recovery{since} was stopped: this machine has to be prepared for {listed(map(title, coming))}."
 
 
 def not_recovered(why: str) -> str:

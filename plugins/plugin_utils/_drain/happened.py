@@ -17,7 +17,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._errors import ScheduledEventsError
-from . import alone, elsewhere, orders
+from . import alone, orders, own_tasks
 
 
 def _begin(options: Mapping[str, Any], known: Mapping[str, Any]) -> alone.Record:
@@ -44,24 +44,30 @@ def _tick(record: alone.Record, known: Mapping[str, Any]) -> alone.Record:
     if answer.get("lost") or str(answer.get("number")) != str(number):
         answer = {"lost": answer.get("lost") or answer.get("msg") or "its task returned nothing that could be read"}
     else:
-        answer = orders.with_others(
-            answer, (known["plan"] or {}).get("steps", ()), known["rounds"], known["done"] or {}
-        )
+        steps = (known["plan"] or {}).get("steps", ())
+        own = own_tasks.came(answer, steps, record["jobs"], True, known["failure"] or {})
+        answer = orders.with_others(answer, steps, known["rounds"], own)
     after = alone.ticked(record, answer, time.monotonic())
     if not after["finished"]:
         time.sleep(after["rest"])
     return after
 
 
+def _own(answer: Mapping[str, Any], known: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """As the rounds of one task, which includes it: the file, and since when it is gone through."""
+    found = own_tasks.file(answer, known["plan"]["steps"], known["jobs"], boolean(known["allowed"]))
+    return [{"file": found, "began": max(known["ended"])}] if found else []
+
+
 _HAPPENED: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "begun": _begin,
     "ticked": _tick,
-    "asked": lambda answer, known: elsewhere.at_hand(answer, known["plan"]["steps"], known["about"]),
-    "saw": lambda hand, known: elsewhere.outcome(hand, known["result"]),
-    "cut_off": lambda hand, known: elsewhere.cut_off(hand),
-    "failed": lambda hand, known: elsewhere.failed(hand, known["result"]),
     "orders": lambda answer, known: orders.orders(answer, known["plan"]["steps"]),
-    "waits": lambda hand, known: elsewhere.waits(hand, "".join(known["about"])),
+    "own": _own,
+    # A template that nobody has evaluated is taken for a yes.
+    "own_failed": lambda answer, known: own_tasks.failed(
+        answer, known["plan"]["steps"], known["result"], known["secret"] is not False
+    ),
 }
 
 

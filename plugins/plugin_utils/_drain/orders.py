@@ -56,11 +56,11 @@ def with_others(
     """A machine's answer, with what others did for it in the same tick.
 
     :arg results: of the task whose rounds were the orders; of another call they say nothing
-    :arg own: what came of the user's own task files, in the same way
+    :arg own: what came of the user's own task file, if one was at hand
     """
     did = done(answer, steps, results) if results else {}
-    if str(own.get("number")) == str(answer["number"]):
-        did["outcomes"] = {**did.get("outcomes", {}), **own["outcomes"]}
+    for key, came in own.items():
+        did[key] = {**did.get(key, {}), **came}
     return {**answer, **did}
 
 

@@ -69,6 +69,7 @@ class Machine:
         }
         self.yes_from = 1e9
         self.put_back: set[str] = set()  # events in spite of which a person has put it back; on its disk
+        self.yes: set[str] = set()  # events to which a person has said yes: all that show from then on; on its disk
         self.yes_taken_back: set[str] = set()
         self.is_ordered = False  # to recover, by force
         self.wall_off = 0.0
@@ -133,10 +134,11 @@ class Machine:
 
     @property
     def is_out(self) -> bool:
-        """Whether nothing runs any more that a step was to stop."""
+        """Whether nothing runs any more that a step was to stop. What became one since it was prepared is none of its outage's."""
         self.program.came_to_pass()
-        noted = {entry["key"] for entry in self.mark["steps"]} if self.mark else set()
-        return not any(piece.running for piece in self.program.pieces.values() if not noted or piece.key in noted)
+        pieces = self.program.pieces
+        keys = pieces if self.mark is None else [entry["key"] for entry in self.mark["steps"]]
+        return not any(pieces[key].running for key in keys)
 
     # ---- the process ----
 
@@ -194,7 +196,8 @@ class Machine:
 
     def take_off_the_mark(self) -> None:
         """A person puts the machine back into service by hand, and removes the mark."""
-        if self.up and self.mark is not None and not self.is_held and self.clock.now > self.entered_at + 2.0:
+        has_ticked = self.clock.now > max(self.entered_at, self.stands_until) + 2.0  # by then its watcher has seen it
+        if self.up and self.mark is not None and not self.is_held and has_ticked:
             self.program.take_off()
             self.note("taken-off")
 
@@ -319,7 +322,7 @@ class Machine:
         busy = busy or self.answer is not known and (known is None or known[:3] != self.answer[:3])
         is_stuck = self.mark is not None and self.mark["phase"] == "half" and self.clock.now > self.entered_at + 20.0
         idle = not self.seen and (self.mark is None or is_stuck)
-        wait = min(self.every, 0.5) if busy else 4.0 if idle else self.every
+        wait = min(self.every, 0.5) if busy else 5.0 if idle else self.every
         if not self.is_named and self.clock.now < self.named_at:
             wait = min(wait, self.named_at - self.clock.now)  # it is woken by that
         self._wake(wait)
@@ -389,6 +392,8 @@ class Machine:
     def _facts(self) -> Any:
         facts, now = parts().facts, self.mono
         hold = facts.Hold("a freeze", "root", None, "id-another" if self.copied_hold else self.vm_id)
+        if self.clock.now >= self.yes_from:
+            self.yes.update(event.id.upper() for event in self.seen)
         return facts.Facts(
             now=now,
             moment=parts().lease.Moment(WALL + self.clock.now + self.wall_off, now - self.booted_mono, self.boot_id),
@@ -401,8 +406,7 @@ class Machine:
             answer=self.answer,
             posted=dict(self.posted),
             hold=hold if self.within("hold") or self.copied_hold else None,
-            yes=(frozenset(event.id.upper() for event in self.seen) if self.clock.now >= self.yes_from else frozenset())
-            - self.yes_taken_back,
+            yes=frozenset(self.yes - self.yes_taken_back),
             steps={},
             going_down=self.going_down,
             settled=now - self.booted_mono >= self.settles,

@@ -70,11 +70,12 @@ class Judge:
             self._say_wrong("turn", at, seer, f"{key} was approved although {why}")
         for other in self.events.values():
             alone = other.resources == [machine.name]
-            noticed = other.id in seer.ever_seen or (other.left or 0.0) - other.shown > 12.0
+            noticed = other.id in seer.ever_seen or seer.seconds_felt(other.shown, other.left or 0.0) > 12.0
             if (
                 not alone
                 and other.type != ADVICE
                 and noticed
+                and other.id not in seer.look  # a document that is late shows it still
                 and other.left is not None
                 and 0 <= at - other.left < seer.settings.turn_after - BLIP
                 and other.shown < at
@@ -127,7 +128,7 @@ class Judge:
         for event in seer.mark_events:
             gone_for = at - seer.last_seen.get(event, -1e9)
             known = self.events.get(event)
-            if event in seer.failed or seer.is_put_back(event, at):
+            if event in seer.failed or event in seer.going_back or seer.is_put_back(event, at):
                 continue
             if known and known.is_open_at(at):
                 self._say_wrong("early", at, seer, f"{key} was taken back, and {event} was not over")
@@ -148,7 +149,7 @@ class Judge:
             if seer.recoveries_told > seer.recoveries + self.forgot[seer.name]:
                 self._say_wrong("claim", at, seer, "it was said to be recovered and bore its mark")
             return
-        if happened == "taken_off" and not seer.was_taken_off:
+        if happened == "taken_off" and not (seer.was_taken_off or seer.remembers_its_mark):
             self._say_wrong("claim", at, seer, "somebody was said to have taken off the mark, and nobody had")
         if event is None and key:
             self._say_wrong("copy", at, seer, f"{happened} was said of {key}, which is another machine's")
@@ -165,6 +166,8 @@ class Judge:
             self._say_wrong("claim", at, seer, f"{key} was said to be over before it was")
         # It may have stood still, and nothing says so; or answers took so long that a short event fits in between.
         knows_when = not seer.clock_is_wrong and at - seer.slow_at > 30.0
+        if event.started is not None and event.left is not None:
+            knows_when = knows_when and not seer.fits_between_looks(key, event.started, event.left)
         if line["outcome"] == "cancelled" and event.started is not None and knows_when:
             self._say_wrong("claim", at, seer, f"{key} was said to be cancelled and had started")
         if line["outcome"] == "completed" and event.started is None:
@@ -218,6 +221,7 @@ class Judge:
             if due and at - since > SLACK + 1.0:
                 self._say_wrong("due", at, seer, f"nothing is done for {key} since {since:.1f}")
                 seer.due_since[key] = at + 100
+        self._in_a_recovery(at, seer)
         serves = any(seer.is_back_in_service(key, at) for key in seer.look)
         seer.serving_since = min(seer.serving_since, at) if serves else 1e9
         if at - seer.serving_since > 2 * SLACK:
@@ -226,6 +230,20 @@ class Judge:
         for key in [key for key in (*seer.ready_since, *seer.due_since) if key not in seer.look]:
             seer.ready_since.pop(key, None)
             seer.due_since.pop(key, None)
+
+    def _in_a_recovery(self, at: float, seer: Witness) -> None:
+        """A Preempt that shows in the middle of a recovery is prepared for in time, if that can be."""
+        for key in seer.look:
+            if self.events[key].type == "Preempt" and seer.phase == "recovering" and seer.is_neglected(key, at):
+                seer.pressed.setdefault(key, at)
+        for key, since in list(seer.pressed.items()):
+            if key not in seer.look or seer.look[key][0] == "Started" or seer.is_prepared(key):
+                del seer.pressed[key]
+            elif at - since > seer.takes() + SLACK + 1.0:
+                self._say_wrong(
+                    "in-time", at, seer, f"{key} has shown in a recovery, and there was time to prepare for it"
+                )
+                del seer.pressed[key]
 
     def _at_the_end(self, seer: Witness) -> None:
         machine, now = seer.machine, self.life.clock.now
@@ -237,6 +255,9 @@ class Judge:
             return
         if any(event.is_open for event in self.events.values()):
             return
+        limit = max((piece.limit for piece in machine.program.pieces.values()), default=0.0)
+        if seer.phase == "recovering" and now - seer.begun_at < limit + SLACK:
+            return  # what was begun has its time yet
         if not seer.says_not_recovered:
             self._say_wrong("ends", now, seer, f"it bears its mark ({machine.mark['phase']}), and nobody says why")
         elif all(_can_be_undone(piece) for piece in machine.program.pieces.values()):

@@ -156,6 +156,11 @@ FAULTS = {
     "letters": Fault("early", "ids differ by their letters", [("here", "Here.is_marked", _minds_letters)]),
     "run": Fault("held", "a run's mark is none", [("marked", "OTHERS", _is("nobody"))]),
     "twice": Fault("told", "what was told is told again", [("event_news", "EventNews.tell", _forgets_that_it_told)]),
+    "waits": Fault(
+        "in-time",
+        "what has to be prepared for now waits for the end of a recovery",
+        [("outage", "_in_recovery", lambda real: lambda here, _wanted, wishes: real(here, [], wishes))],
+    ),
     "put-back": Fault(
         "stays",
         "nobody minds that a person has put the machine back",

@@ -37,6 +37,11 @@ def merged(events: list[str], more: tuple[str, ...]) -> list[str]:
     return [*events, *(event for event in more if event.upper() not in known)]
 
 
+def _tries(entry: dict[str, Any]) -> int:
+    """Of this outage."""
+    return int(entry["tries"] - entry.get("before", 0))
+
+
 class Job(NamedTuple):
     """What was begun. It goes on whatever becomes of the watcher, and ends with the machine."""
 
@@ -113,6 +118,8 @@ class Program:
                 return "refused", "nothing new may be begun"
             if act.left <= 0 or self.machine.lacks_case():
                 return "failed", "nothing was begun"
+        if act.turn_round and self.mark is not None and self.mark["phase"] in ("recovering", "half"):
+            self._turn_round(act)
         self._take(act)
         if act.at_once and not act.still:
             for entry in [
@@ -136,6 +143,27 @@ class Program:
                 return "failed", f"{key} failed"
         self._write(phase="prepared")
         return "prepared", ""
+
+    def _turn_round(self, act: Any) -> None:
+        """Another outage takes over what a recovery has left: what is under way is ended, hooks are to be run anew."""
+        assert self.mark is not None
+        steps = []
+        for entry in self.mark["steps"]:
+            if entry["state"] in (BEGUN, TAKING_BACK):
+                direction = "do" if entry["state"] == BEGUN else "undo"
+                self.machine.end_job(self.jobs, (entry["key"], direction, entry["tries"]))
+            entry = {**entry, "before": entry["tries"]}  # a hook's tries are counted for each outage
+            if entry["kind"] == "recover":
+                steps.append({**entry, "state": DONE})
+            elif entry["kind"] == "prepare" or entry["state"] == TAKEN_BACK:
+                steps.append({**entry, "state": WAITING})
+            elif entry["state"] in (WAITING, DONE):
+                steps.append(entry)
+            else:  # perhaps done
+                limit = min(self.pieces[entry["key"]].limit, act.left)
+                again = {"state": BEGUN, "tries": entry["tries"] + 1, "limit": limit, "began": self.machine.mono}
+                steps.append({**entry, **again})
+        self._write(steps=steps, phase="preparing", events=merged(self.mark["events"], act.events), note=act.note)
 
     def _take(self, act: Any) -> None:
         mark = self.mark or {
@@ -253,11 +281,11 @@ class Program:
         good, bad = (DONE, FAILED) if direction == "do" else (TAKEN_BACK, NOT_TAKEN_BACK)
         if job is None:  # cut off before it could begin
             if not act.still:
-                self._start(key, direction, "first" if entry["tries"] == 1 else "cut off")
+                self._start(key, direction, "first" if _tries(entry) == 1 else "cut off")
             return False
         is_hook = entry["kind"] != "step"
         if job.cut:
-            if entry["kind"] == "prepare" or (entry["kind"] == "recover" and entry["tries"] > 1):
+            if entry["kind"] == "prepare" or (entry["kind"] == "recover" and _tries(entry) > 1):
                 self._put(key, state=bad)
                 return True
             if not act.still:

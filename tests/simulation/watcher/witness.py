@@ -20,6 +20,7 @@ class Witness:
         self.name, self.settings = machine.name, machine.first_settings
         self.look: dict[str, tuple[str, float, tuple[str, ...]]] = {}
         self.looked = -1e9
+        self.looks: list[tuple[float, set[str]]] = []  # when each was, and which events it showed
         self.has_looked_since_boot = True
         self.ever_seen: set[str] = set()
         self.last_seen: dict[str, float] = {}
@@ -39,15 +40,21 @@ class Witness:
         self.ready_since: dict[str, float] = {}
         self.due_since: dict[str, float] = {}
         self.serving_since = 1e9
+        self.pressed: dict[str, float] = {}  # Preempts that it was first shown in a recovery, and since when
         self.going_down = False
         self.machine_booted = -500.0
         self.recoveries = self.recoveries_told = 0
         self.says_not_recovered = False
         self.forced_at: dict[str, float] = {}  # events in spite of which a person has put it back
         self.is_forced = False  # that is being done
+        self.going_back: set[str] = set()  # events in spite of which a recovery was begun: it goes on, yes or not
         self.is_held = False
         self.was_taken_off = False
+        self.begun_at = -1e9  # when a hook or a step last was
+        self.unmarked_at = -1e9  # when it last was recovered
+        self.remembers_its_mark = False  # the last that could be remembered is of before that
         self.was_slow, self.slow_at = False, -1e9  # the last answer; and when one last was
+        self.stills: list[tuple[float, float]] = []  # from when to when nothing told that it stood still
         self.unfelt = 0.0  # seconds since the last look for which it stood still, its clocks too
         self.made: float | None = None  # when its document was, where it says so
 
@@ -86,6 +93,7 @@ class Witness:
             self.resources.setdefault(key, set()).update(names)
             self.longest_notice.setdefault(key, not_before - at)
         self.look, self.looked, self.has_looked_since_boot = now, at, True
+        self.looks.append((at, set(now)))
 
     def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
         return entry[0] != "Advisory" and any(name != self.name for name in entry[2])
@@ -93,13 +101,17 @@ class Witness:
     def _watching(self, line: dict[str, Any]) -> None:
         if line["forgets"]:
             self.looked = -1e9
-            self.first_notice.clear()
-        self.looked = min(self.looked, line["kept"])
+            # Those of its own events stand in the mark.
+            self.first_notice = {key: self.first_notice[key] for key in self.mark_events if key in self.first_notice}
+        self.remembers_its_mark = not line["forgets"] and line["kept"] < self.unmarked_at
+        # What it remembers is of the last look before it last could write that down.
+        self.looked = min(self.looked, max((at for at, _keys in self.looks if at <= line["kept"]), default=-1e9))
         self._begin_anew()
 
     def _begin_anew(self) -> None:
         self.ready_since.clear()
         self.due_since.clear()
+        self.pressed.clear()
         self.serving_since = 1e9
 
     def _killed(self, line: dict[str, Any]) -> None:
@@ -119,6 +131,8 @@ class Witness:
         if not line["counts"]:
             self.unfelt += line["seconds"]
             self.clock_is_wrong = not self.machine.dates
+            if not self.machine.dates:
+                self.stills.append((line["at"], line["at"] + line["seconds"]))
 
     def _held(self, line: dict[str, Any]) -> None:
         self.is_held = True
@@ -152,12 +166,19 @@ class Witness:
     def _mark(self, line: dict[str, Any]) -> None:
         if line["phase"] == "prepared" and self.phase != "prepared":
             self.prepared_at = line["at"]
+        if line["phase"] != "recovering":
+            self.going_back = set()
+        elif self.phase != "recovering":
+            self.going_back = {event for event in line["events"] if self.is_put_back(event, line["at"])}
         self.phase, self.mark_events = line["phase"], line["events"]
         self.is_forced = self.is_forced and self.phase != "half"
 
     def _unmarked(self, line: dict[str, Any]) -> None:
-        self.phase, self.mark_events = "", []
+        self.phase, self.mark_events, self.unmarked_at = "", [], line["at"]
         self.says_not_recovered = self.is_forced = False
+
+    def _begun(self, line: dict[str, Any]) -> None:
+        self.begun_at = line["at"]
 
     def _posting(self, line: dict[str, Any]) -> None:
         self.posted[line["event"]] = line["at"]
@@ -176,6 +197,18 @@ class Witness:
 
     def is_put_back(self, key: str, at: float) -> bool:
         return key in self.forced_at and not self._has_yes(key, at)
+
+    def fits_between_looks(self, key: str, begins: float, ends: float) -> bool:
+        """Whether no look showed the event in that time, and the watch counts as unbroken all the same."""
+        before = [at for at, _keys in self.looks if at <= begins]
+        after = [at for at, _keys in self.looks if at >= ends]
+        was_shown = any(begins < at < ends and key in keys for at, keys in self.looks)
+        return bool(before and after) and not was_shown and after[0] - before[-1] <= BROKEN
+
+    def seconds_felt(self, begins: float, ends: float) -> float:
+        """How long that was by the machine's own clock, where nothing else tells it the time."""
+        unfelt = sum(max(0.0, min(ends, until) - max(begins, since)) for since, until in self.stills)
+        return ends - begins - unfelt
 
     def _in(self, what: str, at: float) -> bool:
         return any(begins <= at < ends for begins, ends in self.machine.windows[what])
@@ -275,6 +308,14 @@ class Witness:
         wanted = self.look[key][0] == "Scheduled" and not self.is_put_back(key, at)
         return wanted and self.is_prepared(key) and not self.is_out and settled and can_act
 
+    def takes(self) -> float:
+        """Seconds in which the machine is prepared, if it is let; endless where something would not end well at once."""
+        pieces = [piece for piece in self.machine.program.pieces.values() if piece.kind != "recover"]
+        if any(code for piece in pieces for _seconds, code in piece.does):
+            return 1e9
+        first = {kind: [piece.does[0][0] for piece in pieces if piece.kind == kind] for kind in ("prepare", "step")}
+        return sum(first["step"]) + max(first["prepare"], default=0.0)
+
     def is_neglected(self, key: str, at: float) -> bool:
         """Whether it should be prepared for by now, and nobody has begun."""
         status, not_before, _names = self.look[key]
@@ -286,7 +327,7 @@ class Witness:
             and self.name in self.resources[key]
             and self._is_due(key, left + 1.0)
             and left > 1.0
-            and self.phase in ("", "preparing", "prepared")
+            and (self.phase in ("", "preparing", "prepared") or (self.phase == "recovering" and not self.is_forced))
             and key not in self.mark_events
             and key not in self.failed
             and not self.is_put_back(key, at)

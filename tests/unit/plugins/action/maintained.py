@@ -11,6 +11,7 @@ import urllib.request
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import emulator, start
 
 ASK, OTHERS, DECIDE = TICKS = ["Tick | Ask the machines", "Tick | Have others do their part", "Tick | Decide"]
+OWN = "Tick | Go through the user's own tasks"
 WAIT = "Wait | Look for new events, and decide"
 LOOPS = {"Go on", "Go on with them, or end", "Name who takes part"}
 

@@ -94,18 +94,27 @@ def test_steps_that_can_not_be_run_are_said():
     assert record["finished"] and record["result"]["message"] == "no such file."
 
 
-def test_a_step_that_others_do():
-    made = plan([dict(COMMAND, delegate_to="lb1")])
+def test_a_step_of_the_users_own_tasks(tmp_path):
+    (tmp_path / "own.yml").touch()
+    path = str(tmp_path / "own.yml")
+    made = plan([{"type": "tasks", "do": path}])
     key = made["steps"][0]["key"]
     entry = {"key": key, "before": None, "tries": 1, "by": "r1"}
     mark = {"since": "2026-11-22T10:00:00Z", "holder": {"run": "r1"}, "steps": [entry]}
-    asked = {"elsewhere": {"key": key, "direction": "do", "begun": "True", "left": "7"}, "mark": mark}
-    hand = drain_record.drain_record(asked, "asked", plan=made)
-    assert hand["step"]["delegate_to"] == "lb1" and hand["left"] == 7.0
-    assert drain_record.drain_record(hand, "saw", result={})["state"] == "done"
-    assert "nobody knows how it ended" in drain_record.drain_record(hand, "cut_off")["note"]
-    assert drain_record.drain_record(hand, "failed", result={"msg": "no"})["note"] == "lb1: no"
-    assert drain_record.drain_record(hand, "waits", about=["later"])["note"] == "later"
+    asked = {"number": 1, "elsewhere": {"key": key, "direction": "do", "begun": "True", "left": "7"}, "mark": mark}
+    rounds = drain_record.drain_record(asked, "own", plan=made, ended=[3.0, 5.0, 4.0])
+    assert rounds == [{"file": path, "began": 5.0}]
+    assert drain_record.drain_record(asked, "own", plan=made, ended=[3.0], allowed="False") == []
+    failure = drain_record.drain_record(asked, "own_failed", plan=made, result={"msg": "no"})
+    assert failure["outcome"]["note"] == "no"
+    for secret in (True, "{{ is_secret }}"):
+        kept = drain_record.drain_record(asked, "own_failed", plan=made, result={"msg": "password"}, secret=secret)
+        assert "password" not in kept["outcome"]["note"]
+    record = drain_record.drain_record(OPTIONS, "begun", plan=made)
+    record["call"]["number"] = 1
+    answer = {**asked, "lost": "", "answers": [{"state": "preparing", "steps": []}]}
+    record = drain_record.drain_record(record, "ticked", result=answer, plan=made, failure=failure)
+    assert record["outcomes"] == {key: failure["outcome"]} and list(record["jobs"].values()) == ["ran"]
 
 
 def test_something_that_can_not_happen():

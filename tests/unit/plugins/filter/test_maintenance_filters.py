@@ -14,6 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_p
 from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_record import maintenance_record
 from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_timeline import maintenance_timeline
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _ticking
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
 
 # As a template of an old ansible-core hands them over: numbers and truth values are texts.
@@ -98,18 +99,21 @@ def test_who_has_left_the_play_is_lost_whatever_its_last_answer_was():
     assert "has left the play" in record["hosts"]["web2"]["lost"] and not record["finished"]
 
 
-def test_what_came_of_own_tasks_comes_with_the_answer_to_the_same_call():
+@pytest.mark.parametrize("apart, allowed, state", [(0, True, "failed"), (1, True, "done"), (0, False, "pending")])
+def test_what_came_of_own_tasks_comes_with_the_answer_to_the_same_call(apart, allowed, state):
     record = begun("web1")
-    answer = ticking.answers(record)["web1"]
-    for number, outcomes in (
-        (answer["number"], {"haproxy h": {"state": "done", "note": ""}}),
-        (answer["number"] - 1, {}),
-    ):
-        done = {"number": number, "outcomes": {"haproxy h": {"state": "done", "note": ""}}}
-        found = {"__maintain_answer": answer, "__drain_own_tasks": done, "__drain_plan": {"steps": []}}
-        hostvars = {"web1": found}
-        after = maintenance_record(record, "ticked", hostvars=hostvars, present=["web1"])
-        assert after["hosts"]["web1"]["outcomes"] == outcomes
+    record["todo"]["tasks_allowed"] = ["web1"] if allowed else []
+    step = {"key": "tasks own.yml", "type": "tasks", "do": "/own.yml"}
+    mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [{"key": step["key"], "before": None, "tries": 1}]}
+    asked = {"key": step["key"], "direction": "do", "begun": True, "left": 60.0}
+    answer = {**ticking.answers(record)["web1"], "elsewhere": asked, "mark": mark}
+    attempt = f"12:00 {step['key']} do 1"
+    failed = {"state": "failed", "note": "no", "direction": "do"}
+    failure = {"number": answer["number"] - apart, "attempt": attempt, "outcome": failed}
+    found = {"__maintain_answer": answer, "__drain_failure": failure, "__drain_plan": {"steps": [step]}}
+    brought = _ticking.answers(record, {"web1": found}, ["web1"])["web1"]
+    assert brought["outcomes"][step["key"]]["state"] == state
+    assert brought["jobs"] == {attempt: "ran" if allowed else "waits"}
 
 
 @pytest.mark.parametrize("apart, before", [(0, {"haproxy h": {"servers": {"lb1/www": "UP"}}}), (1, {})])

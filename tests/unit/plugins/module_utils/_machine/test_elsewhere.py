@@ -78,6 +78,19 @@ def test_pending_is_asked_about_until_its_limit(machine):
     assert "2 sessions left" in answer["why"]
 
 
+@pytest.mark.parametrize("to, words", [("prepared", "preparing"), ("recovered", "recovering")])
+def test_a_start_of_the_machine_takes_no_time_from_what_others_do(machine, to, words):
+    machine.go(before={SERVICE: {"ran": True}})
+    machine.go(to)
+    machine.boot_id = "boot-2"
+    answer = machine.go(to, outcomes={SERVICE: {"state": "pending"}})
+    limit = 60.0 if to == "prepared" else 40.0
+    assert (answer["state"], answer["elsewhere"]["left"]) == (words, limit)
+    machine.clock.sleep(limit + 30)
+    answer = machine.go(to, outcomes={SERVICE: {"state": "pending"}})
+    assert answer["state"] != words
+
+
 def test_a_failure_elsewhere_fails_the_preparation(machine):
     machine.go(before={SERVICE: {"ran": True}})
     answer = machine.go(outcomes={SERVICE: {"state": "failed", "note": "lb1: unreachable"}})

@@ -22,8 +22,9 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     hook,
     step,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import LONG
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import LONG, until
 
+TURN = {"turn_round": True, "events": ["E2"], "note": {"outage": "another"}}  # beside: prepared
 PLACES_THERE, PLACES_BACK = 39, 61  # where the program can be killed that goes the whole way
 KEEPERS_PLACES = 8  # and where what keeps a hook can
 OTHERS = ("link", "unlink", "replace", "fsync")  # between any two changes of a file
@@ -57,7 +58,8 @@ class Real(Machine):
 
     def _hook(self, folder, name, phase):
         path = folder / "files" / name
-        path.write_text(f"#!/bin/sh\necho {phase} {name} $AZURE_MAINTENANCE_ATTEMPT >> {self.journal_file}\n")
+        said = f"echo {phase} {name} $AZURE_MAINTENANCE_ATTEMPT >> {self.journal_file}"
+        path.write_text(f"#!/bin/sh\n{said}\n[ ! -e {folder}/{name}-hangs ] || exec sleep 600\n")
         path.chmod(0o755)
         return hook(name, phase, path=str(path), context={})
 
@@ -76,7 +78,7 @@ class Real(Machine):
     def journal(self):
         return self.journal_file.read_text().splitlines() if self.journal_file.exists() else []
 
-    def life(self, place, to, monkeypatch):
+    def life(self, place, to, monkeypatch, **more):
         """Calls in a process of its own until it is killed at the n-th place; whether it came to its end before that."""
         pid = os.fork()
         if not pid:
@@ -85,7 +87,7 @@ class Real(Machine):
                 original = getattr(os, name)
                 monkeypatch.setattr(os, name, lambda *args, of=original, **more: self.place() or of(*args, **more))
             try:
-                self.goes(to)
+                self.goes(to, **more)
             finally:
                 os._exit(0)
         self.number += 1000
@@ -102,11 +104,11 @@ class Real(Machine):
                         (os.killpg if name == "work" else os.kill)(note["pid"], signal.SIGKILL)
         self.boot_id += "+"
 
-    def goes(self, to):
+    def goes(self, to, **more):
         """The answer at the end of as many calls as it takes."""
         end = time.monotonic() + LONG
         while True:
-            answer = self.go(to)
+            answer = self.go(to, **more)
             if answer["state"] not in ("preparing", "recovering"):
                 return answer
             assert time.monotonic() < end, answer
@@ -132,6 +134,21 @@ def test_the_program_is_killed_anywhere_on_the_way_back(machine, monkeypatch, pl
     assert machine.goes("recovered")["state"] == "recovered"
     assert machine.journal == THERE + BACK
     assert sorted(path.name for path in machine.folder.iterdir()) == ["lock"]
+
+
+@pytest.mark.parametrize("place", range(1, PLACES_THERE + 20, 2))
+def test_the_program_is_killed_anywhere_where_another_outage_takes_the_place_of_a_recovery(
+    machine, monkeypatch, tmp_path, place
+):
+    machine.goes("prepared")
+    (tmp_path / "10-c-hangs").touch()
+    until(lambda: machine.go("recovered") and BACK[1] in machine.journal)
+    machine.life(place, "prepared", monkeypatch, **TURN)
+    assert machine.goes("prepared", **TURN)["state"] == "prepared"
+    assert machine.journal == THERE + BACK[:2] + THERE
+    (tmp_path / "10-c-hangs").unlink()
+    assert machine.goes("recovered")["state"] == "recovered"
+    assert machine.journal == THERE + BACK[:2] + THERE + BACK
 
 
 @pytest.mark.parametrize("place", [16, 19, 23, 29])

@@ -139,7 +139,9 @@ class Story:
             "since": iso_utc(WALL + self.at),
             "phase": "preparing",
         }
-        if self.go:
+        phase = said if isinstance(said, str) else said.get("phase", mark["phase"])
+        is_yet_to_turn = self.go and self.go.turn_round and phase in ("recovering", "half")
+        if self.go and not is_yet_to_turn:
             mark = dict(mark, note=json.loads(json.dumps(self.go.note)))
             mark["events"] = list(dict.fromkeys([*mark["events"], *self.go.events]))
         said = {"phase": said} if isinstance(said, str) else dict(said)
@@ -192,7 +194,7 @@ def words(act):
     if isinstance(act, Say):
         return " ".join(filter(None, ["say", act.happened, act.event.event_id if act.event else "", act.outcome]))
     if isinstance(act, Go):
-        flags = [name.replace("_", " ") for name in ("at_once", "again", "still") if getattr(act, name)]
+        flags = [name.replace("_", " ") for name in ("at_once", "again", "still", "turn_round") if getattr(act, name)]
         return " ".join(["go", act.to, *act.events, *flags])
     if isinstance(act, Approve):
         return " ".join(["approve", *act.events])

@@ -46,6 +46,20 @@ def test_a_look_that_has_it_in_between_begins_anew():
     assert life.missed(one, 166.0, 166.0, BEGIN, 1.0).is_open
 
 
+def test_two_looks_with_nobody_looking_in_between_end_nothing():
+    one = life.missed(shown(), 160.0, 160.0, BEGIN, 1.0)
+    one = life.missed(one, 190.0, 190.0, BEGIN, 30.0)
+    assert one.is_open
+    assert life.missed(one, 194.9, 194.9, BEGIN, 1.0).is_open
+    assert not life.missed(one, 195.0, 195.0, BEGIN, 1.0).is_open
+
+
+def test_where_looks_are_always_rare_a_third_one_ends_it():
+    one = life.missed(shown(), 160.0, 160.0, BEGIN, 60.0)
+    one = life.missed(one, 220.0, 220.0, BEGIN, 60.0)
+    assert one.is_open and not life.missed(one, 280.0, 280.0, BEGIN, 60.0).is_open
+
+
 @pytest.mark.parametrize(
     "changes, wall, gap, outcome",
     [

@@ -238,6 +238,16 @@ def test_a_tick_that_fails_is_not_the_last_one(played):
     assert played.told[-1].message == "fine"
 
 
+def test_begun_anew_it_hears_no_old_answer_as_a_new_one(played):
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    for _each in range(CRASHES):
+        played.tick(ValueError("what"))
+    played.tick(Say("x", "fine"))
+    before, after = played.handlings[-2:]
+    assert before.facts[-1].answer is not None and after.facts[-1].answer is None
+
+
 def test_nor_one_in_which_it_can_not_even_be_told(played):
     def fails(say, identity):
         raise OSError("the disk is full")
@@ -419,6 +429,32 @@ def test_recover_by_force_when_it_is_over_says_no_more(played):
     played.tick(PREPARE)
     played.metadata.shows()
     assert given(played, "recover", force=True) == (True, "The machine is recovered.")
+
+
+ANOTHER = Go("prepared", 20.0, ("ID-2",), {"outage": "o2", "types": {"ID-2": "Preempt"}}, ("preempt",), turn_round=True)
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_recover_and_another_event_shows_before_that_is_over(played, force):
+    """What has to be prepared for now goes first, unless the order was forced."""
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    played.metadata.shows()
+    begin, check = played.hand.begin, played.hand.check
+    played.hand.begin = played.hand.check = lambda piece: begin(piece)._replace(state=PENDING)
+    name = orders.place(str(played.state), "recover", force=force)
+    played.tick(RECOVER)
+    played.hand.begin, played.hand.check = begin, check
+    assert ordered(played, name) is None
+    played.tick(ANOTHER)
+    if force:
+        assert ordered(played, name) == (True, "The machine is recovered.")
+        assert not (played.state / "mark.json").exists()
+        return
+    done, outcome = ordered(played, name)
+    assert not done and outcome.endswith("it has to be prepared for ID-2.")
+    mark = json.loads((played.state / "mark.json").read_text())
+    assert (mark["phase"], mark["events"], mark["note"]) == ("prepared", ["ID-1", "ID-2"], ANOTHER.note)
 
 
 def test_what_can_not_be_noted_is_not_begun(played, monkeypatch):

@@ -217,6 +217,32 @@ def test_a_power_cut_in_the_middle_of_a_recover_hook(machine):
     assert machine.hooks() == [PREPARED, RECOVERED, RECOVERED]
 
 
+@pytest.mark.parametrize("is_killed", [False, True], ids=["", "killed meanwhile"])
+def test_a_preempt_in_the_middle_of_a_recovery(machine, is_killed):
+    """What came up is in service again: it is drained once more before the machine is taken away."""
+    machine.write(steps=[noting(machine)], hook_limit=60, approve="never")
+    event = prepared(machine)
+    machine.hook("recover", "10-a", f"[ -e {machine.folder}/go ] || exec sleep 60")
+    machine.cancel(event)
+    until(lambda: RECOVERED in machine.hooks())
+    if is_killed:
+        machine.processes[-1].kill()
+        machine.processes[-1].wait()
+    preempt = machine.event(type="Preempt", notice=30)
+    if is_killed:
+        machine.start()
+    until(lambda: machine.hooks() == [PREPARED, RECOVERED, PREPARED] and machine.does("prepared"), 25)
+    (shown,) = machine.world.document()["Events"]
+    assert shown["EventStatus"] == "Scheduled", "it was in time"
+    assert machine.lines()[2] == f"prepare 10-a {preempt}" and steps(machine) == ["do", "undo", "do"]
+    assert "recovery_stopped" in machine.happened() and "not_recovered" not in machine.happened()
+    (machine.folder / "go").touch()
+    machine.cancel(preempt)
+    back(machine)
+    assert machine.hooks() == [PREPARED, RECOVERED, PREPARED, RECOVERED]
+    assert steps(machine) == ["do", "undo", "do", "undo"]
+
+
 # --- disk and state ---
 
 

@@ -183,7 +183,8 @@ def test_what_others_did_and_what_came_of_own_tasks_come_together():
     steps, asked = commanded()
     pending = {"state": "pending", "note": "", "direction": "do"}
     results = came(orders.orders(asked, steps), {"outcome": pending, "job": "j1"})
-    own = {"number": "7", "outcomes": {"own": {"state": "done"}}}
+    own = {"outcomes": {"own": {"state": "done"}}, "jobs": {"own 1": "ran"}}
     found = orders.with_others(asked, steps, results, own)
     assert found["outcomes"] == {steps[0]["key"]: pending, "own": {"state": "done"}} and found["mark"] == asked["mark"]
-    assert "outcomes" not in orders.with_others(asked, steps, [], dict(own, number=6))
+    assert list(found["jobs"].values()) == ["j1", "ran"]
+    assert "outcomes" not in orders.with_others(asked, steps, [], {})

@@ -1,0 +1,95 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The user's own task file of a step, which only Ansible itself can go through: which one in a tick, and what came of it. Pure.
+
+Private to this collection.
+
+Ansible says when a task failed, and nothing when all went well. So the file of a tick has come to its end where no failure was noted
+for it: one that did not even begin is a failure, too, and a machine that is lost in it is in the play no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from ...module_utils._steps.step_type import Step, TaskResult
+from ...module_utils._steps.types import type_of
+from . import elsewhere
+
+RAN, WAITS, CUT_OFF = "ran", "waits", "cut off"
+"""What a run has gone about, by attempt."""
+TOO_SHORT = "the time until another event is too short for it"
+
+
+class Failure(TypedDict):
+    """That a task of the file failed."""
+
+    number: int
+    attempt: str
+    outcome: elsewhere.Outcome
+
+
+def file(answer: Mapping[str, Any], steps: Sequence[Step], jobs: Mapping[str, Any], allowed: bool) -> str:
+    """The file that is gone through in this tick; "" for none.
+
+    :arg answer: of the machine
+    :arg steps: of its plan
+    :arg jobs: of this run, by attempt
+    :arg allowed: whether there is the time for it
+    """
+    hand = _at_hand(answer, steps, jobs)
+    return str(hand["step"][hand["direction"]]) if hand and not _known(hand, jobs, allowed) else ""
+
+
+def failed(answer: Mapping[str, Any], steps: Sequence[Step], result: TaskResult, secret: bool) -> Failure:
+    """What is noted where a task of the file failed.
+
+    :arg secret: whether the task is not to be shown
+    """
+    hand = elsewhere.at_hand(answer, steps)
+    hand["step"] = {**hand["step"], "no_log": secret}
+    return {"number": answer["number"], "attempt": hand["attempt"], "outcome": elsewhere.failed(hand, result)}
+
+
+def came(
+    answer: Mapping[str, Any],
+    steps: Sequence[Step],
+    jobs: Mapping[str, Any],
+    allowed: bool,
+    failure: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The ``outcomes`` that are handed on to the machine, and the ``jobs`` that the next tick has to know.
+
+    :arg failure: the last one that was noted; of another call it says nothing
+    """
+    hand = _at_hand(answer, steps, jobs)
+    if not hand:
+        return {}
+    attempt = hand["attempt"]
+    outcome = _known(hand, jobs, allowed)
+    job = RAN
+    if outcome:
+        job = WAITS if outcome["state"] == "pending" else CUT_OFF
+    elif (str(failure.get("number")), failure.get("attempt")) == (str(answer["number"]), attempt):
+        outcome = failure["outcome"]
+    return {
+        "outcomes": {hand["key"]: outcome or elsewhere.outcome(hand, {})},
+        "jobs": {attempt: job},
+    }
+
+
+def _at_hand(answer: Mapping[str, Any], steps: Sequence[Step], jobs: Mapping[str, Any]) -> elsewhere.AtHand | None:
+    key = (answer.get("elsewhere") or {}).get("key")
+    if not any(step["key"] == key and type_of(step["type"]).own for step in steps):
+        return None
+    return elsewhere.at_hand(answer, steps, jobs)
+
+
+def _known(hand: elsewhere.AtHand, jobs: Mapping[str, Any], allowed: bool) -> elsewhere.Outcome | None:
+    """What is known of it without going through the file."""
+    began_here = hand["begun"] or jobs.get(hand["attempt"]) in (RAN, WAITS)
+    if hand["direction"] == "do" and not began_here:
+        return elsewhere.cut_off(hand)
+    return None if allowed else elsewhere.waits(hand, TOO_SHORT)

@@ -1,0 +1,154 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A whole run of role maintain whose steps are the user's own task files: which of them were gone through, and what its ticks print."""
+
+import re
+import sys
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.maintained import (
+    ASK,
+    DECIDE,
+    OWN,
+    WAIT,
+    happened,
+    maintained,
+    tasks_of,
+    ticks_of,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import MAINTAIN
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import playbook
+
+NAMES = ("linux1", "linux2", "linux3")
+HOSTS = "".join(f"{name} ansible_connection=local ansible_python_interpreter={sys.executable}\n" for name in NAMES)
+SCENARIO = {
+    "settings": {"rate_limit": 0},
+    "vms": [{"name": name, "scope": "web"} for name in NAMES],
+    "events": [],
+}
+EVENT = {"type": "Reboot", "resources": ["linux1", "linux2"], "notice": 900, "tail": 10}
+FILE = """
+- name: Note who it is
+  ansible.builtin.lineinfile:
+    path: "{{ notes }}"
+    line: "{{ inventory_hostname }} WORD {{ drain_timeout }}"
+    create: true
+    mode: "0600"
+  throttle: 1
+
+- name: See to it
+  ansible.builtin.command: "true"
+  changed_when: false
+"""
+THEIRS = ["Note who it is", "See to it"]
+FAILS = """
+- name: Steps of the user's own tasks that fail on one machine
+  hosts: linux1:linux2
+  gather_facts: false
+  ignore_unreachable: true
+  tasks:
+    - name: Prepare
+      ansible.builtin.include_role:
+        name: cloudops.azure_maintenance.drain
+        tasks_from: prepare
+      vars:
+        drain_fail: false
+        drain_become: false
+
+    - name: Show what came of it
+      ansible.builtin.debug:
+        msg: "{{ inventory_hostname }} said: {{ drain_result.message }}"
+  handlers:
+    - name: Reload
+      ansible.builtin.command: "false"
+      when: inventory_hostname == 'linux1'
+"""
+SECRET = """
+- name: Fail
+  ansible.builtin.fail:
+    msg: the password
+  when: inventory_hostname == 'linux1'
+  no_log: true
+"""
+NOTIFIES = """
+- name: Change something
+  ansible.builtin.command: "true"
+  notify: Reload
+"""
+HANGS = """
+- name: Wait
+  ansible.builtin.command: sleep {{ 61 if inventory_hostname == 'linux1' else 0 }}
+"""
+
+
+@pytest.fixture(scope="module")
+def owned(tmp_path_factory):
+    """What was printed, and the notes of the user's tasks; both machines have the same file first, and then each another."""
+    folder = tmp_path_factory.mktemp("owned")
+    for word in ("out", *NAMES):
+        (folder / f"{word}.yml").write_text(FILE.replace("WORD", word))
+    variables = {
+        **MAINTAIN,
+        "azure_maintenance_hosts": "all",
+        "azure_maintenance_folder": f"{folder}/marks/{{{{ inventory_hostname }}}}",
+        "drain_tasks_paths": [str(folder)],
+        "drain_steps": [{"type": "tasks", "do": "out.yml", "undo": "{{ inventory_hostname }}.yml"}],
+        "notes": str(folder / "notes"),
+    }
+    printed, status = maintained(folder, HOSTS, SCENARIO, EVENT, lambda control: variables)
+    assert status == 0, printed
+    return printed, (folder / "notes").read_text().splitlines()
+
+
+def test_each_machine_has_gone_through_its_own_files(owned):
+    assert sorted(line.rpartition(" ")[0] for line in owned[1]) == [
+        f"linux{number} {word}" for number in (1, 2) for word in sorted((f"linux{number}", "out"))
+    ]
+    assert happened(owned[0]) == ["prepared", "prepared", "approved", "recovered", "recovered"]
+
+
+def test_a_tick_prints_one_task_round_theirs(owned):
+    ticks = [tick for tick in ticks_of(owned[0]) if set(tick) & set(THEIRS)]
+    assert ticks == [[ASK, OWN, *THEIRS], [ASK, OWN, *THEIRS, *THEIRS]], owned[0]
+    assert set(tasks_of(owned[0])) <= {ASK, OWN, DECIDE, WAIT, *THEIRS}, owned[0]
+
+
+def test_machines_go_through_the_same_file_side_by_side(owned):
+    included = re.findall(r"(?m)^included: .*/(out|linux\d)\.yml for (\w+(?:, \w+)*)", owned[0])
+    assert sorted((name, *sorted(hosts.split(", "))) for name, hosts in included) == [
+        ("linux1", "linux1"),
+        ("linux2", "linux2"),
+        ("out", "linux1", "linux2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "tasks, seconds, why",
+    [
+        (SECRET, 60, "it failed; its words are kept back"),
+        (NOTIFIES, 60, "exit code 1"),
+        (HANGS, 5, "it did not end within its time"),
+        (None, 60, "its file could not be read"),
+    ],
+    ids=["secret", "handler", "limit", "file"],
+)
+def test_what_fails_on_one_machine_is_its_steps_failure(tmp_path, tasks, seconds, why):
+    (tmp_path / "play.yml").write_text(FAILS)
+    (tmp_path / "linux1.yml").write_text(tasks or SECRET)
+    (tmp_path / "linux2.yml").write_text(tasks or SECRET)
+    step = {"type": "tasks", "do": "{{ inventory_hostname }}.yml", "timeout": seconds}
+    removes = {"type": "command", "do": ["rm", "-f", str(tmp_path / "linux1.yml")], "hosts": ["linux1"]}
+    variables = {
+        "azure_maintenance_folder": f"{tmp_path}/marks/{{{{ inventory_hostname }}}}",
+        "drain_tasks_paths": [str(tmp_path)],
+        "drain_steps": [step] if tasks else [removes, step],
+    }
+    printed, status = playbook(tmp_path, tmp_path / "play.yml", HOSTS, variables)
+    said = dict(re.findall(r'"msg": "(\w+) said: (.*)"', printed))
+    assert status == 0 and said["linux2"] == "" and why in said["linux1"], printed
+
+
+def test_nothing_is_warned_of(owned):
+    assert "[DEPRECATION" not in owned[0] and "[WARNING]" not in owned[0], owned[0]
