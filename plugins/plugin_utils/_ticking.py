@@ -20,6 +20,7 @@ from ..module_utils._text import listed
 from ._deciding import happened
 from ._deciding.news import news
 from ._deciding.schema import Record
+from ._deciding.services import is_made_for_azure
 from ._drain import orders, own_tasks
 from ._filter import plain
 
@@ -69,10 +70,14 @@ def _marked(record: Record) -> list[str]:
 
 def _first_mark_words(record: Record, marked: Sequence[str]) -> str:
     """Said while it can be said: nothing runs after an interruption."""
+    is_real = all(is_made_for_azure(record["hosts"][host]["mark"] or {}) for host in marked)
+    rehearsed = (
+        "" if is_real else " (A rehearsal does not: rehearse with -e rehearse_state=absent brings its machines back.)"
+    )
     return (
         f"{listed(marked)}: taken out of service from here on, with the mark of {record['run']['run']} (mark.json in "
         "/var/lib/azure-maintenance, or in azure_maintenance_folder). If this run is interrupted, begin the same command again: it "
-        "goes on by the marks. Playbook cloudops.azure_maintenance.status shows them."
+        f"goes on by the marks.{rehearsed} Playbook cloudops.azure_maintenance.status shows them."
     )
 
 

@@ -33,7 +33,8 @@ def watched(folder: str, moment: Moment, steps: Sequence[Mapping[str, Any]]) -> 
     """What whoever comes from outside has to know of it; None where there is no watcher.
 
     :arg steps: as the inventory has them for this machine
-    :return: ``act``, ``version``, whether it is ``alive``, and ``lacks``: the inventory's steps that it does not have, in words
+    :return: ``act``, ``version``, the ``endpoint`` that it looks at, whether it is ``alive``, and ``lacks``: the inventory's steps
+        that it does not have, in words
     """
     found = published(folder)
     if found is None:
@@ -41,9 +42,11 @@ def watched(folder: str, moment: Moment, steps: Sequence[Mapping[str, Any]]) -> 
     said = found.get("uptime")
     age = moment.uptime - said if isinstance(said, (int, float)) else float("inf")
     known = {step.get("key") for step in found.get("steps") or () if isinstance(step, dict)}
+    metadata = found.get("metadata")
     return {
         "act": str(found.get("act")),
         "version": str(found.get("version")),
+        "endpoint": str(metadata.get("endpoint") or "") if isinstance(metadata, dict) else "",
         "alive": found.get("boot_id") == moment.boot_id and age <= SILENT,
         "lacks": [str(step["does"] or step["key"]) for step in steps if step["key"] not in known],
     }

@@ -194,7 +194,7 @@ class Loop:
             problems = self._collecting.problems(facts.crippled)
             if self._crashes:
                 problems.append(f"A tick failed: {self._crash[0].strip().splitlines()[-1]}")
-            parts.published.publish(state_of(facts, parts, problems, self._obeying.outcomes))
+            parts.published.publish(state_of(facts, parts, problems, self._obeying.outcomes, self._handling.wishes))
             parts.notify.status(line_of(facts, problems))
         except Exception as error:
             self._say_once(f"The state could not be published: {type(error).__name__}: {one_line(error)}", ERROR)

@@ -109,7 +109,10 @@ class Obeying:
             there = ", ".join(event.event_id for event in events) or "none"
             raise NotDone(f"The document holds no event {order.event}. Those that it holds: {there}.")
         self._program.say_yes(found[0].event_id, order.by)
-        return f"The yes to {found[0].event_id} is noted; it is approved as soon as this machine is prepared."
+        said, hold = f"The yes to {found[0].event_id} is noted", self._hold.read()
+        if hold and (hold.until is None or self._clock.wall() < hold.until):
+            return f"{said}, but all approvals are held: it is approved after azure-maintenance release, or when the hold ends."
+        return f"{said}; it is approved as soon as this machine is prepared and its turn has come."
 
     def _recover(
         self, order: Order, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]

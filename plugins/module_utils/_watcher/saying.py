@@ -6,20 +6,26 @@
 Private to this collection.
 """
 
-from typing import Any, Dict, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Sequence
 
 from .._clock import iso_utc
 from .facts import Facts
 from .parts import Parts
 from .plan import HOOKS
+from .wishes import Wish
 
 
 def state_of(
-    facts: Facts, parts: Parts, problems: Sequence[str], orders: Sequence[Mapping[str, Any]]
+    facts: Facts,
+    parts: Parts,
+    problems: Sequence[str],
+    orders: Sequence[Mapping[str, Any]],
+    wishes: Mapping[str, Wish],
 ) -> Dict[str, Any]:
     """The state as it is published.
 
     :arg orders: what came of the last ones
+    :arg wishes: what handling wants for each of this machine's events, by its key
     """
     configuration, look = parts.settings.current, facts.look
     about = parts.metadata.about()
@@ -38,6 +44,7 @@ def state_of(
         metadata=about,
         incarnation=look.document.incarnation if look else None,
         events=[event.event_id for event in look.document.events] if look else [],
+        shown=_shown(facts, wishes),
         put_back=[event.event_id for event in look.document.events if event.key in facts.put_back] if look else [],
         doing=doing(facts),
         hold=facts.hold._asdict() if facts.hold else None,
@@ -46,6 +53,21 @@ def state_of(
         problems=list(problems),
         orders=list(orders),
     )
+
+
+def _shown(facts: Facts, wishes: Mapping[str, Wish]) -> List[Dict[str, Any]]:
+    """What there is to say of each event of the document; ``waits`` is why one of this machine's is not approved."""
+    return [
+        {
+            "id": event.event_id,
+            "type": event.event_type,
+            "status": event.event_status,
+            "resources": list(event.resources),
+            "not_before": iso_utc(event.not_before_time) if event.not_before_time is not None else None,
+            "waits": wishes[event.key].waits if event.key in wishes else "",
+        }
+        for event in (facts.look.document.events if facts.look else ())
+    ]
 
 
 def line_of(facts: Facts, problems: Sequence[str]) -> str:

@@ -120,6 +120,7 @@ class Watcher(TypedDict):
 
     act: str  # prepare or report
     version: str
+    endpoint: str  # of the metadata service that it looks at; "" where that is not known
     alive: bool  # it was heard of lately
     lacks: list[str]  # the inventory's steps that it does not have, in words
 

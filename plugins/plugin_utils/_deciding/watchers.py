@@ -6,7 +6,7 @@
 Private to this collection.
 
 A watcher that is down gives nothing away: a mark that it has left is only taken back by itself, or by a person. Where it has not begun,
-the run prepares the machine as any other.
+the run prepares the machine as any other. So it does in a rehearsal, of which a watcher sees nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +14,22 @@ from __future__ import annotations
 from ...module_utils._text import listed, one_line
 from .marks import WATCHER, holder_words, phase, whose
 from .schema import MachineState, Record
+from .services import is_made_for, is_made_for_azure
 
 
 def is_its_watchers(machine: MachineState) -> bool:
     """Whether the machine is prepared by its own watcher, and so by nobody else."""
     watcher = machine["watcher"]
-    return bool(watcher and watcher["alive"] and watcher["act"] == "prepare")
+    return bool(watcher and watcher["alive"] and watcher["act"] == "prepare") and not _looks_elsewhere(machine)
+
+
+def _looks_elsewhere(machine: MachineState) -> bool:
+    """Whether the run goes by an emulator at which its watcher does not look. Azure's own service may have other addresses."""
+    watcher, given = machine["watcher"], machine["endpoint"]
+    seen = watcher.get("endpoint") if watcher else ""
+    if not (given and seen) or is_made_for_azure({"endpoint": given}):
+        return False
+    return not is_made_for({"endpoint": seen}, given)
 
 
 def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at: float) -> str:

@@ -65,7 +65,7 @@ class Record(TypedDict):
     known: dict[str, str]  # the states of the steps that the mark had before
     finished: bool
     fail: bool  # whether the host fails at the end
-    show: list[str]  # check mode: the plan, a line for each step
+    show: list[str]  # at the end, for people: what was done, a line for each step; in check mode the plan
     call: Call | None
     rest: float  # seconds before the call
     result: Result
@@ -217,7 +217,19 @@ def _ended(record: Record, at: float) -> Record:
     record["result"] = result_of_run(record["reports"], record["reverts"], record["trouble"], at - record["began"])
     if record["result"]["ok"] and not record["result"]["message"]:
         record["result"]["message"] = record["note"]
+    word = "done" if record["list"] == "prepare" else "undone"
+    words = [(report, word) for report in record["reports"]] + [
+        (report, "undone") for report in record["reverts"] or []
+    ]
+    # what failed is in the message with which the host fails
+    record["show"] = [f"{record['host']}: {_came(report, word)}" for report, word in words if report["ok"]]
     return _over(record)
+
+
+def _came(report: Report, word: str) -> str:
+    nothing = "" if report["changed"] else ", nothing was changed"
+    note = f": {report['message']}" if report["message"] else ""
+    return f"{report['name']}: {word} in {report['seconds']:g} s{nothing}{note}"
 
 
 def _shown(record: Record, plan: Plan, at: float) -> Record:
@@ -227,7 +239,7 @@ def _shown(record: Record, plan: Plan, at: float) -> Record:
     words = {step["key"]: step["does" if doing else "undoes"] for step in steps}
     reports = [planned_step(step["name"], step["type"], words[step["key"]]) for step in steps]
     record["result"] = result_of_check(reports, at - record["began"])
-    record["show"] = [_line(step, doing) for step in steps] or ["nothing"]
+    record["show"] = [f"{record['host']}: {line}" for line in [_line(step, doing) for step in steps] or ["nothing"]]
     return _over(record)
 
 

@@ -271,14 +271,16 @@ def _is_url(value: Any, schemes: Sequence[str]) -> bool:
 def _long(hooks: Sequence[HookFile], steps: Sequence[Mapping[str, Any]], default: float) -> list[str]:
     """What is said of limits that add up to more than Azure's notice is."""
     found = []
-    for phase, timeout, words in (("prepare", "timeout", "does"), ("recover", "undo_timeout", "undoes")):
+    for phase, timeout, words, why in (
+        ("prepare", "timeout", "does", "Azure announces a redeploy ten minutes ahead, an eviction 30 seconds"),
+        ("recover", "undo_timeout", "undoes", "As long as it takes, the machine is out of service"),
+    ):
         seconds = longest(hooks, phase, default) + sum(step[timeout] for step in steps if step[words])
         if seconds > LONG:
             found.append(
                 sentence(
                     f"to {phase} this machine may take {seconds:g} s, as the limits of its hooks and steps add up. "
-                    "Azure announces a redeploy ten minutes ahead, an eviction 30 seconds: lower watcher_hook_limit, the limit of a hook, "
-                    "or the timeout of a step."
+                    f"{why}: lower watcher_hook_limit, the limit of a hook, or the timeout of a step."
                 )
             )
     return found

@@ -70,7 +70,7 @@ def entries(view: View, here: Surroundings) -> List[Entry]:
         found += _acting(published)
     found += _machine(view)
     found += [("Hold", _hold(view))]
-    found += _events(published)
+    found += _events(published, view.wall)
     found += [("Problem" if number == 0 else "", one_line(words, 1000)) for number, words in enumerate(_problems(view))]
     found += [("Reports" if number == 0 else "", words) for number, words in enumerate(_reports(view))]
     return found
@@ -140,20 +140,33 @@ def _hold(view: View) -> str:
     return f"NOTHING IS APPROVED BY CHOICE {ends}, by {one_line(hold.get('by')) or 'nobody knows whom'}: {one_line(hold.get('reason'), 500)}"
 
 
-def _events(published: Mapping[str, Any]) -> List[Entry]:
+def _events(published: Mapping[str, Any], wall: float) -> List[Entry]:
     if not published.get("looked_at"):
         return [("Events", "not known")]
-    events = published.get("events")
-    given = published.get("put_back")
-    put_back = given if isinstance(given, list) else []
-    ids = [
-        one_line(event) + (" (in spite of which somebody has put the machine back)" if event in put_back else "")
-        for event in (events if isinstance(events, list) else ())
-        if isinstance(event, str)
-    ]
-    return [
-        ("Events", listed(ids) if ids else f"none in the document (looked at {one_line(published['looked_at'], 30)})")
-    ]
+    shown = [event for event in _list(published.get("shown")) if isinstance(event, dict)]
+    name, put_back = one_line(published.get("name")), _list(published.get("put_back"))
+    words = [line for event in shown for line in _event(event, name, event.get("id") in put_back, wall)]
+    if not words:
+        words = [f"none in the document (looked at {one_line(published['looked_at'], 30)})"]
+    return [("Events" if number == 0 else "", line) for number, line in enumerate(words)]
+
+
+def _event(event: Mapping[str, Any], name: str, is_put_back: bool, wall: float) -> List[str]:
+    """What it is; of one of this machine's also what speaks against its approval."""
+    status, waits = one_line(event.get("status"), 40), one_line(event.get("waits"), 500)
+    resources = [one_line(resource) for resource in _list(event.get("resources"))]
+    of = listed("this machine" if resource.lower() == name.lower() else resource for resource in resources)
+    at = unix_time(event.get("not_before"))
+    words = " ".join([one_line(event.get("type"), 40), one_line(event.get("id")), status, f"of {of}" if of else ""])
+    if at is not None:
+        words += f", not before {one_line(event['not_before'], 30)} (in {duration(at - wall)})"
+    if is_put_back:
+        words += ", in spite of which somebody has put the machine back"
+    return [one_line(words, 1000)] + ([f"not approved: {waits}"] if waits and status.lower() != "started" else [])
+
+
+def _list(given: Any) -> List[Any]:
+    return given if isinstance(given, list) else []
 
 
 def _problems(view: View) -> List[str]:

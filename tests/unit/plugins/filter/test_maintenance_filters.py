@@ -141,9 +141,19 @@ def test_the_first_mark_is_named_while_something_can_be_said(capsys):
     record = ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
     said = capsys.readouterr().out
     assert f"web1: taken out of service from here on, with the mark of {record['run']['run']}" in " ".join(said.split())
-    assert "begin the same command again" in " ".join(said.split())
+    assert "begin the same command again" in " ".join(said.split()) and "rehearse" not in said
     ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
     assert capsys.readouterr().out == ""
+
+
+def test_a_rehearsal_is_not_begun_again_but_cleaned_up(capsys):
+    record = begun("web1", "web2")
+    answers = ticking.answers(record, ticking.reboot("vm1"), mark_on="web1")
+    answers["web1"]["mark"]["endpoint"] = "http://10.0.0.11:8780/vm/web1"
+    ticked(record, answers)
+    assert "rehearse with -e rehearse_state=absent brings its machines back" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_what_happens_is_said_when_it_happens(capsys):

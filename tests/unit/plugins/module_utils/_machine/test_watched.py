@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.watched import watched
 
+AZURE = "http://169.254.169.254"
 STEPS = [
     {"key": "service nginx", "does": "stop the service nginx"},
     {"key": "command sync", "does": "run sync"},
@@ -20,6 +21,7 @@ SAYS = {
     "version": "0.2.0",
     "boot_id": "b",
     "uptime": 900.0,
+    "metadata": {"endpoint": AZURE},
     "steps": [{"key": "service nginx"}],
 }
 
@@ -32,7 +34,13 @@ def asked(folder, says="what it should", uptime=1000.0, boot_id="b"):
 
 
 def test_one_that_lives_says_what_it_does_and_what_it_lacks(tmp_path):
-    assert asked(tmp_path) == {"act": "prepare", "version": "0.2.0", "alive": True, "lacks": ["run sync"]}
+    found = asked(tmp_path)
+    assert found == {"act": "prepare", "version": "0.2.0", "endpoint": AZURE, "alive": True, "lacks": ["run sync"]}
+
+
+@pytest.mark.parametrize("metadata", [None, [], {}, {"endpoint": None}])
+def test_where_it_looks_may_not_be_known(tmp_path, metadata):
+    assert asked(tmp_path, dict(SAYS, metadata=metadata))["endpoint"] == ""
 
 
 @pytest.mark.parametrize("uptime, boot_id", [(1020.1, "b"), (910.0, "another")])

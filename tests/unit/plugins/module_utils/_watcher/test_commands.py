@@ -51,7 +51,7 @@ class Machine:
         self.folder.mkdir(mode=0o700, exist_ok=True)
         about = dict(version="0.2.0", pid=os.getpid(), program=_a_word_of_this_process(), since="2026-01-01T00:00:00Z")
         about.update(
-            act="prepare", approve="alone", name="web1", looking=True, looked_at=iso_utc(time.time()), events=[]
+            act="prepare", approve="alone", name="web1", looking=True, looked_at=iso_utc(time.time()), shown=[]
         )
         about.update(problems=[], orders=[])
         Published(str(self.folder), Clock()).publish(dict(about, **published))
@@ -76,6 +76,11 @@ class Machine:
             # What is for programs, what argparse says, and escapes of letters that a terminal lacks are as long as they are.
             assert len(line) <= 80 or "--json" in arguments or code == USAGE or "\\x" in line, line
         return code
+
+
+def an_event(event_id, **more):
+    about = {"id": event_id, "type": "Reboot", "status": "Scheduled", "resources": ["web1"]}
+    return dict(about, **{"not_before": "2026-01-01T00:15:00Z", "waits": "", **more})
 
 
 def _a_word_of_this_process():
@@ -150,19 +155,29 @@ def test_status_of_a_machine_in_service(machine):
 
 
 def test_status_of_a_machine_that_is_out(machine):
-    machine.state(events=["E1"], doing="prepared").mark()
+    machine.state(
+        shown=[an_event("E1", status="Started", not_before=None, waits="it has started")], doing="prepared"
+    ).mark()
     assert machine.call("status") == FINE
     assert "State      PREPARED by the watcher since " in machine.out
     assert "(12 min), for E1" in " ".join(machine.out.split())
     assert "           done: prepare.d/10-app\n" in machine.out
-    assert "Events     E1\n" in machine.out
+    assert "Events     Reboot E1 Started of this machine\n" in machine.out and "not approved" not in machine.out
+
+
+def test_status_of_events_that_are_to_come(machine):
+    others = an_event("E2", resources=["web2", "web3"], status="Started", not_before=None)
+    machine.state(shown=[an_event("E1", resources=["WEB1"], waits="Reboot E2 of web2 is under way"), others])
+    machine.call("status")
+    words = " ".join(machine.out.split())
+    assert "Events Reboot E1 Scheduled of this machine, not before 2026-01-01T00:15:00Z (in " in words
+    assert "not approved: Reboot E2 of web2 is under way Reboot E2 Started of web2, web3" in words
 
 
 def test_status_of_a_machine_that_was_put_back(machine):
-    machine.state(events=["E1", "E2"], put_back=["E2"])
+    machine.state(shown=[an_event("E1"), an_event("E2")], put_back=["E2"])
     machine.call("status")
-    words = "Events E1, E2 (in spite of which somebody has put the machine back)"
-    assert words in " ".join(machine.out.split())
+    assert machine.out.count("in spite of which somebody has put the machine back") == 1
 
 
 def test_status_of_a_step_that_failed(machine):
@@ -262,11 +277,14 @@ def test_whatever_is_damaged_there_are_words(machine, name, content):
 
 def test_a_published_state_of_odd_things(machine):
     odd = dict.fromkeys(
-        ("act", "events", "put_back", "problems", "orders", "name", "since", "version", "looked_at", "pid"),
+        ("act", "shown", "put_back", "problems", "orders", "name", "since", "version", "looked_at", "pid"),
         {"a": [None]},
     )
     machine.state(**odd)
     assert machine.call("status") == WRONG
+    keys = ("id", "type", "status", "resources", "not_before", "waits")
+    machine.state(shown=[None, {}, dict.fromkeys(keys, {"a": [None]}), dict.fromkeys(keys, [7])])
+    assert machine.call("status") == FINE
 
 
 def test_a_mark_that_can_not_be_read_is_said(machine):

@@ -27,6 +27,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.wishes import Wish
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     settings,
@@ -36,6 +37,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 
 PREPARE = Go("prepared", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 RECOVER = Go("recovered", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
+
+WISH = Wish("prepare_and_approve", "", False, False, False, "it lists other machines, too", 900.0, 900.0, 30.0)
 
 
 @pytest.fixture
@@ -290,7 +293,21 @@ def test_the_published_state(played):
         1,
     )
     assert (found["doing"], found["events"], found["looking"]) == ("watching", ["ID-1"], False)
+    assert [(event["id"], event["type"], event["status"]) for event in found["shown"]] == [
+        ("ID-1", "Reboot", "Scheduled")
+    ]
     assert found["problems"] == ["HTTP 503."] and found["version"] == "0.0.1"
+
+
+def test_it_says_why_an_event_is_not_approved(played):
+    played.metadata.shows(event(), event("ID-2", resources=["web2"]))
+    played.handling.wishes = {"ID-1": WISH}
+    played.tick()
+    assert [shown["waits"] for shown in played.published()["shown"]] == ["it lists other machines, too", ""]
+
+
+def test_who_may_read_what_is_published(played):
+    played.tick()
     assert (played.state / "watcher.json").stat().st_mode & 0o777 == 0o644
 
 
@@ -340,8 +357,18 @@ def test_approve(played):
     played.metadata.shows(event("aB-1"))
     done, outcome = given(played, "approve", event="nothing")
     assert not done and "Those that it holds: aB-1" in outcome
-    assert given(played, "approve", event="AB-1")[0]
+    words = "The yes to aB-1 is noted; it is approved as soon as this machine is prepared and its turn has come."
+    assert given(played, "approve", event="AB-1") == (True, words)
     assert played.facts.yes == frozenset({"AB-1"})
+
+
+def test_a_yes_under_a_hold_names_what_it_waits_for(played):
+    played.metadata.shows(event())
+    given(played, "hold", reason="Friday", until=played.clock.wall() + 60)
+    done, outcome = given(played, "approve", event="ID-1")
+    assert done and "it is approved after azure-maintenance release, or when the hold ends" in outcome
+    played.clock.sleep(61)
+    assert "held" not in given(played, "approve", event="ID-1")[1]
 
 
 def test_check(played):
@@ -357,7 +384,7 @@ def test_recover(played):
     done, outcome = given(played, "recover")
     assert not done and "ID-1 is not over" in outcome and "force" in outcome
     played.metadata.shows()
-    played.handling.wishes = {"ID-1": None}
+    played.handling.wishes = {"ID-1": WISH}
     assert "ID-1 is not over" in given(played, "recover")[1], "one document that lacks it does not end it"
     played.handling.wishes = {}
     played.clock.sleep(UNBROKEN + 1)

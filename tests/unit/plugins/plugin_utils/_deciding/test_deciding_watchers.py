@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import pytest
-from runs import Run, event, mark, started
+from runs import Machine, Run, event, mark, started
+
+AZURE = "http://169.254.169.254"
 
 
 def says(**more):
@@ -39,6 +41,25 @@ def test_the_run_waits_for_the_watcher_s_mark_and_approves():
     run.tick(3)
     assert run.sent("A") and run.goes("web1") == []
     assert "prepared   web1" in run.timeline
+
+
+@pytest.mark.parametrize(
+    "given, seen, waits",
+    [
+        ("http://10.0.0.11:8780/vm/web1", AZURE, False),
+        ("http://10.0.0.11:8780/vm/web1", "http://10.0.0.11:8780/vm/web1/", True),
+        ("http://10.0.0.11:8780/vm/web1", "", True),  # not known
+        ("", "http://10.0.0.11:8780/vm/web1", True),  # Azure's own may be found at another address
+        (AZURE, "http://168.63.129.16", True),
+    ],
+)
+def test_in_a_rehearsal_the_run_does_what_the_watcher_does_not_see(given, seen, waits):
+    run = Run(Machine("web1", endpoint=given), Machine("web2", endpoint=given))
+    run["web1"].watcher = says(endpoint=seen, lacks=["stop the service nginx"])
+    run.show(event("A", ["vm1"]))
+    run.tick(20)
+    assert (run.goes("web1") == []) is waits
+    assert bool(run.sent("A")) is not waits
 
 
 def test_the_run_waits_until_the_watcher_has_brought_it_back():

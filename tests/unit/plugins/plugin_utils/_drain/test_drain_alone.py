@@ -69,6 +69,7 @@ def test_a_preparation():
     assert record["finished"] and not record["fail"] and record["result"]["ok"] and record["result"]["message"] == ""
     assert [report["name"] for report in record["result"]["steps"]] == ["a", "x"]
     assert [report["changed"] for report in record["result"]["steps"]] == [True, False]
+    assert record["show"] == ["web1: a: done in 2 s", "web1: x: done in 2 s, nothing was changed"]
 
 
 def test_what_was_done_before_has_not_changed_now():
@@ -96,6 +97,7 @@ def test_a_preparation_that_failed_is_undone():
     assert record["finished"] and record["fail"] and result["reverted"] and result["failed_step"] == "x"
     assert result["message"] == "web1, step 2 (x), service: no such unit (after 2.0 s). What was done is undone."
     assert [report["ok"] for report in result["steps"]] == [True, False]
+    assert record["show"] == ["web1: a: done in 2 s", "web1: x: undone in 2 s", "web1: a: undone in 2 s"]
 
 
 def test_undoing_it_may_fail_as_well():
@@ -130,6 +132,7 @@ def test_a_recovery_reports_the_last_step_first_and_takes_nobody_s_mark_unasked(
     back = [entry("command a", "taken_back"), entry("service x", "taken_back", "left as it was before", tries=1)]
     record = alone.ticked(record, went("recovered", *back), 4.0)
     assert [report["name"] for report in record["result"]["steps"]] == ["x", "a"] and record["result"]["ok"]
+    assert record["show"] == ["web1: x: undone in 2 s: left as it was before", "web1: a: undone in 2 s"]
 
 
 def test_a_machine_without_a_mark_is_left_as_it_is_unless_somebody_says_otherwise():
@@ -174,8 +177,8 @@ def test_what_others_did_goes_to_the_machine_with_the_next_call():
 def test_check_mode_shows_the_plan_and_calls_nobody():
     record = begun(check_mode=True)
     assert record["finished"] and record["call"] is None and not record["fail"] and record["result"]["ok"]
-    assert record["show"][0] == "1. a: run a (at most 60 s; then undone by: run b)"
-    assert begun("recover", check_mode=True)["show"][0] == "2. x: start x (at most 30 s)"
+    assert record["show"][0] == "web1: 1. a: run a (at most 60 s; then undone by: run b)"
+    assert begun("recover", check_mode=True)["show"][0] == "web1: 2. x: start x (at most 30 s)"
 
 
 def test_steps_that_can_not_be_run():

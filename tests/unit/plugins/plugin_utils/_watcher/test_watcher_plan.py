@@ -193,7 +193,9 @@ def test_limits_that_add_up_to_more_than_ten_minutes_are_warned_of():
     service = {"type": "service", "name": "nginx", "timeout": 60}
     assert files(service, hooks=[HOOK], hook_limit=540)["warnings"] == []
     (only,) = files(service, hooks=[HOOK], hook_limit=541)["warnings"]
-    assert only.startswith("To prepare this machine may take 601 s")
+    assert only.startswith("To prepare this machine may take 601 s") and "Azure announces a redeploy" in only
+    (only,) = files(hooks=[dict(HOOK, phase="recover")], hook_limit=601)["warnings"]
+    assert only.startswith("To recover this machine may take 601 s") and "Azure announces" not in only
     # undoing counts apart; a step that undoes nothing costs nothing
     assert files({"type": "command", "do": "x", "timeout": 600, "undo_timeout": 9000})["warnings"] == []
 
