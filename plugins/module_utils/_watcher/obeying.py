@@ -9,9 +9,10 @@ Private to this collection.
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from .._clock import iso_utc
+from .._events.event import Event
 from .._machine.places import Mark, NotWritten
 from .._text import listed, one_line
-from .facts import Hold, Identity, Look
+from .facts import NEVER, REPORT, Hold, Identity, Look
 from .life import UNBROKEN
 from .orders import Order
 from .parts import Parts
@@ -41,6 +42,7 @@ class Obeying:
         self._put_back = parts.put_back
         self._program = parts.program
         self._clock = parts.clock
+        self._settings = parts.settings
         self._check = check
         self._in_spite_of: List[str] = []  # events, of the recovery that is being carried out
 
@@ -92,7 +94,7 @@ class Obeying:
             self._hold.remove()
             return "Events are approved by choice again." if was_held else "Nothing was held."
         if order.order == "approve":
-            return self._yes(order, look)
+            return self._yes(order, look, identity)
         if order.order == "recover":
             self._recover(order, look, identity, open_events)
             self.recovery = order
@@ -102,7 +104,7 @@ class Obeying:
             raise NotDone(" ".join(problems))
         return "Nothing is wrong."
 
-    def _yes(self, order: Order, look: Optional[Look]) -> str:
+    def _yes(self, order: Order, look: Optional[Look], identity: Optional[Identity]) -> str:
         events = look.document.events if look else ()
         found = [event for event in events if event.key == order.event.upper()]
         if not found:
@@ -110,9 +112,23 @@ class Obeying:
             raise NotDone(f"The document holds no event {order.event}. Those that it holds: {there}.")
         self._program.say_yes(found[0].event_id, order.by)
         said, hold = f"The yes to {found[0].event_id} is noted", self._hold.read()
+        never = self._never(found[0], identity)
+        if never:
+            return f"{said}. The watcher itself does not approve it, as {never}; a run of maintain does, which goes by this yes."
         if hold and (hold.until is None or self._clock.wall() < hold.until):
             return f"{said}, but all approvals are held: it is approved after azure-maintenance release, or when the hold ends."
         return f"{said}; it is approved as soon as this machine is prepared and its turn has come."
+
+    def _never(self, event: Event, identity: Optional[Identity]) -> str:
+        """Why it is not the watcher's to approve, whatever a person says; "" where it is."""
+        settings = self._settings.current.settings
+        if settings.act == REPORT:
+            return "it only reports (watcher_act)"
+        if settings.approve == NEVER:
+            return "it never approves (watcher_approve)"
+        if identity and any(name.lower() != identity.name.lower() for name in event.resources):
+            return "other machines are affected, too"
+        return ""
 
     def _recover(
         self, order: Order, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]

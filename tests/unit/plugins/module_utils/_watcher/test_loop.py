@@ -371,6 +371,22 @@ def test_a_yes_under_a_hold_names_what_it_waits_for(played):
     assert "held" not in given(played, "approve", event="ID-1")[1]
 
 
+@pytest.mark.parametrize(
+    "keys, resources, why",
+    [
+        ({"approve": "never"}, ("web1",), "it never approves (watcher_approve)"),
+        ({"act": "report"}, ("web1",), "it only reports (watcher_act)"),
+        ({}, ("WEB1", "web2"), "other machines are affected, too"),
+    ],
+)
+def test_a_yes_to_what_the_watcher_will_not_approve_says_who_goes_by_it(played, keys, resources, why):
+    settings(played.file.parent, **keys)
+    played.metadata.shows(event(resources=resources))
+    done, outcome = given(played, "approve", event="ID-1")
+    assert done and f"does not approve it, as {why}; a run of maintain does" in outcome
+    assert played.facts.yes == frozenset({"ID-1"})
+
+
 def test_check(played):
     assert given(played, "check") == (True, "Nothing is wrong.")
     played.metadata.blind = "HTTP 503."
