@@ -25,9 +25,13 @@ from .here import Here
 from .life import Life
 
 
-def named(moment: Moment) -> str:
-    """The name of an outage that begins now, fit for a file."""
-    return iso_utc(moment.wall).replace("-", "").replace(":", "")
+def named(moment: Moment, other: str = "") -> str:
+    """The name of an outage that begins now, fit for a file.
+
+    :arg other: of the one whose place it takes, which may have begun in the same second
+    """
+    names = (iso_utc(moment.wall + later).replace("-", "").replace(":", "") for later in (0.0, 1.0))
+    return next(name for name in names if name != other)
 
 
 def note(here: Here, outage: str, boot_id: str, more: Sequence[Life] = ()) -> Dict[str, Any]:

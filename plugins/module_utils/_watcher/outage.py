@@ -91,14 +91,14 @@ def _after_failed_preparation(here: Here) -> Optional[Go]:
 def _in_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish]) -> Optional[Go]:
     """What shows now begins another outage: after this one, or at once where there may be no time to wait for its end."""
     pressing = [life for life in wanted if life.kind == "preempt" or wishes[life.key].must]
-    another = _prepare(here, pressing, wishes, named(here.facts.moment))
+    another = _prepare(here, pressing, wishes, named(here.facts.moment, here.marked.outage))
     return another or _recover(here, still=_is_struck(here))
 
 
 def _after_failed_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]:
     """An event that shows after it begins another outage, which takes over what was left."""
     if wanted:
-        return _prepare(here, wanted, wishes, named(here.facts.moment))
+        return _prepare(here, wanted, wishes, named(here.facts.moment, here.marked.outage))
     if tried.rests(RECOVERED, here.now) or not _may_recover(here, reverts=True):
         return None
     return _recover(here)

@@ -451,11 +451,14 @@ class Machine:
             why = "" if accepted else "no answer"
             self.posted[identity] = parts().facts.Posted(self.mono, accepted, why)
 
-    def end_job(self, jobs: dict[Any, Any], name: Any) -> None:
-        """What still runs of it is ended."""
+    def end_job(self, jobs: dict[Any, Any], name: Any, cut: bool = False) -> None:
+        """What still runs of it is ended.
+
+        :arg cut: whether that counts as cut off, and not as a failure of its own
+        """
         job = jobs.get(name)
         if job is not None and job.ends > self.mono:
-            jobs[name] = job._replace(ends=self.mono, code=143)
+            jobs[name] = job._replace(ends=self.mono, code=143, cut=cut)
 
 
 def as_product_event(entry: Entry) -> Any:

@@ -70,14 +70,16 @@ class Judge:
             self._say_wrong("turn", at, seer, f"{key} was approved although {why}")
         for other in self.events.values():
             alone = other.resources == [machine.name]
-            noticed = other.id in seer.ever_seen or seer.seconds_felt(other.shown, other.left or 0.0) > 12.0
+            seen = other.id in seer.ever_seen and seer.remembers(other.id)
+            noticed = seen or seer.seconds_felt(other.shown, other.left or 0.0) > 12.0
             if (
                 not alone
                 and other.type != ADVICE
                 and noticed
                 and other.id not in seer.look  # a document that is late shows it still
                 and other.left is not None
-                and 0 <= at - other.left < seer.settings.turn_after - BLIP
+                and other.left <= at
+                and at - min(other.left, seer.missed_since(other.id)) < seer.settings.turn_after - BLIP
                 and other.shown < at
             ):
                 self._say_wrong(
@@ -260,7 +262,7 @@ class Judge:
             return  # what was begun has its time yet
         if not seer.says_not_recovered:
             self._say_wrong("ends", now, seer, f"it bears its mark ({machine.mark['phase']}), and nobody says why")
-        elif all(_can_be_undone(piece) for piece in machine.program.pieces.values()):
+        elif not seer.is_cut_off_twice and all(_can_be_undone(piece) for piece in machine.program.pieces.values()):
             self._say_wrong("ends", now, seer, "it bears its mark, and nothing stands against its recovery")
 
 

@@ -151,7 +151,7 @@ class Program:
         for entry in self.mark["steps"]:
             if entry["state"] in (BEGUN, TAKING_BACK):
                 direction = "do" if entry["state"] == BEGUN else "undo"
-                self.machine.end_job(self.jobs, (entry["key"], direction, entry["tries"]))
+                self.machine.end_job(self.jobs, (entry["key"], direction, entry["tries"]), cut=True)
             entry = {**entry, "before": entry["tries"]}  # a hook's tries are counted for each outage
             if entry["kind"] == "recover":
                 steps.append({**entry, "state": DONE})
@@ -281,6 +281,7 @@ class Program:
         good, bad = (DONE, FAILED) if direction == "do" else (TAKEN_BACK, NOT_TAKEN_BACK)
         if job is None:  # cut off before it could begin
             if not act.still:
+                self._put(key, began=now)
                 self._start(key, direction, "first" if _tries(entry) == 1 else "cut off")
             return False
         is_hook = entry["kind"] != "step"

@@ -51,6 +51,8 @@ class Witness:
         self.is_held = False
         self.was_taken_off = False
         self.begun_at = -1e9  # when a hook or a step last was
+        self.is_second_try = False  # what was begun last is a hook of recovery that was cut off
+        self.is_cut_off_twice = False  # one was, and is not begun a third time
         self.unmarked_at = -1e9  # when it last was recovered
         self.remembers_its_mark = False  # the last that could be remembered is of before that
         self.was_slow, self.slow_at = False, -1e9  # the last answer; and when one last was
@@ -105,7 +107,9 @@ class Witness:
             self.first_notice = {key: self.first_notice[key] for key in self.mark_events if key in self.first_notice}
         self.remembers_its_mark = not line["forgets"] and line["kept"] < self.unmarked_at
         # What it remembers is of the last look before it last could write that down.
-        self.looked = min(self.looked, max((at for at, _keys in self.looks if at <= line["kept"]), default=-1e9))
+        self.looks = [(at, keys) for at, keys in self.looks if at <= line["kept"]]
+        self.looked = min(self.looked, max((at for at, _keys in self.looks), default=-1e9))
+        self.last_seen = {key: at for key in self.last_seen for at, keys in self.looks if key in keys}
         self._begin_anew()
 
     def _begin_anew(self) -> None:
@@ -146,6 +150,7 @@ class Witness:
         self.failed.update(self.mark_events)
         self.was_taken_off = True
         self.recoveries += self.phase == "recovering"
+        self.pressed.clear()
         self._unmarked(line)
 
     def _clock(self, line: dict[str, Any]) -> None:
@@ -153,6 +158,7 @@ class Witness:
 
     def _down(self, line: dict[str, Any]) -> None:
         self._begin_anew()
+        self.is_cut_off_twice = self.is_cut_off_twice or (self.phase == "recovering" and self.is_second_try)
         self.going_down = self.is_forced = False
         self.looked, self.look = -1e9, {}
         self.prepared_at = 0.0
@@ -162,6 +168,7 @@ class Witness:
 
     def _going_down(self, line: dict[str, Any]) -> None:
         self.going_down = True
+        self.pressed.clear()
 
     def _mark(self, line: dict[str, Any]) -> None:
         if line["phase"] == "prepared" and self.phase != "prepared":
@@ -175,10 +182,11 @@ class Witness:
 
     def _unmarked(self, line: dict[str, Any]) -> None:
         self.phase, self.mark_events, self.unmarked_at = "", [], line["at"]
-        self.says_not_recovered = self.is_forced = False
+        self.says_not_recovered = self.is_forced = self.is_cut_off_twice = False
 
     def _begun(self, line: dict[str, Any]) -> None:
         self.begun_at = line["at"]
+        self.is_second_try = (line["kind"], line["why"]) == ("recover", "cut off")
 
     def _posting(self, line: dict[str, Any]) -> None:
         self.posted[line["event"]] = line["at"]
@@ -186,6 +194,8 @@ class Witness:
     def _say(self, line: dict[str, Any]) -> None:
         if line["happened"] == "failed":
             self.failed.add(line["event"])
+        if line["happened"] == "started" and self.is_held:
+            self.hit.add(line["event"])  # it was the holder's to prepare for
         if line["happened"] == "not_recovered":
             self.says_not_recovered = True
 
@@ -204,6 +214,14 @@ class Witness:
         after = [at for at, _keys in self.looks if at >= ends]
         was_shown = any(begins < at < ends and key in keys for at, keys in self.looks)
         return bool(before and after) and not was_shown and after[0] - before[-1] <= BROKEN
+
+    def remembers(self, key: str) -> bool:
+        """Whether a look showed it that was not forgotten."""
+        return any(key in keys for _at, keys in self.looks)
+
+    def missed_since(self, key: str) -> float:
+        """When the first look came that did not show it any more."""
+        return min((at for at, _keys in self.looks if at > self.last_seen.get(key, 1e9)), default=1e9)
 
     def seconds_felt(self, begins: float, ends: float) -> float:
         """How long that was by the machine's own clock, where nothing else tells it the time."""
@@ -305,6 +323,7 @@ class Witness:
         """Whether the machine counts as prepared for what comes, and has been started anew since by nobody's event."""
         settled = at - self.machine_booted > self.machine.settles + 1.0
         can_act = not (self.is_full(at) or self.going_down or not self.is_named or self.struck() or self.clock_is_wrong)
+        can_act = can_act and at - self.slow_at > 20.0  # what is over is known late
         wanted = self.look[key][0] == "Scheduled" and not self.is_put_back(key, at)
         return wanted and self.is_prepared(key) and not self.is_out and settled and can_act
 
