@@ -42,6 +42,8 @@ ANSIBLE |= {
     "ansible_version",
     "ansible_facts",
     "role_path",
+    "ansible_failed_result",  # in a rescue
+    "ansible_failed_task",
 }
 FUNCTIONS = {"dict", "lookup", "now", "query", "range"}
 JOB = {"awx_job_id", "tower_job_id", "awx_user_name", "tower_user_name"}  # what AWX sets
