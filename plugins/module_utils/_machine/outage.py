@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import Clock, Deadline
 from .._steps import sequence
-from .._steps.sequence import BEGUN, TAKING_BACK, WAITING, Move
+from .._steps.sequence import BEGUN, WAITING, Move
 from .._steps.step_type import Step, StepType
 from .._steps.types import PREPARE_HOOK, RECOVER_HOOK, type_of
 from .._text import one_line
@@ -269,18 +269,17 @@ class Outage:
         """Others go on with a step while the machine is started anew, by whose clock its time is counted."""
         for entry in self._marked.mark["steps"]:
             step = self._plan.get(entry["key"])
-            is_under_way = entry["state"] in (BEGUN, TAKING_BACK)
-            if step and step["elsewhere"] and is_under_way and math.isinf(self._marked.elapsed(entry["key"])):
-                direction = "do" if entry["state"] == BEGUN else "undo"
+            direction = sequence.UNDER_WAY.get(entry["state"])
+            if step and step["elsewhere"] and direction and math.isinf(self._marked.elapsed(entry["key"])):
                 self._marked.time_anew(Move(sequence.CHECK, entry["key"], direction, step=step), request["left"])
 
     def _take_outcomes(self, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
         """What came of the steps that others do, as far as they were under way when this call came."""
         for key, outcome in outcomes.items():
             entry = next((entry for entry in self._marked.mark["steps"] if entry["key"] == key), None)
-            if not entry or entry["state"] not in (BEGUN, TAKING_BACK):
+            if not entry or entry["state"] not in sequence.UNDER_WAY:
                 continue
-            direction = "do" if entry["state"] == BEGUN else "undo"
+            direction = sequence.UNDER_WAY[entry["state"]]
             if outcome.get("direction", direction) != direction:
                 continue
             elapsed = self._marked.elapsed(key)

@@ -46,6 +46,9 @@ _AFTER = {
     "undo": {"pending": TAKING_BACK, "done": TAKEN_BACK, "failed": NOT_TAKEN_BACK},
 }
 
+UNDER_WAY = {states["pending"]: direction for direction, states in _AFTER.items()}
+"""By the state of a step that is under way: in which direction."""
+
 
 class Move(NamedTuple):
     """What comes next."""
@@ -111,11 +114,10 @@ def _is_lost(step: Marked) -> bool:
 
 def to_stop(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Move]:
     """What a recovery has under way on the machine itself, for whoever can't wait until it has ended."""
-    directions = {BEGUN: "do", TAKING_BACK: "undo"}
     return [
-        _move(STOP, entry, plan, directions[entry["state"]])
+        _move(STOP, entry, plan, UNDER_WAY[entry["state"]])
         for entry in reversed(marked)
-        if entry["state"] in directions and entry["key"] in plan and not plan[entry["key"]].get("elsewhere")
+        if entry["state"] in UNDER_WAY and entry["key"] in plan and not plan[entry["key"]].get("elsewhere")
     ]
 
 

@@ -61,6 +61,10 @@ class Hold(NamedTuple):
     until: Optional[float]  # Unix time; None until somebody releases it
     vm_id: str = ""  # of the machine on which it was laid down
 
+    def lasts(self, wall: float) -> bool:
+        """Whether it has not come to its end by that time."""
+        return self.until is None or wall < self.until
+
 
 class Settings(NamedTuple):
     """What the user wants, checked."""

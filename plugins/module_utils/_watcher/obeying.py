@@ -115,7 +115,7 @@ class Obeying:
         never = self._never(found[0], identity)
         if never:
             return f"{said}. The watcher itself does not approve it, as {never}; a run of maintain does, which goes by this yes."
-        if hold and (hold.until is None or self._clock.wall() < hold.until):
+        if hold and hold.lasts(self._clock.wall()):
             return f"{said}, but all approvals are held: it is approved after azure-maintenance release, or when the hold ends."
         return f"{said}; it is approved as soon as this machine is prepared and its turn has come."
 

@@ -179,4 +179,4 @@ def _not_yet(here: Here, life: Life, decision: Decision) -> str:
 
 def is_held(hold: Hold, here: Here) -> bool:
     """Whether approvals are held back: not by what was copied from another machine, nor for longer than was said."""
-    return not is_copied(hold.vm_id, here.facts.identity) and (hold.until is None or here.wall < hold.until)
+    return not is_copied(hold.vm_id, here.facts.identity) and hold.lasts(here.wall)
