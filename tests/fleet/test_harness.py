@@ -46,15 +46,15 @@ def test_azures_address_is_nowhere_else(machines):
 def test_a_reboot_is_a_real_one(machines, way):
     before = machines["web2"].boot_id()
     getattr(machines["web2"], way)()
-    host.until("another boot id", lambda: machines["web2"].boot_id() not in ("", before), timeout=60)
+    host.until("another boot id", lambda: machines["web2"].boot_id() not in ("", before))
     machines["web2"].wait_for_ssh()
 
 
 def test_without_a_drain_a_reset_is_noticed_by_the_user(machines, user):
     """Else "0 failed requests" in the other tests would mean nothing."""
-    host.until("a download from web2", lambda: user.samples and user.samples[-1].sessions["web2"] > 0, timeout=60)
+    host.until("a download from web2", lambda: user.samples and user.samples[-1].sessions["web2"] > 0)
     machines["web2"].reset()
-    host.until("a failed request", user.failures, timeout=60)
+    host.until("a failed request", user.failures)
 
 
 def test_power_and_cable(machines):
@@ -74,8 +74,8 @@ def test_a_started_event_does_to_the_machines_what_azure_would(azure, machines):
     preempt = azure.inject("Preempt", ["web3"], notice=20, tail=60)
     azure.wait_for(reboot, "Started", "Gone")
     azure.wait_for(preempt, "Started", "Gone")
-    host.until("web1's reboot", lambda: machines["web1"].boot_id() not in ("", before["web1"]), timeout=60)
-    host.until("web3 to be gone", lambda: machines["web3"].boot_id() == "", timeout=60)
+    host.until("web1's reboot", lambda: machines["web1"].boot_id() not in ("", before["web1"]))
+    host.until("web3 to be gone", lambda: machines["web3"].boot_id() == "")
     assert machines["web10"].boot_id() == before["web10"]
     assert azure.posts() == []
     assert [entry["status"] for entry in azure.journal("command")] and all(

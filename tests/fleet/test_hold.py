@@ -12,7 +12,7 @@ HOLD = [{"name": "A person decides", "do": "hold"}]
 
 def _wait_until_held(azure, machines, event, run):
     """Prepared, and its machine has looked again and again since, and nothing was approved."""
-    host.until("web2 to be prepared", lambda: (machines["web2"].mark() or {}).get("phase") == "prepared", timeout=60)
+    host.until("web2 to be prepared", lambda: (machines["web2"].mark() or {}).get("phase") == "prepared")
     if run.runs():
         azure.wait_until_waiting("web2", alive=run.check_alive)
     judge.not_approved(azure)
@@ -50,3 +50,27 @@ def test_where_no_run_lives_the_yes_approves(azure, machines, maintain, ansible,
     azure.wait_for_entry("started", event)
     maintain(waits=(), maintain_policy=HOLD).wait().check()
     _judge(azure, machines, boots, user, event)
+
+
+def test_a_restart_of_no_event_has_it_prepared_again_before_it_is_approved(azure, machines, maintain, ansible, on):
+    """An administrator restarts the machine while its event waits for a yes: its start has started what was stopped."""
+    lone, boots = machines["lone1"], machines.boot_ids()
+    run = maintain("lone", waits=["lone1"], maintain_policy=HOLD)
+    event = azure.inject("Freeze", ["lone1"], notice=36000, tail=100)
+    host.until("lone1 to be prepared", lambda: (lone.mark() or {}).get("phase") == "prepared", timeout=60)
+    lone.reset()
+    host.until("lone1's new start", lambda: lone.boot_id() not in ("", boots["lone1"]), timeout=60)
+    host.until("its steps to be begun again", lambda: (lone.mark() or {}).get("again"), timeout=60)
+    host.until("lone1 to be prepared again", lambda: (lone.mark() or {}).get("phase") == "prepared", timeout=60)
+    assert lone.mark()["again"] != lone.mark()["boot_id"] and not on("lone1").service("nginx").is_running
+    judge.not_approved(azure)
+
+    ansible.run(APPROVE, azure_maintenance_hosts="lone", event=event).check()
+    done = run.wait().check()
+    approved, gone = judge.approved_once(azure, event, by="lone1"), *azure.times(event, "gone")
+    first, again = lone.times("prepared")
+    assert first < again < approved
+    judge.recovered_after(machines, ["lone1"], gone)
+    assert on("lone1").service("nginx").is_running
+    assert any("lone1 was started anew after it was prepared" in line for line in done.result["timeline"])
+    assert done.result["problems"] == []

@@ -69,13 +69,16 @@ def test_two_runs_at_once(azure, machines, maintain, user):
     """The first one has the machines. The second one keeps off, and says whose they are."""
     boots = machines.boot_ids()
     machines["web2"].hang(True)
-    first = maintain()
-    event = azure.inject("Reboot", AFFECTED, notice=3600, tail=60)
+    first = maintain(drain_timeout=300)
+    event = azure.inject("Reboot", AFFECTED, notice=36000, tail=36000)
     user.wait_for_state("web2", "DRAIN")
-    second = maintain(waits=())
+    second = maintain(waits=(), drain_timeout=300)
     ticks = "the second run to have looked, and looked again"
-    host.until(ticks, lambda: second.output().count("Tick | Decide") > 2, timeout=60)
+    host.until(ticks, lambda: second.output().count("Tick | Decide") > 2)
     machines["web2"].hang(False)
+    # Else the second run, which looks now and then, would take it for cancelled.
+    host.until("the second run to see it start", lambda: "  started  " in second.output())
+    azure.post(f"/events/{event}/complete")
     done = first.wait().check(), second.wait()
     approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")
     judge.prepared_before(machines, AFFECTED, approved)
@@ -97,7 +100,7 @@ def test_a_call_that_was_cut_off_and_acts_later(azure, machines, maintain, user)
     event = azure.inject("Reboot", AFFECTED, notice=3600, tail=60)
     machines["web2"].wait_for_calls(1, 60)  # it asks what is the case before
     _cut_off_and_let_act_later(machines, {"web2": 0.0, "web3": 0.1})
-    host.until("web2 to be brought back", lambda: (machines["web2"].mark() or {}).get("phase") == "recovering", 90)
+    host.until("web2 to be brought back", lambda: (machines["web2"].mark() or {}).get("phase") == "recovering")
     _cut_off_and_let_act_later(machines, {"web2": 0.1, "web3": 0.0})
     run.wait().check()
     approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")
@@ -110,7 +113,7 @@ def test_a_call_that_was_cut_off_and_acts_later(azure, machines, maintain, user)
 
 def _cut_off_and_let_act_later(machines, moments):
     """Each machine's next call stands still so many seconds after it has begun, until another one has come and gone."""
-    host.until("no call", lambda: not any(machines[name].programs() for name in moments), timeout=60, pause=0.005)
+    host.until("no call", lambda: not any(machines[name].programs() for name in moments), pause=0.005)
     stopped = {name: machines[name].next_call() for name in moments}
     for name, seconds in sorted(moments.items(), key=lambda item: item[1]):
         time.sleep(seconds)  # the moment at which it stands still
@@ -119,6 +122,6 @@ def _cut_off_and_let_act_later(machines, moments):
     assert caught, "every call had ended before it could be made to stand still"
     for name in caught:
         others = functools.partial(lambda name: machines[name].programs() - stopped[name], name)
-        host.until(f"another call to {name}", others, timeout=60, pause=0.02)
-        host.until(f"another call to {name} to end", lambda others=others: not others(), timeout=60)
+        host.until(f"another call to {name}", others, pause=0.02)
+        host.until(f"another call to {name} to end", lambda others=others: not others())
         machines[name].go_on()

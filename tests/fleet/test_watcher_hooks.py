@@ -14,7 +14,7 @@ from machines import host
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODULE_UTILS = HERE.parents[1] / "plugins/module_utils"
-PACKAGES = ("_events", "_imds", "_machine", "_operations", "_steps", "_watcher")
+PACKAGES = ("_core", "_events", "_imds", "_machine", "_operations", "_steps", "_watcher")
 LEFT_OUT = ("_module.py", "_imds/requests_transport.py")
 PYZ = "/usr/local/lib/azure-maintenance/test.pyz"
 LOG = "/var/tmp/hooks.log"
@@ -68,12 +68,13 @@ class Watched:
     def begin(self, to, *more):
         """The unit of the beginner is started, and left to itself."""
         self.answer_file.unlink(missing_ok=True)
+        self._at("/var/tmp/answer.json.waits").unlink(missing_ok=True)
         wait = ["--collect", f"--unit={BEGINNER}", "--property=TimeoutStopSec=20"]
         self.machine.inside("systemd-run", "--quiet", *wait, "python3", "-I", PYZ, to, *more)
 
     def answer(self, timeout=30):
         host.until("the beginner's answer", self.answer_file.exists, timeout)
-        host.until("the beginner to be gone", lambda: not self.units(f"{BEGINNER}.service"), 10)
+        host.until("the beginner to be gone", lambda: not self.units(f"{BEGINNER}.service"))
         return json.loads(self.answer_file.read_text(encoding="ascii"))
 
     def go(self, to, *more):
@@ -82,7 +83,7 @@ class Watched:
 
     def kill_beginner(self):
         self.machine.inside("systemctl", "kill", "--signal=KILL", BEGINNER)
-        host.until("the beginner to be gone", lambda: not self.units(f"{BEGINNER}.service"), 10)
+        host.until("the beginner to be gone", lambda: not self.units(f"{BEGINNER}.service"))
 
     def units(self, pattern=UNITS):
         """What systemd has of such units: names and states."""
@@ -93,7 +94,7 @@ class Watched:
         boot = self.machine.boot_id()
         self.machine.reboot()
         time.sleep(5)  # whoever enters a machine that is going down may be kept in it
-        host.until("the machine to be up again", lambda: self.machine.boot_id() not in ("", boot), 90)
+        host.until("the machine to be up again", lambda: self.machine.boot_id() not in ("", boot))
         self.machine.wait_for_ssh()
 
     def start_again(self):
@@ -120,10 +121,10 @@ def test_a_hook_is_a_unit_of_its_own_that_says_nothing_of_the_event(lone):
     go = lone._at("/var/tmp/hooks.go")
     go.unlink(missing_ok=True)
     lone.begin("prepared")
-    host.until("the hook to begin", lone.lines, 20)
+    host.until("the hook to begin", lone.lines)
     (unit,) = [line.split()[0] for line in lone.units().splitlines()]
     own = lone._at("/var/tmp/hooks.cgroup")
-    host.until("the hook to say where it is", lambda: own.exists() and unit in own.read_text(encoding="ascii"), 20)
+    host.until("the hook to say where it is", lambda: own.exists() and unit in own.read_text(encoding="ascii"))
     shown = lone.machine.inside("systemctl", "show", unit) + lone.machine.inside("sh", "-c", "ps -ef")
     assert "EVENT-ID" not in shown and "10-app" not in lone.machine.inside("systemctl", "show", unit)
     assert "KillMode=mixed" in shown and "TimeoutStopUSec=10s" in shown
@@ -134,7 +135,7 @@ def test_a_hook_is_a_unit_of_its_own_that_says_nothing_of_the_event(lone):
     go.touch()
     assert lone.answer()["state"] == "prepared"
     assert lone.lines() == ["10-app 1"]
-    host.until("the unit to be gone", lambda: not lone.units(), 10)
+    host.until("the unit to be gone", lambda: not lone.units())
     assert lone.go("recovered")["state"] == "recovered"
 
 
@@ -161,14 +162,14 @@ def test_what_one_launch_costs(lone):
         "ExecStart 'a(sasb)' 1 /bin/true 1 /bin/true false 0"
     )
     print(f"systemd-run: {1000 * run:.1f} ms, busctl: {1000 * call:.1f} ms")
-    assert run < 0.2
+    assert run < 10 * call
 
 
 def test_at_its_limit_all_of_it_is_ended(lone):
     lone.hook("prepare.d/10-app", "trap '' TERM; sleep 1000 & while :; do sleep 1000; done")
     answer = lone.go("prepared", 'hooks={"prepare.d/10-app": {"limit": 1.5}}')
     assert answer["state"] == "failed" and "it did not end within its 1.5 s" in answer["why"]
-    host.until("the unit to be gone", lambda: not lone.units(), 15)
+    host.until("the unit to be gone", lambda: not lone.units())
     assert lone.machine.inside("sh", "-c", "pgrep -fx 'sleep 1000' || true") == ""
     assert lone.go("recovered")["state"] == "recovered"
     assert lone.lines() == ["10-app 1"]
@@ -180,7 +181,7 @@ def test_whoever_began_it_is_killed(lone, phase, to):
     if to == "recovered":
         lone.go("prepared")
     lone.begin(to)
-    host.until("the hook to begin", lone.lines, 20)
+    host.until("the hook to begin", lone.lines)
     lone.kill_beginner()
     assert lone.go(to)["state"] == to
     assert lone.lines() == ["10-app 1"]
@@ -190,7 +191,7 @@ def test_whoever_began_it_is_killed(lone, phase, to):
 def test_what_keeps_it_is_killed_and_systemd_ends_the_rest(lone):
     lone.hook("prepare.d/10-app", "sleep 1000")
     lone.begin("prepared")
-    host.until("the hook to begin", lone.lines, 20)
+    host.until("the hook to begin", lone.lines)
     lone.machine.inside("systemctl", "kill", "--kill-who=main", "--signal=KILL", UNITS)
     answer = lone.answer()
     assert answer["state"] == "failed" and "it was cut off" in answer["why"]
@@ -203,7 +204,7 @@ def test_a_power_cut_in_a_prepare_hook_has_failed_it(lone):
     lone.hook("prepare.d/10-app", "sleep 1000")
     lone.hook("recover.d/10-app-back")
     lone.begin("prepared")
-    host.until("the hook to begin", lone.lines, 20)
+    host.until("the hook to begin", lone.lines)
     lone.start_again()
     answer = lone.go("prepared")
     assert answer["state"] == "failed" and "it was cut off" in answer["why"]
@@ -218,7 +219,7 @@ def test_a_recover_hook_is_begun_once_more_after_a_power_cut_and_not_a_third_tim
     lone.go("prepared")
     for tries in (1, 2):
         lone.begin("recovered")
-        host.until(f"try {tries}", lambda tries=tries: len(lone.lines()) == tries, 20)
+        host.until(f"try {tries}", lambda tries=tries: len(lone.lines()) == tries)
         lone.start_again()
     answer = lone.go("recovered")
     assert answer["state"] == "half" and "hook recover.d/10-app: it was cut off" in answer["why"]
@@ -244,7 +245,7 @@ def test_what_a_hook_leaves_running_is_let_be_and_asked_to_end_with_its_unit(lon
 def test_while_the_system_goes_down_nothing_is_begun_and_nothing_failed(lone):
     lone.hook("prepare.d/10-app")
     lone.begin("prepared", "going_down")
-    time.sleep(1)
+    host.until("the beginner to wait for that", lone._at("/var/tmp/answer.json.waits").exists)
     lone.reboot()
     answer = lone.answer()
     assert (answer["state"], lone.lines()) == ("preparing", [])
@@ -260,7 +261,7 @@ def test_a_recover_hook_that_the_system_ends_when_it_goes_down_is_begun_once_mor
     fine.unlink(missing_ok=True)
     lone.go("prepared")
     lone.begin("recovered")
-    host.until("the hook to begin", lone.lines, 20)
+    host.until("the hook to begin", lone.lines)
     fine.touch()
     lone.reboot()
     assert lone.go("recovered")["state"] == "recovered"

@@ -82,7 +82,7 @@ def test_it_is_installed_once_and_looks(lone, deploy, azure):
     assert not lone.service(SENDER).is_enabled  # there is nobody to be notified
     assert status(lone)["looking"]
     before = azure.requests("lone1")
-    host.until("three more looks", lambda: azure.requests("lone1") >= before + 3, timeout=20)
+    host.until("three more looks", lambda: azure.requests("lone1") >= before + 3)
 
     pid = main_pid(lone)
     assert deploy() == 0
@@ -181,7 +181,7 @@ def test_a_machine_that_is_out_of_service_keeps_its_watcher(azure, machines, lon
     """From the event to the forced removal: what brings the machine back is not taken from it."""
     deploy(watcher_policy=[{"name": "Azure starts it", "do": "prepare"}], watcher_prepare_before=86400)
     event = azure.inject("Reboot", ["lone1"], notice=80000)
-    host.until("the mark", lambda: (machines["lone1"].mark() or {}).get("phase") == "prepared", timeout=60)
+    host.until("the mark", lambda: (machines["lone1"].mark() or {}).get("phase") == "prepared")
     assert lone.check_output(f"cat {NOTES}").splitlines() == [f"prepare {event}"]
     assert not lone.service("nginx").is_running
 
@@ -204,11 +204,11 @@ def test_through_its_own_reboot(azure, machines, lone, deploy):
     deploy(watcher_turn_after=0)  # else it is begun by Azure before the watcher knows that it is its turn
     boot = machines["lone1"].boot_id()
     event = azure.inject("Reboot", ["lone1"], notice=600, tail=60)
-    azure.wait_for(event, "Gone", timeout=120)
-    host.until("the recovery", lambda: len(machines["lone1"].times("recovered")) == 1, timeout=90)
+    azure.wait_for(event, "Gone")
+    host.until("the recovery", lambda: len(machines["lone1"].times("recovered")) == 1)
     machines["lone1"].wait_for_ssh()
     assert machines["lone1"].boot_id() not in ("", boot)
     assert [post["status"] for post in azure.posts(event) if post["status"] != 429] == [200]
-    host.until("no mark", lambda: machines["lone1"].mark() is None, timeout=30)
+    host.until("no mark", lambda: machines["lone1"].mark() is None)
     assert lone.check_output(f"cat {NOTES}").splitlines() == [f"prepare {event}", f"recover {event}"]
     assert lone.service("nginx").is_running

@@ -9,6 +9,7 @@ import time
 import judge
 import pytest
 from length import at_length
+from machines import host
 
 DEPLOY = "cloudops.azure_maintenance.deploy_watcher"
 REMOVE = "cloudops.azure_maintenance.remove_watcher"
@@ -103,3 +104,24 @@ def test_a_watcher_that_is_killed_again_and_again(azure, machines, deploy, on):
     judge.not_approved(azure)
     judge.prepared_before(machines, ["lone1"], azure.times(event, "started")[0])
     judge.recovered_after(machines, ["lone1"], azure.times(event, "gone")[0])
+
+
+def test_a_recover_hook_that_somebody_has_taken_the_rights_from(azure, machines, deploy):
+    """It is not approved, and out of service after the event, with a word about why; put right, it comes back by itself."""
+    lone, path = machines["lone1"], "/etc/azure-maintenance/hooks/recover.d/50-note"
+    deploy("lone1", watcher_hooks=[hook("prepare"), hook("recover")], watcher_prepare_before=86400)
+    lone.inside("chmod", "600", path)
+    event = azure.inject("Freeze", ["lone1"], duration=30, notice=300, tail=60)
+    azure.wait_for(event, "Gone")
+    host.until("its recovery to have failed", lambda: (lone.mark() or {}).get("phase") == "half", 60)
+    judge.not_approved(azure)
+    judge.prepared_before(machines, ["lone1"], azure.times(event, "started")[0])
+    assert lone.inside("cat", NOTES).splitlines() == ["prepare begins", "prepare ends"]
+    said = " ".join(lone.inside("sh", "-c", "azure-maintenance status; azure-maintenance history").split())
+    assert "NOT TAKEN BACK: recover.d/50-note" in said and f"is not executable: chmod +x {path}" in said
+    assert "could not be brought back whole" in said and event in said
+    assert "recover.d/50-note" in lone.inside("sh", "-c", "azure-maintenance doctor || true")
+    lone.inside("test", "-d", "/var/lib/azure-maintenance/hooks/notes")
+    lone.inside("chmod", "755", path)
+    host.until("it to be brought back", lambda: lone.mark() is None, 90)
+    assert lone.inside("cat", NOTES).splitlines()[2:] == ["recover begins", "recover ends"]

@@ -1,32 +1,72 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is in the user's home, to see whether a lane wrote there."""
+"""Whether a lane wrote into the user's home.
+
+Others write there meanwhile: shells, editors, caches. A lane is blamed for what only its own tools leave in a home.
+"""
 
 import os
 import pathlib
+import pwd
+from collections.abc import Iterator
 
-HOME = pathlib.Path.home()
-CLONE = pathlib.Path(__file__).resolve().parents[2]
-PIP = pathlib.Path(
-    os.environ.get("PIP_CACHE_DIR") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or HOME / ".cache") / "pip"
+# Ansible, this collection's program, and the tools of the lanes, by what they write when they don't go by HOME
+TRACES = (
+    ".ansible*",
+    ".azure-maintenance*",
+    ".cache/ansible*",
+    ".cache/antsibull*",
+    ".cache/galaxy*",
+    ".cache/powershell",
+    ".cache/pylint",
+    ".cache/wine",
+    ".config/ansible*",
+    ".config/antsibull*",
+    ".config/powershell",
+    ".local/lib/python*",
+    ".local/share/ansible*",
+    ".local/share/powershell",
+    ".local/share/applications/wine*",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".wine",
 )
+CLONE = pathlib.Path(__file__).resolve().parents[2]
+
+
+def homes() -> set[pathlib.Path]:
+    """HOME, and the one that ssh and the program on machines ask the system for."""
+    found = {pathlib.Path.home()}
+    try:
+        found.add(pathlib.Path(pwd.getpwuid(os.getuid()).pw_dir))
+    except KeyError:
+        pass
+    return found
+
+
+def files(top: pathlib.Path) -> Iterator[str]:
+    """All below it, or itself; of an empty folder its name with a slash. This clone may be there, too."""
+    if not top.is_dir():
+        yield str(top)
+    for folder, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if pathlib.Path(folder, name).resolve() != CLONE]
+        yield from (os.path.join(folder, name) for name in names)
+        if not names and not folders:
+            yield folder + os.sep
 
 
 def listing() -> dict[str, tuple[int, int]]:
-    """Every file below the user's home with its size and time of change, but for this clone and pip's cache."""
-    found = {}
-    for folder, folders, files in os.walk(HOME):
-        folders[:] = [name for name in folders if pathlib.Path(folder, name).resolve() not in (CLONE, PIP.resolve())]
-        for name in files:
-            path = os.path.join(folder, name)
-            try:
-                status = os.lstat(path)
-            except OSError:
-                continue  # gone meanwhile
-            found[path] = (status.st_size, status.st_mtime_ns)
-        if not files and not folders:
-            found[folder + os.sep] = (0, 0)
+    """What these tools have in the user's home, with its size and time of change; the home itself, so that there is something."""
+    found = {str(home): (0, 0) for home in homes()}
+    for path in (path for home in homes() for trace in TRACES for top in home.glob(trace) for path in files(top)):
+        try:
+            status = os.lstat(path)
+        except OSError:
+            continue  # gone meanwhile
+        found[path] = (0, 0) if path.endswith(os.sep) else (status.st_size, status.st_mtime_ns)
     return found
 
 

@@ -7,22 +7,72 @@
 # prints after "NOTE: " is shown in the runner's summary.
 set -euo pipefail
 
+# The tests find the same on every machine, however its user's shell is set up. Of its variables these are unset.
+PROXIES=()
+for name in $(compgen -e); do
+    case $name in
+        *_proxy | *_PROXY) PROXIES+=("$name=${!name}") ;;  # for what fetches: see fetching
+        GIT_CONFIG*) continue ;;                           # may say that this clone is to be trusted
+        ANSIBLE_* | AZURE_* | GIT_* | PIP_PREFIX | PIP_ROOT | PIP_TARGET | PYTHON* | VIRTUAL_ENV) ;;
+        COVERAGE_* | MYPY* | NOX_* | PYLINT* | PYTEST_* | PY_COLORS | RUFF_* | SHELLCHECK_* | YAMLLINT_*) ;;
+        LANG | LANGUAGE | LC_* | TZ | COLUMNS | LINES | CLICOLOR* | FORCE_COLOR | NO_COLOR) ;;
+        BASH_ENV | ENV | CDPATH | GREP_* | MAKE* | MFLAGS | POSIXLY_CORRECT | TAR_OPTIONS) ;;
+        CREDENTIALS_DIRECTORY | JOURNAL_STREAM | NOTIFY_SOCKET | WATCHDOG_* | SSH_AUTH_SOCK | SUDO_USER | DOAS_USER) ;;
+        *) continue ;;
+    esac
+    unset "$name"
+done
+umask 022
+export LC_ALL=C.UTF-8 TZ=UTC PIP_USER=0 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+USER=$(id -un 2>/dev/null || true) LOGNAME=$USER  # su may leave another's, and pytest's folder would be his
+export USER LOGNAME
+
 CLONE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$CLONE/build
-export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
-unset ANSIBLE_CONFIG ANSIBLE_COLLECTIONS_PATH
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+[[ $CLONE != *[[:space:]:\'\"\$]* ]] ||
+    fail "Ansible can't run a Python whose path has a space, a quote, a colon or a dollar sign: move this clone. It is in $CLONE"
+
+# Where tests have their temporary files they run programs, bind sockets (whose paths have 108 bytes at most), and want nobody
+# but root and this user able to write on the way there. The user's TMPDIR may be unfit for each, and a folder of this clone, too.
+export TMPDIR
+for TMPDIR in /tmp /var/tmp ""; do
+    [ -n "$TMPDIR" ] || fail "Tests run programs from /tmp or /var/tmp, and in neither of them can one be written and run" \
+        "(full, or mounted noexec?)"
+    probe=$(mktemp "$TMPDIR/azure-maintenance-XXXXXX" 2>/dev/null) || continue
+    printf '#!/bin/sh\n' >"$probe" && chmod +x "$probe" && "$probe" 2>/dev/null && rm "$probe" && break
+    rm -f "$probe"
+done
 
 # No lane writes into the user's home: it has one in build. What pip and git know of the user still counts, and pip's
 # cache stays where it is.
+[ -n "${HOME:-}" ] || HOME=$(unset HOME; echo ~)
 PYENV_VERSIONS=${PYENV_ROOT:-$HOME/.pyenv}/versions
 export PIP_CACHE_DIR=${PIP_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/pip}
 for file in "${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf" "$HOME/.pip/pip.conf"; do
-    [ ! -f "$file" ] || export PIP_CONFIG_FILE=${PIP_CONFIG_FILE:-$file}
+    [ ! -r "$file" ] || export PIP_CONFIG_FILE=${PIP_CONFIG_FILE:-$file}
 done
-[ ! -f "$HOME/.gitconfig" ] || export GIT_CONFIG_GLOBAL=${GIT_CONFIG_GLOBAL:-$HOME/.gitconfig}
+for file in "$HOME/.gitconfig" "${XDG_CONFIG_HOME:-$HOME/.config}/git/config"; do
+    [ ! -r "$file" ] || export GIT_CONFIG_GLOBAL=${GIT_CONFIG_GLOBAL:-$file}
+done
 unset XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME
 export HOME=$BUILD/home
 mkdir -p "$HOME"
+
+listed=$(git -C "$CLONE" ls-files --cached --others --exclude-standard galaxy.yml 2>&1) || true
+[ "$listed" = galaxy.yml ] || fail "The lanes ask git which files there are here, in $CLONE, and it says:" \
+    "${listed:-none, as the repository around this folder ignores it}
+If this is no clone, make it one: git init && git add --all"
+
+# fetching COMMAND...: by the user's proxies. No test goes by them.
+fetching() {
+    env "${PROXIES[@]}" "$@"
+}
 
 skip() {
     echo "SKIP: $*"
@@ -59,7 +109,7 @@ venv() (
     [ "$(cat "$target/.made-from" 2>/dev/null)" = "$stamp" ] && exit
     rm -rf "$target"
     "$3" -m venv "$target"
-    "$target/bin/python" -m pip install -qq --disable-pip-version-check --require-hashes \
+    fetching "$target/bin/python" -m pip install -qq --disable-pip-version-check --require-hashes \
         -r "$CLONE/requirements/$2.txt"
     echo "$stamp" >"$target/.made-from"
 )
@@ -91,7 +141,7 @@ dependencies() (
         wheel=$BUILD/wheels/ansible-$version-py3-none-any.whl
         if [ ! -f "$wheel" ]; then
             echo "ansible==$version --hash=sha256:$hash" >"$BUILD/wheels/ansible.txt"
-            python -m pip download -qq --disable-pip-version-check --no-deps --only-binary :all: \
+            fetching python -m pip download -qq --disable-pip-version-check --no-deps --only-binary :all: \
                 --python-version 3.12 --require-hashes -r "$BUILD/wheels/ansible.txt" -d "$BUILD/wheels"
         fi
         python - "$wheel" "$target" "$collections" <<'PYTHON'
@@ -119,7 +169,8 @@ use_core() {
 
 # use_view NAME: a fresh copy of the working tree (what git tracks or would track) at $VIEW, in folders of the names that
 # Ansible's tools insist on; a link would not do, ansible-test resolves it. The copy is a repository of its own:
-# ansible-test asks git for the files, and would find the clone around it, which ignores build.
+# ansible-test asks git for the files, and would find the clone around it, which ignores build. Owner and modes are not the
+# clone's: under another's umask that would be writable for all, or for nobody but him.
 use_view() {
     VIEW_ROOT=$BUILD/views/$1
     VIEW=$VIEW_ROOT/ansible_collections/cloudops/azure_maintenance
@@ -130,7 +181,8 @@ use_view() {
         git ls-files -z --cached --others --exclude-standard --deduplicate |
             while IFS= read -r -d '' file; do
                 [ ! -e "$file" ] || printf '%s\0' "$file"
-            done | tar --create --null --files-from=- | tar --extract --directory "$VIEW"
+            done | tar --create --mode=u=rwX,go=rX --null --files-from=- |
+            tar --extract --no-same-owner --directory "$VIEW"
     )
     git -C "$VIEW" init --quiet
     export ANSIBLE_COLLECTIONS_PATH=$VIEW_ROOT:${COLLECTIONS:-}
@@ -142,8 +194,12 @@ use_view() {
 sessions() {
     use_core 2.21
     cd "$CLONE"
-    CI=${CI:-true} ANTSIBULL_NOX_INSTALL_COLLECTIONS=never nox --reuse-venv yes --sessions "$@"
+    CI=${CI:-true} ANTSIBULL_NOX_INSTALL_COLLECTIONS=never fetching nox --reuse-venv yes --sessions "$@"
 }
+
+# How pytest reports to the runner: what failed or was skipped, and the slowest tests
+# shellcheck disable=SC2034
+REPORT=(-rfEs --durations=10 --durations-min=1 -p no:cacheprovider)
 
 # Unit tests of real processes that are killed and waited for
 # shellcheck disable=SC2034

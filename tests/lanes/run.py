@@ -9,9 +9,11 @@
 Each lane is a script in this folder, with an argument or none; its output goes to build/logs/LANE.log. A script that
 ends with status 77 was skipped, and the last line of its output says why and how to get it. MAY_SKIP, when set, holds
 the patterns of the lanes that may be skipped; any other that is skipped has failed. Lanes run side by side that keep as
-many cores busy as there are (JOBS), in the order of the table below; those that go by the clock come before others. In CI
-the user's home is looked at before and after: no lane may write there. The last line printed is `N passed, N failed,
-N skipped`: tests where a lane runs pytest, else the lane counts as one.
+many cores busy as there are (JOBS), in the order of the table below. A lane has no time limit, as nobody knows what else
+its machine does: it is ended when its log has not grown for five minutes, since each prints a line, or a dot, as soon as
+one of its tests ends. In CI what Ansible and the lanes' tools would keep in the user's home is looked at before and after:
+no lane may write there. At the end stand the slowest lanes and tests, and a last line `N passed, N failed, N skipped`: tests
+where a lane runs pytest, else the lane counts as one.
 """
 
 import concurrent.futures
@@ -29,16 +31,17 @@ from typing import NamedTuple
 import home
 
 SKIPPED = 77
+NO_PROGRESS = 300.0  # seconds in which no test of a lane ends: it hangs
 HERE = pathlib.Path(__file__).resolve().parent
 LOGS = HERE.parent.parent / "build" / "logs"
+DURATION = re.compile(r"^ *(\d+\.\d+)s (?:call|setup|teardown) +(\S.*)")  # as pytest --durations lists the slowest
 running: set[subprocess.Popen] = set()
 
 
 class Lane(NamedTuple):
     name: str
-    cores: float = 0.6  # how many it keeps busy, or gets beside three lanes that go by the clock
-    minutes: int = 15  # its limit
-    timed: bool = False  # its tests go by the clock
+    cores: float = 0.6  # how many it keeps busy beside others
+    long: bool = False  # when it ends decides when all end: the others give way
     by_name_only: bool = False
 
     def command(self) -> list[str]:
@@ -51,28 +54,30 @@ class Result(NamedTuple):
     lane: Lane
     outcome: str  # passed, failed or skipped
     seconds: float
+    cpu: float  # seconds of one core, its processes' all together
     reason: str
     notes: list[str]
     counts: dict[str, int]
+    slow: list[tuple[float, str]] = []  # tests: seconds, and which
 
 
 # The longest first. Those that go by the clock wait most of their time: on two cores three of them and another lane.
 LANES = [
-    Lane("fleet", cores=0.45, minutes=43, timed=True),
-    Lane("integration-2.21", cores=0.45, minutes=40, timed=True),
-    Lane("integration-2.16", cores=0.45, minutes=40, timed=True),
-    Lane("processes", cores=0.04, minutes=25, timed=True),
-    Lane("unit-core-2.21", minutes=25),
-    Lane("simulation", minutes=25),
+    Lane("fleet", cores=0.45, long=True),
+    Lane("integration-2.21", cores=0.45, long=True),
+    Lane("integration-2.16", cores=0.45, long=True),
+    Lane("processes", cores=0.04, long=True),
+    Lane("unit-core-2.21"),
+    Lane("simulation"),
     Lane("sanity-2.16", by_name_only=True),
     Lane("sanity-2.21"),
     Lane("lint"),
     Lane("ansible-lint"),
     Lane("docs"),
     Lane("importer"),
-    Lane("plays-2.21", cores=0.3, timed=True),
-    Lane("plays-2.16", cores=0.3, timed=True),
-    Lane("plays-2.19", cores=0.3, timed=True, by_name_only=True),
+    Lane("plays-2.21", cores=0.3),
+    Lane("plays-2.16", cores=0.3),
+    Lane("plays-2.19", cores=0.3, by_name_only=True),
     Lane("unit-core-2.16"),
     Lane("unit-core-2.19", by_name_only=True),
     Lane("unit-3.6"),
@@ -85,99 +90,113 @@ LANES = [
     Lane("unit-3.13", by_name_only=True),
     Lane("install-2.16"),
     Lane("install-2.21"),
-    Lane("wine", minutes=11),
-    Lane("windows-2.19", cores=0.45, timed=True),
-    Lane("windows-2.21", cores=0.45, timed=True),
+    Lane("wine"),
+    Lane("windows-2.19", cores=0.45),
+    Lane("windows-2.21", cores=0.45),
 ]
 
 
-def run(lane: Lane, patient: bool) -> Result:
+def run(lane: Lane, gives_way: bool) -> Result:
     log = LOGS / (lane.name + ".log")
     started = time.monotonic()
     with log.open("w") as output:
         process = subprocess.Popen(
-            ["nice", *lane.command()] if patient else lane.command(),
+            ["nice", "-n", "6", *lane.command()] if gives_way else lane.command(),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        running.add(process)
-        if patient:  # where the kernel weighs sessions against each other, nice alone has no effect
-            with contextlib.suppress(OSError):
-                pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("10")
-        try:
-            status = process.wait(lane.minutes * 60)
-        except subprocess.TimeoutExpired:
-            status = None
-            stop(process)
-        running.discard(process)
-    return judge(lane, status, time.monotonic() - started, log.read_text(errors="replace"))
+    running.add(process)
+    if gives_way:  # where the kernel weighs sessions against each other, nice alone has no effect
+        with contextlib.suppress(OSError):
+            pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("6")
+    status, cpu = wait(process, log)
+    running.discard(process)
+    return judge(lane, status, time.monotonic() - started, cpu, log.read_text(errors="replace"))
 
 
-def stop(process: subprocess.Popen) -> None:
-    """End a lane and all it started, first politely: the fleet takes its machines and mounts down."""
+def wait(process: subprocess.Popen, log: pathlib.Path) -> tuple[int | None, float]:
+    """Its exit status, None when it hung and was ended, and the seconds of a core that it took."""
+    size, since = 0, time.monotonic()
+    to_come = [(NO_PROGRESS, signal.SIGINT), (NO_PROGRESS + 60, signal.SIGKILL)]
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            end(process, signal.SIGKILL)  # what it has left behind
+            return None if len(to_come) < 2 else process.returncode, usage.ru_utime + usage.ru_stime
+        if log.stat().st_size != size and len(to_come) == 2:
+            size, since = log.stat().st_size, time.monotonic()
+        if to_come and time.monotonic() - since > to_come[0][0]:
+            end(process, to_come.pop(0)[1])
+        time.sleep(0.5)
+
+
+def end(process: subprocess.Popen, how: signal.Signals) -> None:
+    """End a lane and all it started; SIGINT lets the fleet take its machines and mounts down."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGINT)
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, how)
 
 
 def run_all(lanes: list[Lane], cores: float) -> list[Result]:
     """Every lane, each as soon as the cores that it keeps busy are free; the first that is left always fits alone."""
     waiting, results = list(lanes), []
     pool = concurrent.futures.ThreadPoolExecutor(len(lanes))
-    by_the_clock = any(lane.timed for lane in lanes)
+    with_long_ones = any(lane.long for lane in lanes)
     futures: dict[concurrent.futures.Future, Lane] = {}
     try:
         while waiting or futures:
             for lane in list(waiting):
                 if not futures or lane.cores + sum(other.cores for other in futures.values()) <= cores:
                     waiting.remove(lane)
-                    futures[pool.submit(run, lane, by_the_clock and not lane.timed)] = lane
+                    futures[pool.submit(run, lane, with_long_ones and not lane.long)] = lane
             done, _others = concurrent.futures.wait(futures, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
                 del futures[future]
                 results.append(future.result())
                 show(results[-1])
     finally:  # when the user interrupts, nothing may stay behind
-        for process in list(running):
-            stop(process)
+        for how in (signal.SIGINT, signal.SIGKILL):
+            for process in list(running):
+                end(process, how)
+            concurrent.futures.wait(futures, timeout=60)
         pool.shutdown()
     return results
 
 
-def judge(lane: Lane, status: int | None, seconds: float, output: str) -> Result:
+def judge(lane: Lane, status: int | None, seconds: float, cpu: float, output: str) -> Result:
     lines = output.splitlines()
     notes = [line[len("NOTE: ") :] for line in lines if line.startswith("NOTE: ")]
     notes += [
         line[:200] for line in lines if line.startswith(("SKIPPED [", "FAILED tests/", "ERROR tests/"))
     ]  # pytest -rfEs
     counts = count_tests(lines)
+    slow = [(float(took), what) for line in lines for took, what in DURATION.findall(line)]
+
+    def result(outcome: str, reason: str, counts: dict[str, int]) -> Result:
+        return Result(lane, outcome, seconds, cpu, reason, notes, counts, slow)
+
     if status == SKIPPED:
         reason = lines[-1].replace("SKIP: ", "", 1) if lines else "gave no reason"
         may_skip = os.environ.get("MAY_SKIP", "*").split()
         if any(fnmatch.fnmatch(lane.name, pattern) for pattern in may_skip):
-            return Result(lane, "skipped", seconds, reason, notes, {"skipped": 1})
-        reason = "skipped, which MAY_SKIP does not allow: " + reason
-        return Result(lane, "failed", seconds, reason, notes, {"failed": 1})
+            return result("skipped", reason, {"skipped": 1})
+        return result("failed", "skipped, which MAY_SKIP does not allow: " + reason, {"failed": 1})
     if status == 0:
-        return Result(lane, "passed", seconds, "", notes, counts or {"passed": 1})
-    reason = f"did not end within {lane.minutes} minutes" if status is None else f"exit status {status}"
+        return result("passed", "", counts or {"passed": 1})
+    reason = f"no test ended for {NO_PROGRESS:.0f} s" if status is None else f"exit status {status}"
     counts["failed"] = counts.get("failed", 0) or 1
-    return Result(lane, "failed", seconds, f"{reason}, see build/logs/{lane.name}.log", notes, counts)
+    return result("failed", f"{reason}, see build/logs/{lane.name}.log", counts)
 
 
 def look_at_home(lane: Lane, before: dict[str, tuple[int, int]]) -> Result:
     written = home.changes(before)
     (LOGS / (lane.name + ".log")).write_text("".join(path + "\n" for path in written))
     if written:
-        return Result(
-            lane, "failed", 0, f"{len(written)} files in the user's home were changed", written[:20], {"failed": 1}
-        )
-    return Result(lane, "passed", 0, "", [], {"passed": 1})
+        reason = f"{len(written)} files that Ansible and the lanes' tools keep in the user's home were changed"
+        return Result(lane, "failed", 0, 0, reason, written[:20], {"failed": 1})
+    return Result(lane, "passed", 0, 0, "", [], {"passed": 1})
 
 
 def count_tests(lines: list[str]) -> dict[str, int]:
@@ -193,7 +212,19 @@ def count_tests(lines: list[str]) -> dict[str, int]:
 
 def show(result: Result) -> None:
     tests = ", ".join(f"{number} {word}" for word, number in result.counts.items())
-    print(f"{result.outcome:8} {result.lane.name:18} {result.seconds:5.0f} s  {result.reason or tests}", flush=True)
+    took = f"{result.seconds:5.0f} s {result.cpu:5.0f} s of a core"
+    print(f"{result.outcome:8} {result.lane.name:18} {took}  {result.reason or tests}", flush=True)
+
+
+def show_slowest(results: list[Result]) -> None:
+    print("\nThe slowest lanes:")
+    for result in sorted(results, key=lambda result: -result.seconds)[:10]:
+        print(f"{result.seconds:7.0f} s  {result.lane.name}")
+    tests = sorted(((took, result.lane.name, what) for result in results for took, what in result.slow), reverse=True)
+    if tests:
+        print("The slowest tests:")
+    for took, lane, what in tests[:10]:
+        print(f"{took:7.0f} s  {lane}: {what}")
 
 
 def main(patterns: list[str]) -> int:
@@ -213,7 +244,7 @@ def main(patterns: list[str]) -> int:
 
     started = time.monotonic()
     results = run_all(lanes, float(os.environ.get("JOBS") or os.cpu_count() or 1))
-    if before:
+    if os.environ.get("CI"):
         lanes.append(Lane("home"))
         results.append(look_at_home(lanes[-1], before))
 
@@ -229,6 +260,7 @@ def main(patterns: list[str]) -> int:
         show(result)
         for note in dict.fromkeys(result.notes):
             print("         " + note)
+    show_slowest(results)
     total = {word: sum(result.counts.get(word, 0) for result in results) for word in ("passed", "failed", "skipped")}
     print(f"\n{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
     return 1 if total["failed"] else 0

@@ -24,8 +24,12 @@ def read(path="mark.json", known=None, compare=False, stop=False):
     return {"Do": "read", "Path": path, "Known": known, "Compare": compare, "Stop": stop}
 
 
-def edit(body, known=None, path="mark.json", compare=True, stop=False):
-    return {"Do": "edit", "Path": path, "Known": known, "Body": body, "Compare": compare, "Stop": stop}
+def edit(body, known=None, path="mark.json", compare=True, stop=False, within=(0, 0)):
+    request = {"Do": "edit", "Path": path, "Known": known, "Body": body, "Compare": compare, "Stop": stop}
+    return dict(request, FromMs=within[0], UntilMs=within[1])
+
+
+LONG_AGO, FROM_NOW_ON, BEFORE_ITS_START = (0, 1), (1, 2**60), (2**60, 2**61)
 
 
 def folder(path="yes"):
@@ -42,6 +46,8 @@ LISTS = [
     [edit(ONE, path="yes/a.json", compare=False), edit(TWO, path="yes/b.json", compare=False), folder()],
     [edit(ONE, path="yes/b.json", compare=False), edit(None, path="yes/a.json", compare=False), folder(), folder("no")],
     [edit(None, ONE), read(), edit(None), edit(ONE, compare=False), read(path="mark.json/x")],
+    [edit(TWO, ONE, within=LONG_AGO, stop=True), read(), folder()],
+    [edit(TWO, ONE, within=BEFORE_ITS_START), read(), edit(TWO, ONE, within=FROM_NOW_ON), read(), edit(ONE, TWO)],
     [{"Do": "boot", "Stop": False}],
 ]
 
@@ -79,7 +85,12 @@ def test_it_answers_as_it_is_played(carried_out, tmp_path):
 
 def test_it_knows_when_the_machine_was_started(carried_out):
     (boot,) = carried_out[0][-1]["result"]["answers"]
-    assert boot["uptime_ms"] > 0 and boot["booted"][4] == "-" and "T" in boot["booted"]
+    assert (
+        0 < boot["clock_ms"] <= boot["uptime_ms"] + 60000
+        and boot["uptime_ms"] > 0
+        and boot["booted"][4] == "-"
+        and "T" in boot["booted"]
+    )
 
 
 def test_it_leaves_no_other_files_behind(carried_out):

@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import hook
 
 PROGRAM = (sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.py"))
-LONG = 40.0
+LONG = 120.0
 """Seconds in which anything here has happened."""
 
 CONTEXT = {

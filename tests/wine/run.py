@@ -14,6 +14,7 @@ import pytest
 
 UNIT = "tests/unit/plugins/module_utils/"
 FILES = [
+    "_core",
     "_events",
     "_steps",
     "test_text.py",

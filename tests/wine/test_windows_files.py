@@ -141,7 +141,7 @@ def test_one_that_is_killed_holds_nothing(tmp_path):
     with pytest.raises(NotAlone):
         Alone(str(tmp_path))
     kill(process.pid)
-    process.wait(20)
+    process.wait(60)
 
     def alone():
         try:

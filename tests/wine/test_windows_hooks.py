@@ -201,7 +201,7 @@ def test_of_two_keepers_one_runs_it(tmp_path, log):
 
     found.jobs._launched = twice
     assert found.did() == Progress(DONE)
-    others[0].wait(20)
+    others[0].wait(60)
     assert content(log) == "."
 
 
@@ -269,4 +269,4 @@ def test_taskkill_is_there():
     """Else the tests above would kill nobody."""
     sleeper = subprocess.Popen([PROGRAM[0], "-c", SLEEPS])
     kill(sleeper.pid)
-    assert sleeper.wait(20) is not None
+    assert sleeper.wait(60) is not None

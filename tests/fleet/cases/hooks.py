@@ -38,6 +38,7 @@ def main():
     once = "going_down" in sys.argv
     if once:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        open(ANSWER + ".waits", "w").close()
         while asked(["systemctl", "is-system-running"]).output.strip() != "stopping":
             time.sleep(TICK)
     clock, system = Clock(), System()

@@ -8,7 +8,7 @@ import io
 import socket
 
 from . import services, settings
-from .host import FleetError, until
+from .host import LONG, FleetError, until
 from .machine import Machine
 
 
@@ -38,7 +38,7 @@ def states(machine: Machine) -> dict[str, str]:
         return {}
 
 
-def all_ready(machine: Machine, timeout: float = 60) -> None:
+def all_ready(machine: Machine, timeout: float = LONG) -> None:
     """Every server back in use, whatever state a test left it in."""
     names = [spec.name for spec in settings.MACHINES if spec.scope == "web"]
     until("HAProxy to answer", lambda: states(machine), timeout)

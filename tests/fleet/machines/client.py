@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import services, settings
-from .host import FleetError, until
+from .host import LONG, FleetError, until
 
 _TIMEOUT = 20.0
 
@@ -84,7 +84,7 @@ class Client:
                 seen.append(sample.states[server])
         return seen
 
-    def wait_for_state(self, server: str, state: str, timeout: float = 60) -> None:
+    def wait_for_state(self, server: str, state: str, timeout: float = LONG) -> None:
         until(
             f"HAProxy to show {server} as {state}",
             lambda: bool(self.samples) and self.samples[-1].states[server] == state,

@@ -19,7 +19,7 @@ import yaml
 
 from . import cgroups, services, settings
 from .fleet import Fleet
-from .host import FleetError, process_words, until
+from .host import LONG, FleetError, process_words, until
 
 _FOLDER = settings.WORK / "controller"
 
@@ -113,8 +113,8 @@ class Playbook:
         for pid in family if all_of_it else family[:1]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
-        self._process.wait(30)
-        until("all processes of the playbook to be gone", lambda: not any(map(process_words, family)), 30, pause=0.02)
+        self._process.wait(LONG)
+        until("all processes of the playbook to be gone", lambda: not any(map(process_words, family)), pause=0.02)
 
     def stop(self, number: int = signal.SIGINT) -> None:
         """Interrupt it as Ctrl-C would; what does not go within 10 s is killed."""
@@ -147,7 +147,7 @@ class Controller:
         link.parent.mkdir(parents=True)
         link.symlink_to(settings.COLLECTION)
 
-    def start(self, playbook: str, *arguments: str, limit: float = 180, name: str = "", **variables: Any) -> Playbook:
+    def start(self, playbook: str, *arguments: str, limit: float = 600, name: str = "", **variables: Any) -> Playbook:
         """Start a playbook: a name such as cloudops.azure_maintenance.maintain, or a file below tests/fleet."""
         self._logs += 1
         log = self.folder / "logs" / f"{self._logs:02d}-{name or pathlib.Path(playbook).stem}.log"
@@ -180,8 +180,12 @@ class Controller:
             self._running.pop().stop()
 
     def environment(self) -> dict[str, str]:
-        """The user's environment, less the Ansible settings of whoever runs the tests."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
+        """The user's environment, less the Ansible settings and the proxies (debootstrap has them) of whoever runs the tests."""
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("ANSIBLE_") and not name.lower().endswith("_proxy")
+        }
         paths = [str(self.folder / "collections"), *filter(None, [os.environ.get("ANSIBLE_COLLECTIONS_PATH")])]
         return dict(
             kept,

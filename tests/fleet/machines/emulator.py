@@ -6,6 +6,7 @@
 It tells them apart by source address. When an event starts it does to the machines what Azure would (hypervisor.py).
 """
 
+import datetime
 import json
 import pathlib
 import shlex
@@ -17,7 +18,7 @@ from typing import Any
 import requests
 
 from . import cgroups, network, settings
-from .host import FleetError, until
+from .host import LONG, FleetError, until
 
 _PROGRAM = settings.COLLECTION / "roles/emulator/files/imds_emulator"
 CONTROL = f"http://{settings.CONTROL_ADDRESS}:{settings.CONTROL_PORT}"
@@ -69,7 +70,7 @@ class Emulator:
             except requests.RequestException:
                 return False
 
-        until("the emulator's control API", answers, 30)
+        until("the emulator's control API", answers)
 
     def stop(self) -> None:
         cgroups.clear(_GROUP)
@@ -85,7 +86,7 @@ class Emulator:
     def reset(self, speed: float) -> None:
         """No events, no faults, an empty journal; virtual time passes `speed` times faster than a watch."""
         self.post("/clock", {"pause": True})
-        until("what events do to machines to be done", self._commands_are_done, 60)
+        until("what events do to machines to be done", self._commands_are_done)
         self.post("/reset")
         self.post("/clock", {"speed": speed})
 
@@ -100,10 +101,16 @@ class Emulator:
         resources = [names[name].resource if name in names else name for name in resources]
         return self.post("/events", dict(keys, type=event_type, resources=resources))["id"]
 
+    def let_notice_pass(self, event_id: str) -> None:
+        """Azure's time goes on to the not-before of an event, whose notice is longer than any machine needs."""
+        due, now = self.event(event_id)["not_before"], self.get("/clock")["virtual"]
+        left = (datetime.datetime.fromisoformat(due) - datetime.datetime.fromisoformat(now)).total_seconds()
+        self.post("/clock", {"advance": max(0.0, left)})
+
     def event(self, event_id: str) -> dict[str, Any]:
         return self.get(f"/events/{event_id}")
 
-    def wait_for(self, event_id: str, *statuses: str, timeout: float = 60) -> dict[str, Any]:
+    def wait_for(self, event_id: str, *statuses: str, timeout: float = LONG) -> dict[str, Any]:
         def reached() -> dict[str, Any] | None:
             event = self.event(event_id)
             return event if event["status"] in statuses else None
@@ -115,7 +122,7 @@ class Emulator:
         counts = self.get(f"/vms/{settings.by_name()[name].resource}")["requests"]
         return counts["get"] + counts["post"]
 
-    def wait_until_waiting(self, name: str, alive: Callable[[], None], timeout: float = 90) -> None:
+    def wait_until_waiting(self, name: str, alive: Callable[[], None], timeout: float = LONG) -> None:
         """Until this machine asks again and again: somebody waits there for an event. `alive` raises when nobody will.
 
         A run's first call, which asks who the machine is, takes five requests, and more where one is tried again.
@@ -128,7 +135,7 @@ class Emulator:
 
         until(f"{name} to wait for events", waits, timeout, pause=0.2)
 
-    def wait_until_looked(self, name: str, before: int, alive: Callable[[], None], timeout: float = 60) -> None:
+    def wait_until_looked(self, name: str, before: int, alive: Callable[[], None], timeout: float = LONG) -> None:
         """Until this machine has sent more requests than so many."""
 
         def looked() -> bool:
@@ -156,12 +163,12 @@ class Emulator:
         """Unix times at which the event was first "scheduled", "approved", "started", "gone"."""
         return [self.wait_for_entry(kind, event_id, timeout=0)["wall"] for kind in kinds]
 
-    def wait_for_entry(self, kind: str, event_id: str, timeout: float = 60) -> dict[str, Any]:
+    def wait_for_entry(self, kind: str, event_id: str, timeout: float = LONG) -> dict[str, Any]:
         """The first entry of this kind about the event."""
         return until(f"event {event_id} to be {kind}", lambda: self.journal(kind, event_id), timeout, pause=0.1)[0]
 
     def _request(self, method: str, path: str, **keywords: Any) -> Any:
-        answer = self._session.request(method, CONTROL + path, timeout=10, **keywords)
+        answer = self._session.request(method, CONTROL + path, timeout=60, **keywords)
         if not answer.ok:
             raise FleetError(f"{method} {path}: the emulator answered {answer.status_code}: {answer.text[:500]}")
         return answer.json()

@@ -38,7 +38,11 @@ def why_not() -> str | None:
     return None
 
 
-def run(*command: str, check: bool = True, timeout: float = 60, **kwargs) -> subprocess.CompletedProcess:
+LONG = 180.0
+"""Seconds after which nobody waits any more, on a machine that is very busy as well. All is well long before."""
+
+
+def run(*command: str, check: bool = True, timeout: float = LONG, **kwargs) -> subprocess.CompletedProcess:
     """Run a command to its end. A failure says the command and what it printed."""
     done = subprocess.run(
         command,
@@ -55,7 +59,7 @@ def run(*command: str, check: bool = True, timeout: float = 60, **kwargs) -> sub
     return done
 
 
-def until(what: str, condition: Callable[[], T], timeout: float, pause: float = 0.1) -> T:
+def until(what: str, condition: Callable[[], T], timeout: float = LONG, pause: float = 0.1) -> T:
     """Wait until `condition` answers something true, and answer that. `what` is for the one who reads the failure."""
     deadline = time.monotonic() + timeout
     while True:

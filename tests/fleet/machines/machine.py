@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from . import cgroups, services, settings
-from .host import FleetError, process_words, run, until
+from .host import LONG, FleetError, process_words, run, until
 
 _POWER_OFF, _REBOOT = signal.SIGRTMIN + 4, signal.SIGRTMIN + 5  # what systemd as process 1 takes them for
 _BOOT_SECONDS = 90
@@ -133,7 +133,7 @@ class Machine:
         if self.supervisor_runs():
             if self.is_wanted():
                 return
-            until(f"{self.spec.name}, which is being switched off, to be off", lambda: not self.supervisor_runs(), 60)
+            until(f"{self.spec.name}, which is being switched off, to be off", lambda: not self.supervisor_runs())
         self._wanted.write_text("on", encoding="ascii")
         subprocess.Popen(
             [sys.executable, "-m", "machines.supervise", self.spec.name],
@@ -143,15 +143,15 @@ class Machine:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        until(f"the supervisor of {self.spec.name}", self.supervisor_runs, 10, pause=0.02)
+        until(f"the supervisor of {self.spec.name}", self.supervisor_runs, pause=0.02)
 
-    def power_off(self, timeout: float = 60) -> None:
+    def power_off(self, timeout: float = LONG) -> None:
         """Shut it down in order, and leave it off."""
         self._want_off()
         self._signal(_POWER_OFF)
         until(f"{self.spec.name} to power off", lambda: not self.supervisor_runs(), timeout)
 
-    def pull_plug(self, timeout: float = 30) -> None:
+    def pull_plug(self, timeout: float = LONG) -> None:
         """Off at once, nobody is warned. What it had not synced is lost to its services, as on a real machine."""
         self._want_off()
         self._signal(signal.SIGKILL)
@@ -208,7 +208,7 @@ class Machine:
         pid = self.init()
         if pid is None:
             raise FleetError(f"{self.spec.name} is not running; its console: {self.console}")
-        return run("nsenter", f"--target={pid}", "--all", "--", *command, timeout=20).stdout
+        return run("nsenter", f"--target={pid}", "--all", "--", *command).stdout
 
     def stop_sshd(self) -> None:
         """The machine lives on and serves, but Ansible can't get in any more, nor go on over an open connection."""
@@ -242,7 +242,7 @@ class Machine:
             number -= len(found - known)
             known = found
 
-    def next_call(self, timeout: float = 60) -> set[int]:
+    def next_call(self, timeout: float = LONG) -> set[int]:
         """The processes of the program that answer calls, as soon as there are any."""
         return until(f"a call of the program on {self.spec.name}", self.programs, timeout, pause=0.005)
 

@@ -7,6 +7,9 @@
 set -eu -o pipefail
 
 here="$(cd "$(dirname "$0")" && pwd)"
+cd "$here"
+# shellcheck source=tests/integration/targets/setup_emulator/took.sh
+. ../setup_emulator/took.sh
 dir="$(mktemp -d)"
 python="${ANSIBLE_TEST_PYTHON_INTERPRETER:-python3}"
 # Two ports that are free
@@ -44,13 +47,16 @@ play() {
 
 for name in validate steps budget hosts; do
     play "$here/test_$name.yml" "$@"
+    took "test_$name.yml"
 done
 ansible-playbook -i "$here/reached.ini" "$here/test_system.yml" "$@"
+took test_system.yml
 lost=0
 play "$here/test_lost.yml" "$@" || lost="$?"
 test "$lost" = 4 # a host was unreachable, none failed
 play "$here/test_check.yml" --check "$@"
 test ! -e "$dir/check"
+took "test_lost.yml and test_check.yml"
 
 # Stand-ins for the modules that Windows machines run, and for a load balancer that comes and goes
 for module in ansible/windows/win_{service,service_info,command,uri,powershell,wait_for} \
@@ -64,6 +70,7 @@ started+=("$!")
 for name in windows balancer; do
     DRAIN_TEST_DIR="$dir" ANSIBLE_COLLECTIONS_PATH="$dir/standins:${ANSIBLE_COLLECTIONS_PATH:-}" \
         play "$here/test_$name.yml" "$@"
+    took "test_$name.yml"
 done
 
 if $haproxy; then play "$here/test_haproxy.yml" "$@"; fi

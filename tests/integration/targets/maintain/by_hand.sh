@@ -77,8 +77,10 @@ says "web1 was taken out of service for Reboot $event (Started)"
 works recover --check -e recover_force=true
 says "web1 is brought back from what run gone (job 12) on ctl1 did: run sh -c 'echo web1 recovered"
 notes "web1 prepared" "web2 prepared"
+[ ! -e "$dir/marks/web1/put_back.json" ]
 works recover -e recover_force=true
 says "web3 bears no mark"
+grep -qiF "\"$event\"" "$dir/marks/web1/put_back.json" # a run that is alive keeps off
 notes "web1 prepared" "web1 recovered" "web2 prepared" "web2 recovered"
 [ ! -e "$dir/marks/web1/mark.json" ]
 

@@ -13,16 +13,24 @@ case $(ansible --version) in
     *"core 2.16"*)
         . ./said.sh
         . ./by_hand.sh
+        took by_hand.sh
         . ./rehearse.sh
+        took rehearse.sh
         exit
         ;;
 esac
 
 play -i inventory.yml test_check.yml --check "$@"
+took test_check.yml
 play -i inventory.yml test_bad_input.yml "$@"
+took test_bad_input.yml
 play -i inventory.yml test_events.yml "$@"
+took test_events.yml
 play -i inventory.yml test_trouble.yml "$@"
+took test_trouble.yml
 ANSIBLE_ANY_ERRORS_FATAL=true play -i inventory.yml test_own_tasks.yml "$@"
+took test_own_tasks.yml
 left=0
 ANSIBLE_ANY_ERRORS_FATAL=true play -i inventory.yml test_leaving.yml "$@" || left=$?
+took test_leaving.yml
 test "$left" = 4 # a machine was unreachable, none failed

@@ -9,5 +9,8 @@ cd "$here"
 . ../setup_emulator/start.sh web1,scope=web web2,scope=web lone
 
 play -i inventory.yml test_info.yml "$@"
+took test_info.yml
 play -i inventory.yml test_approve.yml "$@"
+took test_approve.yml
 play -i inventory.yml test_damaged.yml "$@"
+took test_damaged.yml

@@ -4,10 +4,14 @@
 # shellcheck shell=bash
 # To be sourced: starts role emulator's program on free ports of loopback, and ends it with the script. Sets:
 #   dir       a folder for the test, which is removed at the end
+#   took      see took.sh
 #   play      a function that runs ansible-playbook with the variables dir, metadata, control (URLs) and notes (a file)
 # The virtual machines are given as arguments:  . ../setup_emulator/start.sh web1,scope=web lone
 
 set -eu -o pipefail
+
+# shellcheck source=tests/integration/targets/setup_emulator/took.sh
+. ../setup_emulator/took.sh
 
 dir=$(mktemp -d)
 emulator=

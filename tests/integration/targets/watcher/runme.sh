@@ -18,6 +18,10 @@ end_watcher() {
 trap end_watcher EXIT
 
 play -i inventory.yml test_bad_input.yml "$@"
+took test_bad_input.yml
 play -i inventory.yml test_check.yml --check "$@"
+took test_check.yml
 play -i inventory.yml test_deploy.yml "$@"
+took test_deploy.yml
 play -i inventory.yml test_absent.yml "$@"
+took test_absent.yml
