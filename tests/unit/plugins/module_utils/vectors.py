@@ -1,7 +1,10 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cases of tests/vectors, as parameters of a test. tests/vectors/README.md explains them."""
+"""The cases of tests/vectors, as parameters of a test. tests/vectors/README.md explains them.
+
+Run as a program (make format does), it writes the files in their form: one case a line.
+"""
 
 import base64
 import json
@@ -20,6 +23,16 @@ def cases(file_name, wanted=lambda case: True):
     return [pytest.param(case, id=case["name"]) for case in found]
 
 
+def files():
+    return [os.path.join(_FOLDER, name) for name in sorted(os.listdir(_FOLDER)) if name.endswith(".json")]
+
+
+def text_of(vectors):
+    """A file of vectors in its form."""
+    lines = ",\n".join("    " + json.dumps(case) for case in vectors["cases"])
+    return f'{{\n  "about": {json.dumps(vectors["about"])},\n  "cases": [\n{lines}\n  ]\n}}\n'
+
+
 def body_of(case):
     """The bytes of a case's answer."""
     if "body_base64" in case:
@@ -28,3 +41,11 @@ def body_of(case):
         parts = case["body_repeated"]
         return (parts["before"] + parts["text"] * parts["times"] + parts["after"]).encode("utf-8")
     return case["body"].encode("utf-8")
+
+
+if __name__ == "__main__":
+    for path in files():
+        with open(path, encoding="utf-8") as file:
+            vectors = json.load(file)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text_of(vectors))
