@@ -20,12 +20,26 @@ from ansible.errors import AnsibleError
 from ansible.executor.interpreter_discovery import discover_interpreter
 
 from ..module_utils._caller import Caller
+from ..module_utils._clock import steady
 from ..module_utils._machine.program import lost as nothing
 from ..plugin_utils import _ticking
 from ..plugin_utils._machine import lost
 from ..plugin_utils._machine.bounded import BoundedAction
 from ..plugin_utils._machine.bundle import program
-from ..plugin_utils._machine.call import Call, harmless, limit, result, with_refusals
+from ..plugin_utils._machine.call import (
+    CHECK_MODE,
+    UNHEARD,
+    Call,
+    aged,
+    as_asked,
+    harmless,
+    heard,
+    limit,
+    result,
+    timely,
+    with_refusals,
+    within,
+)
 from ..plugin_utils._windows import calls as windows
 
 CALL: dict[str, dict[str, Any]] = dict(
@@ -34,6 +48,10 @@ CALL: dict[str, dict[str, Any]] = dict(
     number=dict(type="int", default=0),
     seconds=dict(type="float"),
     resource_name=dict(type="str"),
+    # Of the machine's last answer: `heard`, as the action returned it. Without it a call only looks
+    heard=dict(type="dict", options=dict(uptime=dict(type="float"), boot_id=dict(type="str"), at=dict(type="float"))),
+    # When the call was decided, by the clock of _clock.steady, as `ended` and `heard` are
+    decided=dict(type="float"),
 )
 OPTIONS: dict[str, dict[str, Any]] = dict(
     endpoint=dict(type="str"),
@@ -75,10 +93,15 @@ class ActionModule(BoundedAction):
         steps = (task_vars.get(plan) or {}).get("steps") if plan else None
         seconds = options["seconds"] = options["seconds"] or (windows.limit if self._is_windows else limit)(requests)
         options["user"] = self._user()
-        sent = requests
+        last, decided = options.pop("heard"), options.pop("decided")
+        if decided is not None:
+            requests = aged(requests, max(0.0, steady() - decided))
+        refused = CHECK_MODE if self._task.check_mode else "" if last or self._is_windows else UNHEARD
+        sent = harmless(requests) if refused else timely(requests, steady())
         if self._task.check_mode:
             options["run"] = ""  # or a look would renew the mark
-            sent = harmless(requests)
+        elif last and not self._is_windows:  # which asks the machine itself first
+            options["within"] = within(last, steady(), seconds)
 
         given = {name: value for name, value in options.items() if value not in (None, "")}
         call = {"options": given, "requests": sent, "steps": steps or []}
@@ -87,11 +110,15 @@ class ActionModule(BoundedAction):
         if came is None or (ended and came["lost"]):
             came = nothing(lost.too_slow(seconds))
         self.is_lost = bool(came["lost"])
-        if self._task.check_mode and not self.is_lost:
-            came["answers"] = with_refusals(came["answers"], requests)
-        if self._facts and not self.is_lost:
+        if self.is_lost:
+            return dict(found, changed=False, ended=steady(), heard=None, **came)
+        if len(sent) < len(requests):
+            came["answers"] = with_refusals(came["answers"], requests, refused)
+        else:
+            came["answers"] = as_asked(came["answers"], requests, sent)
+        if self._facts:
             found["ansible_facts"] = self._facts
-        return dict(found, changed=False, ended=time.monotonic(), **came)
+        return dict(found, changed=False, ended=steady(), heard=heard(came, steady()), **came)
 
     def _tried(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -115,7 +142,7 @@ class ActionModule(BoundedAction):
 
     def _on_windows(self, task_vars: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
         """The same for a Windows machine: the program runs here, and has the machine asked by Ansible's module."""
-        started = time.monotonic()
+        started = steady()
 
         def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
             done: Mapping[str, Any] = self._execute_module(
@@ -125,18 +152,18 @@ class ActionModule(BoundedAction):
 
         name = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
         answer = windows.perform_on_windows(name, execute, call, caller=Caller())
-        return result(answer, time.monotonic() - started, time.time())
+        return result(answer, steady() - started, time.time())
 
     def _sent(self, call: Call, with_program: bool) -> dict[str, Any]:
         """The same, of one way there and back."""
-        started = time.monotonic()
+        started = steady()
         done = self._execute(*call.sent(with_program))
         answer = call.answer(done["stdout"])
         if answer is None:
             return nothing(lost.no_answer(call.interpreter, done["rc"], done["stdout"], done["stderr"]))
         if "unwritable" in answer:
             return nothing(lost.not_put(answer["unwritable"]))
-        return answer if "missing" in answer else result(answer, time.monotonic() - started, time.time())
+        return answer if "missing" in answer else result(answer, steady() - started, time.time())
 
     def _folders(self) -> list[str]:
         """Where the program may be: where Ansible puts modules, and in memory for machines whose disk takes nothing."""

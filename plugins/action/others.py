@@ -10,10 +10,11 @@ Private to this collection.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
+from ..module_utils._clock import steady
 from ..plugin_utils._drain.calling import CallingAction
+from ..plugin_utils._drain.elsewhere import aged
 from ..plugin_utils._drain.round import look
 from ..plugin_utils._filter import plain
 
@@ -38,5 +39,6 @@ class ActionModule(CallingAction):
         def call(order):
             return self.called(order, task_vars, secret=secret)
 
+        answer = aged(answer, max(0.0, steady() - float(answer["ended"])))
         came = look(given["round"], answer, steps, given["jobs"], call)
-        return dict(came, failed=False, ended=time.monotonic())
+        return dict(came, failed=False, ended=steady())

@@ -10,12 +10,12 @@ Private to this collection.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from ansible.plugins.action import ActionBase
 
+from ..module_utils._clock import steady
 from ..plugin_utils._filter import plain
 from ..plugin_utils._preflight import controller
 from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
@@ -43,7 +43,7 @@ class ActionModule(ActionBase):
         return dict(found, **self._machines(task_vars or {}, options))
 
     def _machines(self, task_vars: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        record, at = plain(task_vars["__maintain_record"]), time.monotonic()
+        record, at = plain(task_vars["__maintain_record"]), steady()
         # Not templated: what is needed of them was set by tasks, and needs it no more.
         variables = {host: task_vars["hostvars"].raw_get(host) for host in record["hosts"]}
         asked = {host: _asked(plain(found)) for host, found in variables.items()}

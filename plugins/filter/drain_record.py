@@ -48,7 +48,7 @@ options:
     elements: dict
     default: []
   jobs:
-    description: For O(happened=own) what this run has gone about for the machine.
+    description: For O(happened=orders) and O(happened=own) what this run has gone about for the machine.
     type: dict
     default: {}
   allowed:

@@ -11,6 +11,7 @@ author:
 short_description: The controller's monotonic clock
 description:
   - Returns the seconds of a clock that never goes back and that nobody sets, for deadlines and durations in playbooks.
+    On Linux it goes on while the controller is suspended.
   - Only differences mean something, and only on one controller since it was last started. For the time of day use
     P(ansible.builtin.pipe#lookup) or the C(now()) function.
 options:
@@ -40,10 +41,10 @@ _raw:
   elements: float
 """
 
-import time
-
 from ansible.errors import AnsibleError
 from ansible.plugins.lookup import LookupBase
+
+from ..module_utils._clock import steady
 
 
 class LookupModule(LookupBase):
@@ -52,4 +53,4 @@ class LookupModule(LookupBase):
     def run(self, terms, variables=None, **kwargs):
         if terms:
             raise AnsibleError("The monotonic clock takes no terms.")
-        return [time.monotonic()]
+        return [steady()]

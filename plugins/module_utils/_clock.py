@@ -28,6 +28,13 @@ class Clock:
         return time.time()
 
 
+def steady() -> float:
+    """Seconds of a clock that nobody sets, and that goes on while the system sleeps where there is one that does: for the controller."""
+    if hasattr(time, "CLOCK_BOOTTIME"):  # Linux, from Python 3.7 on
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
 def iso_utc(wall: float) -> str:
     """A Unix time as ISO 8601 in UTC, in whole seconds."""
     moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=math.floor(wall))

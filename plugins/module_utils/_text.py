@@ -55,6 +55,15 @@ def sentence(text: str) -> str:
 
 def did_you_mean(word: Any, words: Iterable[Any]) -> str:
     """`` (did you mean 'prepare'?)``, to be put behind a word that is unknown; "" when none of the known ones is like it."""
+    found = close(word, words)
+    return f" (did you mean {found!r}?)" if found else ""
+
+
+def close(word: Any, words: Iterable[Any], likeness: float = 0.6) -> str:
+    """The known word that is most like this one, whatever their case; "" when none is like it.
+
+    :arg likeness: from 0 to 1, which is the same word
+    """
     known = {str(candidate).lower(): str(candidate) for candidate in words}
-    close = difflib.get_close_matches(word.lower(), list(known), 1) if isinstance(word, str) else []
-    return f" (did you mean {known[close[0]]!r}?)" if close else ""
+    found = difflib.get_close_matches(word.lower(), list(known), 1, likeness) if isinstance(word, str) else []
+    return known[found[0]] if found else ""

@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible.utils.display import Display
 
+from ..module_utils._clock import steady
 from ..module_utils._text import listed
 from ._deciding import happened
 from ._deciding.news import news
@@ -24,7 +25,7 @@ from ._deciding.services import is_made_for_azure
 from ._drain import orders, own_tasks
 from ._filter import plain
 
-LEFT = "It has left the play after an error of its own, which is shown above."
+LEFT = "It has left the play: after an error of its own, which is shown above, or by a meta task such as end_host."
 SILENT = "Its task returned nothing that could be read."
 
 
@@ -35,7 +36,7 @@ def load() -> None:
 def begun(hosts: Sequence[Mapping[str, Any]], check: Any, job: Any) -> Record:
     """A record of a run that has a name of its own."""
     run = {"run": f"run-{secrets.token_hex(4)}", "job": job, "controller": platform.node(), "check": check}
-    return happened.begun(hosts, run, time.monotonic())
+    return happened.begun(hosts, run, steady())
 
 
 def answers(
@@ -47,7 +48,7 @@ def answers(
 
 def ticked(record: Record, answered: Mapping[str, Mapping[str, Any]]) -> Record:
     """The record after the tick, when the next one is due. What is new is said at once, under whatever callback."""
-    after = happened.after(record, answered, time.monotonic())
+    after = happened.after(record, answered, steady())
     marked = _marked(after)
     if marked and not _marked(record):
         Display().display(_first_mark_words(after, marked))
@@ -85,7 +86,7 @@ def _answer(
     record: Mapping[str, Any], hostvars: Mapping[str, Any], host: str, present: Collection[str]
 ) -> dict[str, Any]:
     if host not in present:
-        return {"lost": LEFT}
+        return {"lost": LEFT, "left": True}
     variables = hostvars[host]
     answer = checked(record["todo"]["calls"][host], variables.get("__maintain_answer") or {})
     if answer.get("lost"):

@@ -1,32 +1,44 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Seeded lives of whole fleets hold to the rules; and ten planted faults are seen."""
+"""Seeded lives of whole fleets, and of watchers, hold to the rules; and each planted fault is seen."""
 
 from __future__ import annotations
 
 import os
 
+import lives.many
+import lives.planted
 import pytest
-from lives.many import counted, live_all
-from lives.planted import FAULTS
+import watcher.many
+import watcher.planted
 
 SEEDS = int(os.environ.get("SIMULATION_SEEDS", "2000"))
 FIRST = int(os.environ.get("SIMULATION_FIRST", "0"))
 JOBS = int(os.environ.get("SIMULATION_JOBS") or os.cpu_count() or 1)
+PART = 100  # seeds of one test: the lane's log has to grow while they are lived
+
+PARTS = [range(first, min(first + PART, FIRST + SEEDS)) for first in range(FIRST, FIRST + SEEDS, PART)]
 
 
-def test_no_life_breaks_a_rule() -> None:
-    failed = [verdict for verdict in live_all(range(FIRST, FIRST + SEEDS), JOBS) if verdict.wrong]
+@pytest.mark.parametrize("seeds", PARTS, ids=lambda seeds: f"{seeds.start}-{seeds.stop - 1}")
+@pytest.mark.parametrize("simulation", [lives, watcher], ids=["maintain", "watcher"])
+def test_no_life_breaks_a_rule(simulation, seeds: range) -> None:
+    failed = [verdict for verdict in simulation.many.live_all(seeds, JOBS) if verdict.wrong]
     stories = sorted((verdict.story for verdict in failed), key=len)[:3]
     if failed:
-        pytest.fail("\n\n".join([f"{len(failed)} of {SEEDS} lives: {counted(failed)}", *stories]), pytrace=False)
+        found = simulation.many.counted(failed)
+        pytest.fail("\n\n".join([f"{len(failed)} of {len(seeds)} lives: {found}", *stories]), pytrace=False)
 
 
-@pytest.mark.parametrize("fault", sorted(FAULTS))
-def test_a_planted_fault_is_seen(fault: str) -> None:
-    wanted = FAULTS[fault]
-    for verdict in live_all(range(3000), JOBS, fault):
+def planted(simulation, name: str) -> list:
+    return [pytest.param(simulation, fault, id=f"{name}-{fault}") for fault in sorted(simulation.planted.FAULTS)]
+
+
+@pytest.mark.parametrize("simulation, fault", planted(lives, "maintain") + planted(watcher, "watcher"))
+def test_a_planted_fault_is_seen(simulation, fault: str) -> None:
+    wanted = simulation.planted.FAULTS[fault]
+    for verdict in simulation.many.live_all(range(wanted.first, wanted.first + wanted.lives), JOBS, fault):
         if any(sentence.startswith(wanted.rule + ":") for sentence in verdict.wrong):
             return
-    raise AssertionError(f"3,000 lives did not show that {wanted.words}, by the rule {wanted.rule!r}")
+    raise AssertionError(f"{wanted.lives} lives did not show that {wanted.words}, by the rule {wanted.rule!r}")

@@ -93,6 +93,13 @@ FAULTS = {
         "vectors/watcher.json::nor does anything that has to be prepared for by now; until then it waits",
         "simulation/watcher/planted.py::waits",
     ],
+    "An entry of the document can't be read: it has no id, no machines, or a damaged one": [
+        "_watcher/test_watcher_outage.py::test_what_can_not_be_read_is_said_with_what_follows_from_it",
+        "_watcher/test_commands.py::test_status_of_entries_that_can_not_be_read",
+        "vectors/watcher.json::its event has left, and an entry without an id may be it: not recovered, which is said, until that has left, too",
+        "simulation/watcher/life.py::self.scope.strays",
+        "simulation/watcher/planted.py::lost-id",
+    ],
     "Five machines of a set get one event each at once": [
         "_watcher/test_watcher_approvals.py::test_five_machines_with_one_event_each_at_once",
         "vectors/watcher.json::five machines with one event each at once, this one the third: it starts by itself, prepared in time",
@@ -162,6 +169,14 @@ FAULTS = {
         "simulation/watcher/life.py::(seconds, 1)",
         "fleet/test_watcher_hooks.py::test_what_keeps_it_is_killed_and_systemd_ends_the_rest",
     ],
+    "A recover hook can't be run: its rights are wrong, or it is gone": [
+        "_watcher/test_watcher_faults.py::test_what_others_may_write_is_not_run",
+        "_watcher/test_telling.py::test_a_recover_hook_that_is_not_run_is_a_step_all_the_same",
+        "_machine/test_outage_hooks.py::test_one_that_was_refused_is_tried_again_by_itself",
+        "vectors/watcher.json::a recover hook would not be run: not approved before it is put right, though the machine was prepared without it",
+        "simulation/watcher/machine.py::take_rights",
+        "fleet/test_watchers.py::test_a_recover_hook_that_somebody_has_taken_the_rights_from",
+    ],
     "A hook hangs, or ignores SIGTERM": [
         "_machine/test_hand_hook.py::test_one_that_hangs_and_one_that_ignores_the_request_to_end",
         "simulation/watcher/life.py::it hangs",
@@ -189,6 +204,7 @@ FAULTS = {
         "_watcher/test_watcher_faults.py::test_what_came_of_a_hook_is_damaged",
         "_watcher/test_watcher_orders.py::test_a_hold_that_can_not_be_read_is_one_all_the_same",
         "vectors/watcher.json::a mark that can't be read stops all acting, and is said",
+        "simulation/watcher/machine.py::damage_mark",
     ],
     "Others than root may write a hook, or a folder above it": [
         "_watcher/test_watcher_faults.py::test_what_others_may_write_is_not_run",

@@ -21,7 +21,7 @@ FLOORS = (
     ("module_utils/_module",),
     ("module_utils/_watcher",),
     ("module_utils/_machine",),
-    ("module_utils/_operations",),
+    ("module_utils/_core", "module_utils/_operations"),
     ("module_utils/_imds", "module_utils/_steps"),
     ("module_utils/_events",),
     (rooms.BASICS,),

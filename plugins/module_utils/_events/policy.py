@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._errors import ScheduledEventsError
-from .._text import did_you_mean, shown
+from .._text import close, did_you_mean, shown
 from .conditions import CONDITIONS, TYPES, is_list
 from .event import Event, among
 from .hours import PARSERS, Hours, hours_of
@@ -66,6 +66,10 @@ class Decision(NamedTuple):
     hours: Optional[Hours] = None
 
 
+MISSPELT = 0.85
+"""How like a word may be to a known type before it is taken for that, misspelt: "Rebot" and "Redeployed" are, a type of its own is not."""
+
+
 def parse_policy(policy: Any) -> Tuple[Rule, ...]:
     """Check a policy as users write it.
 
@@ -90,9 +94,8 @@ def parse_policy(policy: Any) -> Tuple[Rule, ...]:
 
 
 def policy_warnings(policy: Any) -> List[str]:
-    """Sentences about what is odd in a policy that :func:`parse_policy` accepts: types that no event has had so far.
-
-    They are no error, as Azure may bring new ones.
+    """Sentences about what is odd in a policy that :func:`parse_policy` accepts: types that no event has had so far, and that are not
+    like any other. They are no error, as Azure may bring new ones.
     """
     return [
         f"{_label(position, entry)}: no type {shown(name)} is known{did_you_mean(name, TYPES)}, so the rule matches only if Azure "
@@ -166,6 +169,12 @@ def _parse_when(when: Any, label: str) -> Dict[str, Any]:
             conditions[key] = CONDITIONS[key].parse(value)
         except ValueError as exc:
             raise PolicyError(f"{label}: `{key}` must be {exc}, not {shown(value)}.") from exc
+    for name in conditions.get("types", ()):
+        if not among(name.strip(), TYPES) and close(name.strip(), TYPES, MISSPELT):
+            raise PolicyError(
+                f"{label}: no type {shown(name)} is known{did_you_mean(name, TYPES)}. The known types are {', '.join(TYPES)}; others are "
+                "taken where they are not as like to one of these."
+            )
     for what in ("duration", "notice"):
         below, at_least = conditions.get(what + "_below"), conditions.get(what + "_at_least")
         if below is not None and at_least is not None and below <= at_least:

@@ -7,14 +7,17 @@ Private to this collection.
 
 Every call of a run has a higher number than the one before. It begins with putting its number into the mark; from then
 on no earlier call can change anything, however late it goes on, and this one neither as soon as a later one has begun.
+
+Where there is no mark, nothing shows that. So a call also bears, as ``within``, when it was sent and until when somebody waits for it,
+by the machine's uptime: after that it begins nothing, makes no mark its own, and sends no approval.
 """
 
 import contextlib
 from typing import Any, Callable, Iterator, Mapping, Optional
 
-from .lease import Moment
+from .lease import Moment, is_expired, since
 from .mark import described, held_by, objection
-from .places import Fenced, Mark, MarkUnreadable, NotWritten, Store
+from .places import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate
 
 
 class Fence:
@@ -49,7 +52,7 @@ class Fence:
             try:
                 self.claim()
             except Fenced:
-                pass  # kept in `lost`
+                pass  # kept in `lost`, but where this call comes too late
             except NotWritten as error:
                 self.not_renewed = error
 
@@ -59,25 +62,51 @@ class Fence:
         :arg seconds: of its lease from now on; None for as many as it had
         :raises Fenced: when it can't be
         """
-        mark = self._needed()
-        moment = self.moment()
+        self.check_time()
         if self._is_ours:
+            mark = self._needed()
             if seconds is not None and abs(mark["lease"]["until"] - mark["lease"]["uptime"] - seconds) >= 1:
-                self._replace(held_by(mark, self.options, moment, seconds))
+                self._replace(held_by(mark, self.options, self.moment(), seconds))
             return ""
-        why = self.lost or objection(mark, self.options, moment, take, forced)
-        if why:
-            self.lost = why
-            raise Fenced(why)
-        self._replace(held_by(mark, self.options, moment, seconds))
+        moment = self.moment()
+        self._allowed(take, forced, moment)
+        with self._watched(), self._store.alone():
+            self.check_time()
+            self.look()  # a call that hung under the lock may have written something since: it must not be lost
+            mark = self._allowed(take, forced, moment)
+            self._replace(held_by(mark, self.options, moment, seconds))
         self._is_ours = True
         return "" if mark["holder"]["run"] == self.options["run"] else described(mark, moment)
 
+    def _allowed(self, take: str, forced: bool, moment: Moment) -> Mark:
+        """The mark that is there, if this call may have it."""
+        mark = self._needed()
+        self.lost = self.lost or objection(mark, self.options, moment, take, forced)
+        if self.lost:
+            raise Fenced(self.lost)
+        return mark
+
     def create(self, mark: Mark) -> None:
-        with self._watched():
+        with self._watched(), self._store.alone():
+            self.check_time()
             self._store.create(mark)
         self.mark = mark
         self._is_ours = True
+
+    def create_first(self, mark: Mark) -> None:
+        """The mark of a machine that is to be prepared: not for an event in spite of which a person has put it back meanwhile.
+
+        :raises Fenced: when one has; whoever sent this call could not know
+        """
+        with self._watched(), self._store.alone():
+            against = set(self._store.put_back()).difference(event.upper() for event in self._store.yes())
+            for event in mark["events"]:
+                if event.upper() in against:
+                    raise Fenced(
+                        f"A person has put the machine back into service in spite of event {event} (recover with force), so it "
+                        "is not prepared for it again. Nothing was begun."
+                    )
+            self.create(mark)
 
     def keep(self, mark: Mark) -> None:
         """Put the changed mark in the place of the one that is there."""
@@ -103,11 +132,40 @@ class Fence:
         with self._watched(), self._store.held(mark["holder"]["run"], mark["number"]):
             yield
 
+    def late(self) -> str:
+        """Why it is too late for this call to begin anything; "" when it is not, or when nobody has said until when it may."""
+        within = self.options.get("within")
+        if not within:
+            return ""
+        moment = self.moment()
+        if not is_expired(within, moment):
+            return ""
+        if within["boot_id"] != moment.boot_id:
+            return "This call was sent before the machine was started anew. Nothing was begun."
+        return (
+            f"This call comes too late: nobody has waited for it since {within['until'] - within['uptime']:.0f} s after it was "
+            f"sent, and that was {since(within, moment):.0f} s ago. Nothing was begun."
+        )
+
+    def check_time(self) -> None:
+        """:raises TooLate: when it is too late for this call to begin anything"""
+        why = self.late()
+        if why:
+            raise TooLate(why)
+
+    def left(self, seconds: float) -> float:
+        """Of so many seconds that were left when this call was sent, how many still are."""
+        within = self.options.get("within")
+        return seconds - since(within, self.moment()) if within else seconds
+
     def check(self) -> None:
-        """Whether this call may act at this moment: no other run holds the machine, and no later call has been here.
+        """Whether this call may act at this moment: it is not too late, no other run holds the machine, and no later call has been here.
 
         :raises Fenced: when it may not
         """
+        self.check_time()
+        if not self._is_ours:
+            self.look()  # one that was made since this call began holds for it, too
         if self.unreadable:
             raise Fenced(self.unreadable)
         if self.mark and not self._is_ours:
@@ -125,7 +183,7 @@ class Fence:
 
     def _needed(self) -> Mark:
         if self.mark is None:
-            raise Fenced("There is no mark any more.")
+            raise Fenced(self.unreadable or "There is no mark any more.")
         return self.mark
 
     def _replace(self, mark: Mark) -> None:
@@ -138,6 +196,8 @@ class Fence:
     def _watched(self) -> Iterator[None]:
         try:
             yield
+        except TooLate:
+            raise
         except (Fenced, MarkUnreadable) as error:
             self.lost = str(error)
             self._is_ours = False

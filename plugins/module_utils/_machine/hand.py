@@ -20,6 +20,7 @@ PENDING = "pending"  # under way
 DONE = "done"
 FAILED = "failed"  # and may have been done in part
 ABSENT = "absent"  # nothing was ever begun under this name: the program was cut off before it could, and may begin now
+REFUSED = "refused"  # it was not begun, and can't be before somebody has put right what the note says
 AGAIN = "again"  # it asked for another try, and that may begin now, in what is left of its time
 
 

@@ -47,7 +47,7 @@ class Here:
         """One step; whether it has come further."""
         marked = self._marked
         progress = self._acted(move, request)
-        over = move.what == sequence.CHECK and is_over(move, request)
+        over = move.what == sequence.CHECK and self.is_over(move, request)
         is_stopped = move.what == sequence.STOP
         if over and progress.state == hand.PENDING:
             progress, is_stopped = self._fenced(move, "stop"), True
@@ -74,21 +74,21 @@ class Here:
             # Stopped on purpose or ended by itself: perhaps done, and taken back next.
             progress = Progress(hand.FAILED, progress.note or "stopped before its end")
         marked.note(move, progress, elapsed)
-        return progress.state in (hand.DONE, hand.FAILED)
+        return progress.state in (hand.DONE, hand.FAILED, hand.REFUSED)
 
     def _acted(self, move: Move, request: Mapping[str, Any]) -> Progress:
         if move.what == sequence.STOP:
             return self._fenced(move, "stop")
         if move.what == sequence.BEGIN:
-            self._marked.begun(move, request["left"])
+            self._marked.begun(move, self._fence.left(request["left"]))
             return self._fenced(move, "begin")
         progress = self._asked(move, "check")
         if progress.state not in (hand.ABSENT, hand.AGAIN):
             return progress
-        if is_over(move, request):
+        if self.is_over(move, request):
             return Progress(hand.PENDING, progress.note)
         if progress.state == hand.ABSENT:  # nor has its time begun, which a start of the machine would have used up
-            self._marked.time_anew(move, request["left"])
+            self._marked.time_anew(move, self._fence.left(request["left"]))
         if request.get("still"):
             return Progress(hand.PENDING, progress.note)
         return self._fenced(move, "begin")
@@ -97,6 +97,8 @@ class Here:
         """What changes something: the mark says so first, and it is still ours while it happens."""
         piece = self._marked.piece(move)  # asks for the time, and the lock is for moments
         with self._fence.held():
+            if what == "begin":
+                self._fence.check_time()
             self._marked.keep()
             return self._asked(move, what, piece)
 
@@ -108,10 +110,9 @@ class Here:
             return Progress(hand.FAILED, words_of(error))
         return progress
 
-
-def is_over(move: Move, request: Mapping[str, Any]) -> bool:
-    """Whether the time is used up in which the machine was to be prepared."""
-    return move.direction == "do" and bool(request["left"] <= 0)
+    def is_over(self, move: Move, request: Mapping[str, Any]) -> bool:
+        """Whether the time is used up in which the machine was to be prepared."""
+        return move.direction == "do" and self._fence.left(request["left"]) <= 0
 
 
 def words_of(error: Exception) -> str:

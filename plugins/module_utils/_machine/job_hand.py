@@ -15,7 +15,7 @@ from .._steps.step_type import Step, Verdict
 from .hand import ABSENT, DONE, FAILED, PENDING, Hand, Piece, Progress
 from .job_failed import JobFailed
 from .jobs import ABSENT as NEVER_BEGUN
-from .jobs import CUT_OFF, RUNNING, Jobs
+from .jobs import CUT_OFF, RUNNING, Jobs, Seen
 from .keeper import Work
 from .own_processes import is_root, who_logged_in
 
@@ -73,7 +73,11 @@ class JobHand(Hand):
         self._jobs.begin(piece.job, self.work(piece), piece.limit + self.beyond, user, quiet, piece)
 
     def check(self, piece: Piece) -> Progress:
-        state, result = self._jobs.look(piece.job)
+        return self.seen(piece, self._jobs.look(piece.job))
+
+    def seen(self, piece: Piece, job: Seen) -> Progress:
+        """What it means that its job was found like this."""
+        state, result = job
         if state == NEVER_BEGUN:
             return Progress(ABSENT)
         if state == RUNNING:

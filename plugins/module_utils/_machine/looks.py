@@ -6,9 +6,10 @@
 Private to this collection.
 """
 
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._caller import Caller
+from .._core.mark_view import OURS, WATCHER, is_prepared_for, mark_view
 from .._errors import ScheduledEventsError
 from .._imds.client import NAME_TIMEOUT, Client
 from .._imds.discovery import Found
@@ -101,9 +102,12 @@ class Looks:
         return dict(answer, began=began, age=got)
 
     def approve(self, request: Mapping[str, Any]) -> Dict[str, Any]:
-        """Approve, in one try, and look at once after it."""
+        """Approve, in one try, and look at once after it.
+
+        :arg request: ``by_watcher`` where the machine bears its own watcher's mark, by which it is prepared for these events
+        """
         result: Dict[str, Any] = {"approved": [], "already": [], "not_approved": [], "failure": None, "msg": ""}
-        guard = _Guard(self._caller, self._fence)
+        guard = _Guard(self._caller, self._fence, request.get("own") or [], bool(request.get("by_watcher")))
         guard.is_gone()
         if not guard.fenced:
             options = dict(
@@ -142,19 +146,37 @@ class Looks:
 
 
 class _Guard(Caller):
-    """Nothing is sent when whoever asked for it is gone, or the machine is somebody else's by now."""
+    """Nothing is sent when whoever asked for it is gone, or the machine is somebody else's by now, or is not prepared itself.
 
-    def __init__(self, caller: Optional[Caller], fence: Fence) -> None:
+    :arg own: the ids of the events for which it has to be
+    :arg by_watcher: whether its own watcher is to have it prepared, and not the run that asks
+    """
+
+    def __init__(self, caller: Optional[Caller], fence: Fence, own: Sequence[str], by_watcher: bool) -> None:
         self._caller = caller
         self._fence = fence
+        self._own = own
+        self._by_watcher = by_watcher
         self.fenced = ""
 
     def is_gone(self) -> bool:
         try:
-            self._fence.check()
+            if self._by_watcher:
+                self._fence.look()
+            else:
+                self._fence.check()
         except Fenced as error:
             self.fenced = str(error)
+        if not self.fenced and not all(map(self._is_prepared, self._own)):
+            self.fenced = "This machine is not prepared for it any more: its mark has changed, or it was started anew."
         return bool(self.fenced) or bool(self._caller and self._caller.is_gone())
+
+    def _is_prepared(self, event: str) -> bool:
+        mark = self._fence.mark
+        is_watchers = mark is not None and mark["holder"]["kind"] == "watcher"
+        # Where it is not to be the watcher's, the fence has refused anybody else's.
+        view = mark_view(mark, WATCHER if is_watchers else "" if self._by_watcher else OURS)
+        return is_prepared_for(view, event.upper(), self._fence.moment().boot_id, 0.0)
 
 
 def _outcome(operation: Operation) -> Dict[str, Any]:

@@ -64,9 +64,12 @@ class Marked:
     def note(self, move: Move, progress: Progress, elapsed: float) -> None:
         """What came of it so far."""
         entry = self.entry(move.key)
-        state = progress.state if progress.state in (hand.DONE, hand.FAILED) else hand.PENDING
+        refused = progress.state == hand.REFUSED
+        state = (
+            hand.FAILED if refused else progress.state if progress.state in (hand.DONE, hand.FAILED) else hand.PENDING
+        )
         seconds = min(elapsed, entry["limit"] + GRACE)  # a reboot makes it infinite
-        self.put(sequence.came(entry, move.direction, state, one_line(progress.note, 500), seconds))
+        self.put(sequence.came(entry, move.direction, state, one_line(progress.note, 500), seconds, refused))
 
     def elapsed(self, key: str) -> float:
         return since(self.entry(key)["began"], self._fence.moment())

@@ -16,22 +16,24 @@ import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import Clock, Deadline
+from .._core.mark_view import prepared_under
 from .._steps import sequence
-from .._steps.sequence import BEGUN, WAITING, Move
+from .._steps.sequence import BEGUN, WAITING, Move, is_to_undo
 from .._steps.step_type import Step, StepType
 from .._steps.types import PREPARE_HOOK, RECOVER_HOOK, type_of
 from .._text import one_line
 from . import hand
 from .fence import Fence
 from .hand import Hand, HandFailed, Progress
-from .here import Here, is_over, words_of
+from .here import Here, words_of
 from .lease import LEASE
-from .mark import first_mark, mark_step, merged
+from .mark import first_mark, held_by, mark_step, merged
 from .marked import Entry, Marked
-from .places import Busy, Fenced, NotWritten
+from .places import Busy, Fenced, NotWritten, TooLate
 
 BUDGET = 3.0  # seconds in which one call goes from step to step
 CASES = 4.0  # and in which it asks what is the case before them: all that takes longer would be lost with the call
+START = 60.0  # seconds that must be left beside its steps for the end of the machine's start to be waited for
 _ELSEWHERE = 30.0  # seconds after its limit until a step that others do is given up: they look once a tick
 
 
@@ -40,10 +42,16 @@ class Outage:
 
     :arg call: its options, and its steps as the plan has them
     :arg hand_of: the hand for a step, None where there is none
+    :arg has_started: whether the machine's start is over; asked only where what it has taken back is to be done again
     """
 
     def __init__(
-        self, call: Mapping[str, Any], fence: Fence, hand_of: Callable[[Step], Optional[Hand]], clock: Clock
+        self,
+        call: Mapping[str, Any],
+        fence: Fence,
+        hand_of: Callable[[Step], Optional[Hand]],
+        clock: Clock,
+        has_started: Callable[[], bool] = lambda: True,
     ) -> None:
         self._steps = sequence.in_order(call["steps"])
         self._call = call
@@ -53,12 +61,14 @@ class Outage:
         self._until = Deadline(clock, BUDGET)
         self._marked = Marked(fence, call["options"]["run"])
         self._here = Here(self._marked, fence, hand_of, clock, self._until)
+        self._has_started = has_started
         self._taken_from = ""
 
     def go(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         """Go on towards "prepared" or "recovered", and say how far it is.
 
-        :arg request: beside what every request to go on has, from a watcher: ``note``, kept in the mark; ``at_once``, all hooks
+        :arg request: beside what every request to go on has: ``restore``, the mark that the machine has lost with its disk, as the run
+            knows it; from a watcher: ``note``, kept in the mark; ``at_once``, all hooks
             that wait are begun side by side; ``again``, the machine was started anew by nobody's event, and what is done
             and no hook is done again; ``turn_round``, where the mark says that the machine is being put back, or was in part,
             another outage begins: what is being taken back is stopped; ``retry_hooks``, recovery hooks that failed are begun
@@ -66,10 +76,13 @@ class Outage:
         """
         to = request["to"]
         try:
+            self._fence.check_time()
             if self._fence.unreadable:
                 return self._answer("refused", f"{self._fence.unreadable}. Nothing was done.")
             if self._fence.not_renewed:
                 raise self._fence.not_renewed
+            if request.get("restore") and not self._fence.mark:
+                self._restore(request["restore"], request)
             if self._fence.mark:
                 self._taken_from = self._fence.claim(
                     request.get("take") or "", bool(request.get("forced")), request.get("lease", LEASE)
@@ -78,6 +91,9 @@ class Outage:
                 if not self._turns(request):  # else it is the note of an outage that is not there yet
                     self._marked.change(**_note_of(request))
             answer = self._prepare(request) if to == "prepared" else self._recover(request)
+        except TooLate as error:
+            self._marked.mark = self._fence.mark or {}
+            return self._answer("skipped", str(error))
         except Fenced as error:
             self._marked.mark = self._fence.mark or {}
             return self._answer("refused", str(error))
@@ -88,12 +104,17 @@ class Outage:
             return self._answer("failed" if to == "prepared" else "half", f"{error}.{begun}")
         return answer
 
+    def _restore(self, mark: Mapping[str, Any], request: Mapping[str, Any]) -> None:
+        """What was done elsewhere is still to be undone: that must not go with the machine's disk."""
+        lease = request.get("lease", LEASE)
+        self._fence.create(held_by(dict(mark), self._call["options"], self._fence.moment(), lease))
+
     # --- the beginning of each direction ---
 
     def _prepare(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         if not self._fence.mark and request.get("still"):
             return self._answer("refused", "The machine bears no mark, and nothing new may be begun.")
-        if not self._fence.mark and request["left"] <= 0:
+        if not self._fence.mark and self._fence.left(request["left"]) <= 0:
             return self._answer("failed", "There is no time left to prepare the machine. Nothing was begun.")
         if self._turns(request) and not self._turned_round(request):
             return self._under_way("prepared")
@@ -122,7 +143,12 @@ class Outage:
             self._add(new, cases, request)
         elif not self._marked.mark:  # no steps at all
             self._add((), {}, request)
-        if request.get("again"):
+        if request.get("again") and self._fence.moment().boot_id != prepared_under(self._marked.mark):
+            needs = sum(step["timeout"] for step in self._steps)
+            if request["left"] > needs + START and not self._has_started():
+                return self._under_way(
+                    "prepared"
+                )  # what it is still starting would only be stopped to be started by it
             self._begin_again()
         mark = self._marked.mark
         self._marked.change(
@@ -158,7 +184,9 @@ class Outage:
         entries = {entry["key"]: entry for entry in self._marked.mark["steps"]}
         entries.update({step["key"]: mark_step(step, cases.get(step["key"]), moment) for step in new})
         # What the inventory has dropped and nothing was done of is dropped here, too.
-        kept = [key for key in entries if key in self._plan or entries[key]["state"] != WAITING]
+        kept = [
+            key for key in entries if key in self._plan or entries[key]["state"] != WAITING or is_to_undo(entries[key])
+        ]
         order = [key for key in self._plan if key in entries] + [key for key in kept if key not in self._plan]
         self._marked.change(steps=[entries[key] for key in order], phase="preparing")
 
@@ -177,14 +205,13 @@ class Outage:
             first_mark(call, request.get("events") or (), lease, cases, moment), phase=phase, **_note_of(request)
         )
         mark["steps"] = [dict(entry, state=state) for entry in mark["steps"]]
-        self._fence.create(mark)
+        (self._fence.create if phase == "recovering" else self._fence.create_first)(mark)
         self._marked.mark = mark
 
     def _begin_again(self) -> None:
         """What the machine's start has taken back is done again: once after each start."""
-        mark, boot_id = self._marked.mark, self._fence.moment().boot_id
-        if boot_id != (mark.get("again") or mark["boot_id"]):
-            self._marked.change(again=boot_id, steps=sequence.done_again(mark["steps"]), phase="preparing")
+        steps = sequence.done_again(self._marked.mark["steps"])
+        self._marked.change(again=self._fence.moment().boot_id, steps=steps, phase="preparing")
 
     def _recover(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         mark = self._marked.mark
@@ -194,7 +221,8 @@ class Outage:
             # Nobody has written down what was done: all of it counts as done, and as ours.
             self._create(self._steps, {}, request, "recovering", sequence.DONE)
         elif mark["phase"] == "half" and not request.get("still"):
-            self._marked.change(steps=sequence.tried_again(mark["steps"], bool(request.get("retry_hooks"))))
+            retry_hooks = bool(request.get("retry_hooks"))
+            self._marked.change(steps=sequence.tried_again(mark["steps"], self._plan, retry_hooks))
         self._marked.change(phase="recovering", steps=[*self._closing(), *self._marked.mark["steps"]])
         return self._advance(request)
 
@@ -223,7 +251,7 @@ class Outage:
                 self._marked.note(move, Progress(hand.DONE, move.why), 0.0)
                 continue
             if move.what == sequence.BEGIN:
-                if is_over(move, request):
+                if self._here.is_over(move, request):
                     why = f"The time that was left is used up before {_named(move.step)} could begin"
                     return self._ended("failed", why, "half")
                 if still or self._until.passed():
@@ -240,10 +268,11 @@ class Outage:
             for entry in self._marked.mark["steps"]
             if entry["type"] == PREPARE_HOOK.name and entry["key"] in self._plan
         ]
-        if request.get("at_once") and not request.get("still") and request["left"] > 0:
+        left = self._fence.left(request["left"])
+        if request.get("at_once") and not request.get("still") and left > 0:
             for move in moves:
                 if self._marked.entry(move.key)["state"] == WAITING:
-                    self._marked.begun(move, request["left"])
+                    self._marked.begun(move, left)
         under_way = [move for move in moves if self._marked.entry(move.key)["state"] == BEGUN]
         if len(under_way) > 1:  # by a call that was made at once, this one or an earlier one
             for move in under_way:
@@ -253,7 +282,8 @@ class Outage:
         """What others are to do: the mark says so before they hear of it."""
         first = move.what == sequence.BEGIN
         if first:
-            self._marked.begun(move, request["left"])
+            self._fence.check_time()
+            self._marked.begun(move, self._fence.left(request["left"]))
         self._marked.keep()
         return self._under_way(
             request["to"],
@@ -261,6 +291,7 @@ class Outage:
                 "key": move.key,
                 "direction": move.direction,
                 "begun": first,
+                "still": bool(request.get("still")),
                 "left": max(0.0, round(self._marked.entry(move.key)["limit"] - self._marked.elapsed(move.key), 1)),
             },
         )
@@ -271,7 +302,9 @@ class Outage:
             step = self._plan.get(entry["key"])
             direction = sequence.UNDER_WAY.get(entry["state"])
             if step and step["elsewhere"] and direction and math.isinf(self._marked.elapsed(entry["key"])):
-                self._marked.time_anew(Move(sequence.CHECK, entry["key"], direction, step=step), request["left"])
+                self._marked.time_anew(
+                    Move(sequence.CHECK, entry["key"], direction, step=step), self._fence.left(request["left"])
+                )
 
     def _take_outcomes(self, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
         """What came of the steps that others do, as far as they were under way when this call came."""

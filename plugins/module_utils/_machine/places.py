@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Any, ContextManager, Dict, List, Optional
+from typing import Any, ContextManager, Dict, Iterable, List, Optional
 
 Mark = Dict[str, Any]
 """A mark as JSON; :mod:`.mark` says what is in it."""
@@ -38,12 +38,20 @@ class Fenced(Exception):
     """The mark is not, or not any more, that of this run and number: this call must not change anything."""
 
 
+class TooLate(Fenced):
+    """Nobody waits for this call any more: it must not begin anything."""
+
+
 class Store:
     """One machine's mark and what is beside it.
 
     `replace`, `remove` and `held` compare first: the mark that is there must be of this run and bear this number, else
     they raise :class:`Fenced` and nothing is changed.
     """
+
+    def alone(self) -> ContextManager[None]:
+        """While in it, nobody else changes anything here; the others may be called from within."""
+        raise NotImplementedError
 
     def read(self) -> Optional[Mark]:
         """The mark as JSON, its form checked; None when there is none.
@@ -88,4 +96,12 @@ class Store:
         raise NotImplementedError
 
     def take_yes_back(self, event: str) -> None:
+        raise NotImplementedError
+
+    def put_back(self) -> List[str]:
+        """The keys of the events in spite of which a person has put the machine back into service."""
+        raise NotImplementedError
+
+    def keep_off(self, events: Iterable[str], wall: float) -> None:
+        """Note that for these; a yes to them, which was said before, counts no more."""
         raise NotImplementedError

@@ -49,6 +49,8 @@ def _answer() -> Dict[str, Any]:
             hand_of=_hands(store, system, call["options"]),
             caller=Caller(output=_STDOUT),
             end_jobs=lambda: _end_jobs(store, system),
+            has_started=lambda: _has_started(system),
+            held=lambda wall: _held(store, wall),
             watched=lambda steps: _watched(store, moment_of(system, clock), steps),
         ),
     )
@@ -66,6 +68,12 @@ def _find(clock: Clock) -> Any:
     return find_endpoints(Files(), clock.wall())
 
 
+def _held(store: FolderStore, wall: float) -> Optional[Dict[str, Any]]:
+    from .said_here import lasting_hold
+
+    return lasting_hold(store.folder, wall)
+
+
 def _watched(store: FolderStore, moment: Moment, steps: List[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
     from .watched import watched
 
@@ -77,6 +85,12 @@ def _end_jobs(store: FolderStore, system: System) -> bool:
     from .keeper import AT_LAST, GRACE
 
     return Jobs(store.jobs, system.boot_id()).end_all(GRACE + AT_LAST + 0.5)
+
+
+def _has_started(system: System) -> bool:
+    from .boot import has_started
+
+    return has_started(system.uptime())
 
 
 def _hands(store: FolderStore, system: System, options: Dict[str, Any]) -> Callable[[Any], Any]:

@@ -32,6 +32,9 @@ class Parts(NamedTuple):
     hand_of: Callable[[Any], Any]
     caller: Optional[Caller] = None
     end_jobs: Callable[[], bool] = lambda: True  # what was begun here; whether all of it has ended
+    has_started: Callable[[], bool] = lambda: True  # whether the machine's start is over
+    # a person's word that nothing is to be approved
+    held: Callable[[float], Optional[Dict[str, Any]]] = lambda wall: None
     watched: Callable[[Any], Optional[Dict[str, Any]]] = lambda steps: None  # what its own watcher says of itself
 
 
@@ -58,6 +61,8 @@ class Performance:
         self._fence.look()
         self._fence.renew()
         answers = [self._safely(request) for request in self._call["requests"]]
+        if any(request.get("wait") for request in self._call["requests"]):
+            self._fence.look()  # much may have happened meanwhile
         if self._fence.unreadable:
             mark: Optional[Dict[str, Any]] = {"unreadable": self._fence.unreadable}
         else:
@@ -72,6 +77,8 @@ class Performance:
             "answers": answers,
             "mark": mark,
             "yes": self._parts.store.yes(),
+            "put_back": self._parts.store.put_back(),
+            "hold": self._parts.held(moment.wall),
             "watcher": self._parts.watched(self._call["steps"]),
             "boot_id": moment.boot_id,
             "uptime": moment.uptime,
@@ -93,7 +100,8 @@ class Performance:
         if do == "go":
             from .outage import Outage
 
-            return Outage(self._call, self._fence, self._parts.hand_of, self._parts.clock).go(request)
+            parts = self._parts
+            return Outage(self._call, self._fence, parts.hand_of, parts.clock, parts.has_started).go(request)
         if do in ("hello", "look", "approve"):
             answer: Dict[str, Any] = self._looking().hello() if do == "hello" else getattr(self._looking(), do)(request)
             return answer
@@ -101,11 +109,14 @@ class Performance:
             from .ready import ready
 
             return ready(self._call["steps"], self._parts)
+        self._fence.check_time()
         if do == "yes":
             at = iso_utc(self._clock.wall())
             self._parts.store.say_yes(request["event"], one_line(request.get("by")), at)
         elif do == "no_yes":
             self._parts.store.take_yes_back(request["event"])
+        elif do == "put_back":
+            self._parts.store.keep_off(request["events"], self._clock.wall())
         elif do == "release":
             self._fence.claim(seconds=0.0)  # the mark stays; whoever comes need not wait
         elif do == "take_off":
@@ -142,5 +153,18 @@ def _made_relative(look: Any, ended: float) -> None:
 
 def lost(why: str) -> Dict[str, Any]:
     """The answer of a call of which nothing came back."""
-    nothing: List[str] = ["answers", "mark", "yes", "watcher", "boot_id", "uptime", "took", "number", "fenced", "ask"]
+    nothing: List[str] = [
+        "answers",
+        "mark",
+        "yes",
+        "put_back",
+        "hold",
+        "watcher",
+        "boot_id",
+        "uptime",
+        "took",
+        "number",
+        "fenced",
+        "ask",
+    ]
     return dict(dict.fromkeys([*nothing, "elsewhere"]), lost=why)

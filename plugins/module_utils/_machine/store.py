@@ -10,6 +10,8 @@ Private to this collection.
     lock            held while the mark is compared and changed, and while something is begun by it
     mark.json
     yes/NAME        a person's yes to an event
+    put_back.json   the events in spite of which a person has put the machine back
+    hold.json       that no event is to be approved
     jobs/           of the hands
     hooks/          what hooks find, and what they leave for others
     aside/          the mark of another machine, of which this one is a copy
@@ -18,10 +20,10 @@ Private to this collection.
 import contextlib
 import errno
 import os
-from typing import Callable, Iterator, List, Optional
+from typing import Callable, ContextManager, Iterable, Iterator, List, Optional
 
 from .._clock import Clock, Deadline
-from . import files, own_files
+from . import files, own_files, said_here
 from .mark import MOST_BYTES, understood
 from .places import HOOKS, Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
 from .yes import yes_event, yes_file, yes_note
@@ -61,6 +63,9 @@ class FolderStore(Store):
     @property
     def jobs(self) -> str:
         return os.path.join(self.folder, "jobs")
+
+    def alone(self) -> ContextManager[None]:
+        return self._locked()
 
     def read(self) -> Optional[Mark]:
         try:
@@ -164,6 +169,17 @@ class FolderStore(Store):
 
     def take_yes_back(self, event: str) -> None:
         self._unlink(os.path.join(self._yes, yes_file(event)))
+
+    def put_back(self) -> List[str]:
+        return sorted(said_here.put_back(self.folder))
+
+    def keep_off(self, events: Iterable[str], wall: float) -> None:
+        events = list(events)
+        with self._locked(), self._explained():
+            noted = said_here.with_events(said_here.put_back(self.folder), events, wall)
+            files.replace(os.path.join(self.folder, said_here.PUT_BACK), noted)
+            for event in events:
+                self.take_yes_back(event)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

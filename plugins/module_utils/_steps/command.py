@@ -69,5 +69,6 @@ TYPE = StepType(
     complete=_complete,
     one_of=("do", "undo"),
     by_itself=on_linux_itself,
+    in_background=True,
     timed_out=_timed_out,
 )

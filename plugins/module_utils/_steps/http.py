@@ -174,4 +174,5 @@ TYPE = StepType(
     judges={"until": _says_so},
     interval=_interval,
     by_itself=on_linux_itself,
+    in_background=True,
 )

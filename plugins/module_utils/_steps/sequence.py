@@ -80,36 +80,55 @@ def next_move(marked: Sequence[Marked], plan: Mapping[str, Step], to: str) -> Mo
 
 def begun(step: Marked, direction: str, since: str) -> Dict[str, Any]:
     """The step as it stands in the mark before it is begun."""
-    return dict(step, state=_AFTER[direction]["pending"], since=since, seconds=0.0, note="")
+    begins = dict(step, state=_AFTER[direction]["pending"], since=since, seconds=0.0, note="")
+    for earlier in ("refused", "perhaps_done"):
+        begins.pop(earlier, None)
+    return begins
 
 
-def came(step: Marked, direction: str, state: str, note: str = "", seconds: float = 0.0) -> Dict[str, Any]:
+def came(
+    step: Marked, direction: str, state: str, note: str = "", seconds: float = 0.0, refused: bool = False
+) -> Dict[str, Any]:
     """The step as it stands in the mark when it was looked at.
 
     :arg state: what came of it: ``pending``, ``done`` or ``failed``
+    :arg refused: whether it failed without having been begun
     """
-    return dict(step, state=_AFTER[direction][state], note=note, seconds=round(seconds, 1))
+    came_to = dict(step, state=_AFTER[direction][state], note=note, seconds=round(seconds, 1))
+    return dict(came_to, refused=True) if refused else came_to
 
 
-def tried_again(marked: Sequence[Marked], with_hooks: bool = False) -> List[Dict[str, Any]]:
-    """The steps when a recovery that did not take back all of them begins anew."""
+def tried_again(marked: Sequence[Marked], plan: Mapping[str, Step], with_hooks: bool = False) -> List[Dict[str, Any]]:
+    """The steps when a recovery that did not take back all of them begins anew.
+
+    A hook that was refused has never run: it is tried again, and not missed once somebody has removed it.
+    """
     return [
         dict(step, state=FAILED)
-        if step["state"] == NOT_TAKEN_BACK and (with_hooks or not type_of(step["type"]).once)
+        if step["state"] == NOT_TAKEN_BACK and (with_hooks or step.get("refused") or not type_of(step["type"]).once)
         else dict(step)
         for step in marked
+        if step["key"] in plan or not step.get("refused")
     ]
 
 
 def done_again(marked: Sequence[Marked]) -> List[Dict[str, Any]]:
-    """The steps of a machine that was started anew by nobody's event, and is to be prepared again. Not its hooks."""
-    return [dict(step, state=WAITING) if _is_lost(step) else dict(step) for step in marked]
+    """The steps of a machine that was started anew by nobody's event, and is to be prepared again. Not its hooks.
+
+    What others did, or a command, may have outlasted the start: it is undone, too, when nobody comes to do it again.
+    """
+    return [dict(step, state=WAITING, perhaps_done=True) if _is_lost(step) else dict(step) for step in marked]
 
 
 def _is_lost(step: Marked) -> bool:
     """Whether a start of the machine has taken back what was done, or cut it off where that does no harm."""
     kind = type_of(step["type"])
     return not kind.once and (step["state"] == DONE or step["state"] == BEGUN and kind.repeatable)
+
+
+def is_to_undo(step: Marked) -> bool:
+    """Whether anything of it was done, or may have been, and was not taken back."""
+    return bool(step["state"] not in (WAITING, TAKEN_BACK) or (step["state"] == WAITING and step.get("perhaps_done")))
 
 
 def to_stop(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Move]:
@@ -171,7 +190,7 @@ def _recovering(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:
     left = []
     for entry in reversed(marked):
         state = entry["state"]
-        if state in (WAITING, TAKEN_BACK):
+        if not is_to_undo(entry):
             continue
         if state == NOT_TAKEN_BACK:
             left.append(_failure(entry, plan))
@@ -182,6 +201,8 @@ def _recovering(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:
             return _move(CHECK, entry, plan, "undo")
         elif state == BEGUN and not plan[entry["key"]].get("elsewhere"):
             return _move(STOP, entry, plan, "do")
+        elif state == BEGUN and type_of(entry["type"]).in_background:
+            return _move(CHECK, entry, plan, "do")  # nobody can stop it, and its end would undo what undoes it
         else:
             return _move(BEGIN, entry, plan, "undo")
     return Move(STUCK, direction="undo", why=". ".join(left)) if left else Move(FINISHED, direction="undo")

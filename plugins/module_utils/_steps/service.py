@@ -41,5 +41,6 @@ TYPE = StepType(
     before=_ours,
     case=_case,
     by_itself=on_linux_itself,
+    in_background=True,
     repeatable=True,
 )

@@ -151,6 +151,8 @@ class StepType(NamedTuple):
     """Collections that others need for it, beside the one that every Windows machine needs."""
     repeatable: bool = False
     """Whether doing it once more changes nothing: then it is gone on with where a run was cut off in the middle of it."""
+    in_background: bool = False
+    """Whether others, once they were asked to do it, go on by themselves until it has ended: it is not undone before."""
     only_looks: bool = False
     """Whether it changes nothing, and only waits until something is the case."""
     own: bool = False

@@ -31,6 +31,7 @@ class Approve(NamedTuple):
     """POST these events."""
 
     events: Tuple[str, ...]  # ids, as they came
+    own: Tuple[str, ...] = ()  # those for which the machine has to be prepared
 
 
 class PutAside(NamedTuple):

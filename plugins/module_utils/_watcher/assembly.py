@@ -90,8 +90,12 @@ def assemble(
         )
     )
 
-    def why_not(events: Tuple[str, ...]) -> str:
-        return objection(*program.mark())
+    hold, put_back = HoldFile(folder), PutBack(folder)  # those of the thread that approves
+
+    def why_not(events: Tuple[str, ...], own: Tuple[str, ...]) -> str:
+        if (put_back.read() - program.yes()).intersection(event.upper() for event in events):
+            return "a person has put the machine back into service in spite of it"
+        return objection(*program.mark(), own, system.moment().boot_id, hold.read(), clock.wall())
 
     metadata = Metadata(
         configuration,

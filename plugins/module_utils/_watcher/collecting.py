@@ -55,6 +55,7 @@ class Collecting:
             settled=parts.system.settled,
             crippled=parts.crippled(),
             lacking=self._found.lacking,
+            recovery_lacks=self._found.recovery_lacks,
             put_back=parts.put_back.read(),
         )
 

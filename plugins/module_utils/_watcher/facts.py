@@ -102,4 +102,5 @@ class Facts(NamedTuple):
     lacking: Mapping[
         str, str
     ] = {}  # by type, as in steps: which prepare hook is not run, though it is there or should be
+    recovery_lacks: Mapping[str, str] = {}  # the same of recover hooks
     put_back: FrozenSet[str] = frozenset()  # keys of the events in spite of which a person has put the machine back

@@ -15,14 +15,15 @@ from .settings import Configuration
 
 
 def found_steps(configuration: Configuration, hooks_of: Callable[..., Hooks] = Hooks) -> Found:
-    """What stands ready, and what is wrong with hooks: one that is refused is said, and the others run."""
+    """What stands ready, and what is wrong with hooks: one that is refused is said, and the others run.
+
+    A recover hook that is refused, or missing, is among the steps all the same.
+    """
     wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
     hooks = hooks_of(configuration.hooks_folder, wishes, configuration.hook_limit)
     steps: Dict[str, Tuple[Step, ...]] = {}
-    unknown = hooks.unknown()
-    problems: List[str] = list(unknown.values())
-    missing = [why for key, why in sorted(unknown.items()) if key.startswith(f"{PREPARE}.d/")]
-    lacking: Dict[str, str] = {}
+    problems: List[str] = list(hooks.unknown().values())
+    lacking: Dict[str, Dict[str, str]] = {PREPARE: {}, RECOVER: {}}
     for kind in sorted({"", *hooks.kinds()}):
         here: List[Step] = []
         for phase in (PREPARE, RECOVER):
@@ -30,8 +31,10 @@ def found_steps(configuration: Configuration, hooks_of: Callable[..., Hooks] = H
             here.extend(found.steps)
             refused = [f"hook {key} is not run: {why}" for key, why in sorted(found.refused.items())]
             problems.extend(f"The {words}" for words in refused)
-            clauses = [*(f"the {words}" for words in refused), *missing]
-            if phase == PREPARE and clauses:
-                lacking[kind] = clauses[0]
+            if phase == RECOVER:  # a recovery without it would be none: it says why the hook was not run
+                here.extend(found.not_run)
+            clauses = [*(f"the {words}" for words in refused), *hooks.missing(phase, kind).values()]
+            if clauses:
+                lacking[phase][kind] = clauses[0]
         steps[kind] = (*here, *configuration.steps)
-    return Found(steps, tuple(sorted(set(problems))), lacking)
+    return Found(steps, tuple(sorted(set(problems))), lacking[PREPARE], lacking[RECOVER])

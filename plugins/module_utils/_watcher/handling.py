@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .._text import one_line
 from . import life as lives_of
-from . import machine_news, times
+from . import machine_news, times, unreadable
 from .acts import Approve, PutAside, Remember, Say
 from .event_news import EventNews
 from .facts import Facts, Look
@@ -24,7 +24,7 @@ from .outage_news import OutageNews
 from .recollection import Recollection, unpacked
 from .times import Reckoning
 from .turns import keys_of_others
-from .wishes import Wish, judged, wish
+from .wishes import PREPARING, Wish, judged, wish
 
 POST_AGAIN = 10.0
 """Seconds after which an event is approved once more that has not started: the first approval may have been lost."""
@@ -50,6 +50,8 @@ class Handling:
         self._kept = 0.0
         self.wishes: Dict[str, Wish] = {}
         """Of each event that is not over, by key: for whoever asks how things stand."""
+        self.unreadable: List[str] = []
+        """What of the document can't be read, and what follows from it: likewise."""
 
     def tick(self, facts: Facts) -> List[Any]:
         """What is to be done now, in this order."""
@@ -102,8 +104,11 @@ class Handling:
                 known.lives[event.key] = lives_of.seen(known.lives[event.key], event, look.at)
             elif name and event.affects(name):
                 known.lives[event.key] = lives_of.shown(event, look.at, wall)
-        for key in look.document.lacks(known.lives):
+        lacking = look.document.lacks(known.lives)
+        for key in lacking:
             known.lives[key] = lives_of.missed(known.lives[key], look.asked, look.at, wall, gap)
+        for key in set(known.lives).difference(lacking, (event.key for event in look.document.events)):
+            known.lives[key] = lives_of.unread(known.lives[key], look.at)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
         if gap > lives_of.UNBROKEN or look.document.lacks(known.others):
             known.quiet_since = look.at
@@ -139,6 +144,7 @@ class Handling:
         says += machine_news.said(here, self._known.reported, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
         self.wishes = {life.key: wish(here, life) for life in here.open}
+        self.unreadable = unreadable.sentences(here)
         if knows:
             events.take_posts()
             events.take_wishes(self.wishes)
@@ -155,8 +161,9 @@ class Handling:
                 continue
             if _may_be_sent(here, life):
                 here.lives[key] = life._replace(asked=here.now)
-                due.append(life.event.event_id)
-        return [Approve(tuple(due))] if due else []
+                due.append(life)
+        own = tuple(life.event.event_id for life in due if self.wishes[life.key].action in PREPARING)
+        return [Approve(tuple(life.event.event_id for life in due), own)] if due else []
 
     # ---- kept ----
 

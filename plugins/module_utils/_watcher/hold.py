@@ -6,18 +6,14 @@
 Private to this collection.
 """
 
-import json
 import os
-from typing import Any, Dict, Optional, Tuple
+from typing import Optional, Tuple
 
 from .._clock import iso_utc
 from .._machine import files
-from .._text import one_line
+from .._machine.said_here import FORMAT, UNKNOWN_HOLD, hold
+from .._machine.said_here import HOLD as NAME
 from .facts import Hold
-
-FORMAT = 1
-NAME = "hold.json"
-_UNKNOWN = Hold("There is a hold that can't be read", "", None)
 
 
 class HoldFile:
@@ -36,10 +32,11 @@ class HoldFile:
             self._seen, self._hold = None, None
             return None
         except OSError:
-            return _UNKNOWN
+            return Hold(**UNKNOWN_HOLD)
         state = (found.st_mtime_ns, found.st_ino, found.st_size)
         if state != self._seen:
-            self._hold = _parsed(self.path)
+            said = hold(os.path.dirname(self.path))
+            self._hold = Hold(**said) if said else None
             self._seen = state
         return self._hold
 
@@ -58,18 +55,3 @@ class HoldFile:
     def put_aside(self) -> None:
         """It was said on another machine, of which this one is a copy."""
         os.replace(self.path, self.path + ".of-another-machine")
-
-
-def _parsed(path: str) -> Hold:
-    try:
-        with open(path, "rb") as file:
-            given: Dict[str, Any] = json.loads(file.read(65536).decode("utf-8"))
-        until = given.get("until")
-        if given.get("format") != FORMAT:  # one of a newer version may mean more than that
-            return _UNKNOWN
-        if until is not None and (isinstance(until, bool) or not isinstance(until, (int, float))):
-            return _UNKNOWN
-        words = {key: one_line(given.get(key), 500) for key in ("reason", "by", "vm_id")}
-        return Hold(until=until, **words)
-    except (OSError, ValueError, AttributeError, RecursionError):
-        return _UNKNOWN

@@ -36,6 +36,7 @@ class Found(NamedTuple):
 
     steps: Tuple[Step, ...]  # in the order in which they run
     refused: Dict[str, str]  # by key: why it is not run, and what to do
+    not_run: Tuple[Step, ...] = ()  # of these, and of those that the configuration names and that are not there
 
 
 class Hooks:
@@ -60,20 +61,33 @@ class Hooks:
         self._unfit = unfit
 
     def kinds(self) -> Set[str]:
-        """The types of events, in lower case, that have folders of their own."""
-        return {kind.lower() for phase in PHASES for kind in self._folders(phase)}
+        """The types of events, in lower case, that have folders of their own, or should have."""
+        named = {key.split("/")[1] for key in self._wishes if key.count("/") > 1}
+        return {kind.lower() for phase in PHASES for kind in self._folders(phase)} | {kind.lower() for kind in named}
 
     def found(self, phase: str, kind: str) -> Found:
         """The hooks of a phase for a type of event, written in any case; "" for one that has no folder of its own."""
         steps: List[Step] = []
         refused: Dict[str, str] = {}
+        not_run = [
+            dict(self._step(self._at(key), phase), refused=why) for key, why in self.missing(phase, kind).items()
+        ]
         for hook in sorted(self._hooks(phase, kind), key=lambda hook: (hook.name, hook.key)):
             why = self._unfit(hook.path)
             if why:
                 refused[hook.key] = why
+                not_run.append(self._step(hook, phase))
             else:
                 steps.append(self._step(hook, phase, len(steps) + 1))
-        return Found(tuple(steps), refused)
+        return Found(tuple(steps), refused, tuple(not_run))
+
+    def missing(self, phase: str, kind: str) -> Dict[str, str]:
+        """Of :meth:`unknown` those that would run in a phase, for a type of event."""
+        return {
+            key: words
+            for key, words in self.unknown().items()
+            if key.startswith(f"{phase}.d/") and (key.count("/") < 2 or key.split("/")[1].lower() == kind.lower())
+        }
 
     def unknown(self) -> Dict[str, str]:
         """By key, what is wrong with names in the configuration that no file has."""
@@ -87,7 +101,10 @@ class Hooks:
             if key not in known
         }
 
-    def _step(self, hook: Hook, phase: str, number: int) -> Step:
+    def _at(self, key: str) -> Hook:
+        return Hook(key, key.split("/")[-1], os.path.join(self._folder, key))
+
+    def _step(self, hook: Hook, phase: str, number: int = 0) -> Step:
         wish = self._wishes.get(hook.key) or {}
         limit = float(wish.get("limit") or self._limit)
         words = f"run {one_line(hook.key)}"

@@ -150,6 +150,11 @@ def missed(life: Life, asked: float, at: float, wall: float, gap: float) -> Life
     return life._replace(gone=at, outcome=_outcome(life, wall))
 
 
+def unread(life: Life, at: float) -> Life:
+    """It may be an entry that can't be read: what became of it since it was seen, nobody has watched."""
+    return life._replace(blind=max(life.blind, at - life.seen))
+
+
 def _outcome(life: Life, wall: float) -> str:
     """How it ended. Only one that could not have started until then, and was watched all the time, was cancelled."""
     if life.started:

@@ -11,12 +11,12 @@ is not; what is in /run/systemd/shutdown speaks of planned ones alone.
 
 import os
 import select
-import subprocess
 import threading
 import uuid
 from typing import Callable, Mapping
 
 from .._clock import Clock
+from .._machine.boot import STARTING, is_system_running
 from .._machine.lease import Moment
 from .._machine.system import System
 from .systems import Wake, WatchedSystem
@@ -24,8 +24,6 @@ from .systems import Wake, WatchedSystem
 SYSTEMD = "/run/systemd/system"  # is there where systemd is the system's manager
 BOOT_ID = "AZURE_MAINTENANCE_BOOT_ID"  # in the environment of the unit
 ASK_EVERY = 1.0  # seconds; each time costs some ms of CPU, so it is not asked without need
-ASK_LIMIT = 5.0
-STARTING = ("initializing", "starting")
 STOPPING = "stopping"
 
 
@@ -93,26 +91,6 @@ def this_system(environment: Mapping[str, str]) -> System:
     """This machine; its boot id as the unit has it from systemd, where there is one."""
     said = environment.get(BOOT_ID, "")
     return System(str(uuid.UUID(said)) if said else "")
-
-
-def is_system_running() -> str:
-    """systemd's word: ``starting``, ``running``, ``degraded``, ``stopping`` and others; "" when it says none in time."""
-    try:
-        # There is no AnsibleModule here whose run_command could be called.
-        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
-            ["systemctl", "is-system-running"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-    except OSError:
-        return ""
-    try:
-        return process.communicate(timeout=ASK_LIMIT)[0].decode("ascii", "replace").strip()
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return ""
 
 
 class PipeWake(Wake):

@@ -116,7 +116,7 @@ class Loop:
             return not self._stopping and self._gone(act, facts)
         if isinstance(act, Approve):
             if not self._stopping:
-                parts.metadata.approve(act.events, facts.now)
+                parts.metadata.approve(act.events, facts.now, act.own)
         elif isinstance(act, Say):
             parts.tell(act, facts.identity)
         elif isinstance(act, PutAside):
@@ -191,7 +191,7 @@ class Loop:
             return
         parts = self._parts
         try:
-            problems = self._collecting.problems(facts.crippled)
+            problems = [*self._collecting.problems(facts.crippled), *self._handling.unreadable]
             if self._crashes:
                 problems.append(f"A tick failed: {self._crash[0].strip().splitlines()[-1]}")
             parts.published.publish(state_of(facts, parts, problems, self._obeying.outcomes, self._handling.wishes))

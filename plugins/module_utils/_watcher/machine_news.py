@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional
 
 from .._clock import iso_utc
 from .._text import one_line
-from . import times
+from . import times, unreadable
 from .acts import Say
 from .here import Here
 from .life import UNBROKEN
@@ -42,7 +42,7 @@ def said(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: 
         elif not words and about in known:
             del known[about]
             says += [Say(ends, _ENDS[about])] if ends else []
-    return says + _paused(here, clocks)
+    return says + unreadable.news(here, known) + _paused(here, clocks)
 
 
 _BEGINS = {

@@ -10,6 +10,7 @@ Beside what every mark has, the watcher's bears a note: all that has to outlive 
 
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional
 
+from .._core import mark_view as core
 from .._steps.sequence import FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from .._text import one_line
 from .facts import Facts, Identity
@@ -17,7 +18,7 @@ from .facts import Facts, Identity
 RUN = "watcher"
 
 NOBODY = "nobody"
-OURS = "ours"
+OURS = core.OURS
 COPIED = "copied"
 """Of the machine of which this one is a copy."""
 OTHERS = "others"
@@ -36,7 +37,7 @@ class Marked(NamedTuple):
     keys: FrozenSet[str] = frozenset()  # of its events
     events: Mapping[str, str] = {}  # their ids as they came, by key
     note: Mapping[str, Any] = {}
-    boot_id: str = ""  # of the start of the machine in which its steps were done
+    boot_id: str = ""  # of the start of the machine in which its steps were last begun from the first one on
     recovery_begun: bool = False
     why: str = ""  # what failed
     words: str = ""  # who holds it, for people
@@ -52,6 +53,11 @@ class Marked(NamedTuple):
     @property
     def is_prepared(self) -> bool:
         return self.whose == OURS and self.phase == "prepared"
+
+    def is_prepared_for(self, key: str, boot_id: str, left_out: bool = False) -> bool:
+        """Whether the machine is prepared for an event: what was read in this tick is what it says now."""
+        view = core.MarkView(self.whose, self.phase, self.keys, self.boot_id)
+        return core.is_prepared_for(view, key, boot_id, 0.0, left_out=left_out)
 
     @property
     def is_failed(self) -> bool:
@@ -91,7 +97,7 @@ def marked(facts: Facts) -> Marked:
         frozenset(event.upper() for event in mark["events"]),
         {event.upper(): event for event in mark["events"]},
         note,
-        str(note.get("boot_id") or mark["boot_id"]),
+        core.prepared_under(mark),
         mark["phase"] == "recovering" or bool(states.intersection(_GOING_BACK)),
         "; ".join(
             f"{step['words'] or step['unwords'] or step['key']}: {step['note']}"

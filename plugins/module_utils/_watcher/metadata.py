@@ -36,7 +36,7 @@ class Metadata:
         configuration: Configuration,
         clock: Clock,
         woken: Callable[[], None],
-        objection: Callable[[Tuple[str, ...]], str],
+        objection: Callable[[Tuple[str, ...], Tuple[str, ...]], str],
         expects_events: bool = False,
         find: Optional[Callable[[], Any]] = None,
         connect: Connect = HttpTransport,
@@ -107,9 +107,9 @@ class Metadata:
             "warnings": list(self._looking.warnings),
         }
 
-    def approve(self, events: Sequence[str], at: float) -> None:
-        """:arg at: when it was decided"""
-        self._posting.approve(events, at)
+    def approve(self, events: Sequence[str], at: float, own: Sequence[str] = ()) -> None:
+        """:arg at: when it was decided; own: see :class:`.acts.Approve`"""
+        self._posting.approve(events, at, own)
 
     def posted(self) -> Dict[str, Posted]:
         return self._posting.posted()

@@ -8,7 +8,6 @@ Private to this collection.
 ::
 
     outage      its name
-    boot_id     of the start of the machine in which its steps were done
     types       of its events, by id
     started     ids of those that were seen Started
     over        how those ended that are gone, by id
@@ -34,17 +33,15 @@ def named(moment: Moment, other: str = "") -> str:
     return next(name for name in names if name != other)
 
 
-def note(here: Here, outage: str, boot_id: str, more: Sequence[Life] = ()) -> Dict[str, Any]:
+def note(here: Here, outage: str, more: Sequence[Life] = ()) -> Dict[str, Any]:
     """The note as it should be.
 
-    :arg boot_id: of the start of the machine in which its steps were done
     :arg more: events that join the outage
     """
     keys = {life.key for life in here.lives.values() if here.is_marked(life)}.union(life.key for life in more)
     lives = [here.lives[key] for key in sorted(keys)]
     return {
         "outage": outage,
-        "boot_id": boot_id,
         "types": {life.event.event_id: life.event.event_type for life in lives},
         "started": [life.event.event_id for life in lives if life.started],
         "over": {life.event.event_id: life.outcome for life in lives if not life.is_open},

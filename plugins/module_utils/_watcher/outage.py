@@ -122,12 +122,11 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
     is_new = here.marked.whose == NOBODY or outage != here.marked.outage
     if still and is_new:
         return None
-    boot_id = here.facts.moment.boot_id if is_new or (again and not still) else here.marked.boot_id
     return Go(
         PREPARED,
         _long(here) if still else left,
         tuple(life.event.event_id for life in lives),
-        note(here, outage, boot_id, lives),
+        note(here, outage, lives),
         _kinds(here, lives),
         at_once=any(life.kind == "preempt" for life in lives),
         again=again and not still,
@@ -158,7 +157,7 @@ def _note_down(here: Here, struck: List[Life]) -> Optional[Go]:
 
     :arg struck: events that hold the recovery back, though the machine may not have been prepared for them
     """
-    changed = note(here, here.marked.outage, here.marked.boot_id, struck)
+    changed = note(here, here.marked.outage, struck)
     if here.marked.phase != "preparing" and changed == here.marked.note and all(map(here.is_marked, struck)):
         return None
     ids = tuple(life.event.event_id for life in struck)
@@ -195,7 +194,7 @@ def _recover(here: Here, still: bool = False) -> Optional[Go]:
     identity = here.facts.identity
     if not (identity and identity.vm_id and here.facts.settled):
         return None
-    noted = note(here, here.marked.outage, here.marked.boot_id)
+    noted = note(here, here.marked.outage)
     still = still or here.looked is None  # what restarted the machine may well have been an event
     return Go(RECOVERED, _long(here), (), noted, _kinds(here, []), still=still)
 

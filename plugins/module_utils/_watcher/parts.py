@@ -30,11 +30,13 @@ class Found(NamedTuple):
     """The steps of this machine by type of event, and what is wrong with its hooks.
 
     lacking: by type, which prepare hook is not run though it is there, or should be, as a clause
+    recovery_lacks: the same of recover hooks
     """
 
     steps: Dict[str, Tuple[Step, ...]] = {"": ()}
     problems: Tuple[str, ...] = ()
     lacking: Mapping[str, str] = {}
+    recovery_lacks: Mapping[str, str] = {}
 
 
 class Parts(NamedTuple):

@@ -26,16 +26,18 @@ _Ids = Tuple[str, ...]
 class Posting:
     """The thread that posts.
 
-    :arg objection: asked right before: why these events must not be approved any more, "" when they may
+    :arg objection: asked right before: why these events must not be approved any more, "" when they may; and for which of them the
+        machine has to be prepared
     :arg woken: called when it is known what came of it
     """
 
-    def __init__(self, asking: Asking, objection: Callable[[_Ids], str], woken: Callable[[], None]) -> None:
+    def __init__(self, asking: Asking, objection: Callable[[_Ids, _Ids], str], woken: Callable[[], None]) -> None:
         self.asking = asking
         self._objection = objection
         self._woken = woken
         self._waiting: queue.Queue[Optional[Tuple[_Ids, float]]] = queue.Queue()
         self._under_way: Set[str] = set()
+        self._own: Set[str] = set()  # the keys of those for which the machine has to be prepared
         self._posted: Dict[str, Posted] = {}
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="posting", daemon=True)
@@ -46,12 +48,14 @@ class Posting:
     def stop(self) -> None:
         self._waiting.put(None)
 
-    def approve(self, events: Sequence[str], at: float) -> None:
+    def approve(self, events: Sequence[str], at: float, own: Sequence[str] = ()) -> None:
         """Have them sent, those that are not being sent already.
 
         :arg at: when it was decided: from what was known then they must not be sent too late
         """
         with self._lock:
+            self._own.update(event.upper() for event in own)
+            self._own.difference_update(event.upper() for event in events if event not in own)
             new = tuple(event for event in events if event.upper() not in self._under_way)
             self._under_way.update(event.upper() for event in new)
         if new:
@@ -89,7 +93,7 @@ class Posting:
         waited = self.asking.clock.now() - asked_at
         if waited > TOO_OLD:
             return f"It was not sent: it waited for {waited:.0f} s, and much may have changed since."
-        objection = self._objection(events)
+        objection = self._objection(events, tuple(event for event in events if event.upper() in self._own))
         if objection:
             return f"It was not sent: {objection}"
         transport = self.asking.transport()

@@ -9,12 +9,14 @@ Private to this collection.
 from typing import Any, Dict, FrozenSet, Optional, Sequence, Tuple
 
 from .._clock import iso_utc
+from .._core.mark_view import WATCHER, is_prepared_for, mark_view
 from .._machine.lease import LEASE
 from .._machine.places import Mark, MarkUnreadable
 from .._machine.program import Parts, perform
 from .._steps.step_type import Step
+from .._text import one_line
 from .acts import Go
-from .facts import Answer, Identity
+from .facts import Answer, Hold, Identity
 
 RUN = "watcher"
 
@@ -100,10 +102,20 @@ class Program:
         return self._number
 
 
-def objection(mark: Optional[Mark], unreadable: str) -> str:
-    """Why the watcher must not approve anything with such a mark on its machine; "" when it may."""
+def objection(
+    mark: Optional[Mark], unreadable: str, own: Sequence[str], boot_id: str, hold: Optional[Hold], wall: float
+) -> str:
+    """Why the watcher must not approve anything with such a mark and such a hold on its machine; "" when it may.
+
+    :arg own: the events for which the machine has to be prepared
+    """
     if unreadable:
         return unreadable
     if mark and mark["holder"]["run"] != RUN:
         return f"the machine is held by {mark['holder']['kind'] or 'run'} {mark['holder']['run']}"
+    view = mark_view(mark, WATCHER)
+    if not all(is_prepared_for(view, event.upper(), boot_id, 0.0) for event in own):
+        return "the machine is not prepared for it any more"
+    if hold and hold.lasts(wall):
+        return f"approvals are on hold ({one_line(hold.by) or 'nobody knows who'}: {one_line(hold.reason)})"
     return ""

@@ -8,16 +8,14 @@ Private to this collection.
 They stand in a file, as the machine may be restarted before they are over; its mark is gone by then.
 """
 
-import json
 import os
-from typing import Any, Dict, FrozenSet, Iterable, Optional, Tuple
+from typing import Dict, FrozenSet, Iterable, Optional, Tuple
 
 from .._machine import files
+from .._machine.said_here import KEPT, put_back, with_events
+from .._machine.said_here import PUT_BACK as NAME
 
-FORMAT = 1
-NAME = "put_back.json"
-KEPT = 30 * 86400.0
-"""Seconds for which an event is kept: failures of hardware are predicted a week ahead, and no id comes twice."""
+__all__ = ["KEPT", "NAME", "PutBack"]
 
 
 class PutBack:
@@ -40,23 +38,10 @@ class PutBack:
             return frozenset()
         state = (found.st_mtime_ns, found.st_ino, found.st_size)
         if state != self._seen:
-            self._events, self._seen = _parsed(self.path), state
+            self._events, self._seen = put_back(os.path.dirname(self.path)), state
         return frozenset(self._events)
 
     def add(self, events: Iterable[str], wall: float) -> None:
         """:raises OSError: when it can't be written"""
         self.read()
-        kept = {key: at for key, at in self._events.items() if wall - at < KEPT}
-        kept.update((event.upper(), wall) for event in events)
-        files.replace(self.path, {"format": FORMAT, "events": kept})
-
-
-def _parsed(path: str) -> Dict[str, float]:
-    try:
-        with open(path, "rb") as file:
-            given: Dict[str, Any] = json.loads(file.read(65536).decode("utf-8"))
-        if given["format"] != FORMAT:
-            return {}
-        return {str(key): float(at) for key, at in given["events"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
+        files.replace(self.path, with_events(self._events, events, wall))

@@ -57,12 +57,27 @@ KINDS = {
     "sound": "the state can be written again",
     "paused": "this machine stood still, or its clock was set",
     "crashed": "a part of the watcher failed, and it goes on",
+    "event_unreadable": "an entry of the document can't be read: it may be an event of this machine",
+    "recovery_blocked": "this machine is not brought back, as an entry that can't be read may be its event",
     "dropped": "reports were dropped, as too many waited or could not be kept",
 }
 """What a report may say, and what it means. More may come."""
 
 _ERRORS = ("failed", "not_recovered", "late", "hit_unprepared", "crippled", "crashed")
-_WARNINGS = ("back", "grown", "kept_off", "not_approved", "taken_off", "copied", "held", "blind", "paused", "dropped")
+_WARNINGS = (
+    "back",
+    "grown",
+    "kept_off",
+    "not_approved",
+    "taken_off",
+    "copied",
+    "held",
+    "blind",
+    "paused",
+    "dropped",
+    "event_unreadable",
+    "recovery_blocked",
+)
 
 
 class Machine(NamedTuple):

@@ -98,6 +98,9 @@ class ReservedStore(Store):
         """What a store has beside what every store has: its folder, its jobs."""
         return getattr(self._store, name)
 
+    def alone(self) -> ContextManager[None]:
+        return self._store.alone()
+
     def read(self) -> Optional[Mark]:
         return self._store.read()
 
@@ -128,6 +131,9 @@ class ReservedStore(Store):
 
     def take_yes_back(self, event: str) -> None:
         self._store.take_yes_back(event)
+
+    def put_back(self) -> List[str]:
+        return self._store.put_back()
 
     def _with_reserve(self, write: Callable[[], None]) -> None:
         try:

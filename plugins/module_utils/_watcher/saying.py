@@ -45,6 +45,7 @@ def state_of(
         incarnation=look.document.incarnation if look else None,
         events=[event.event_id for event in look.document.events] if look else [],
         shown=_shown(facts, wishes),
+        unreadable=[entry.position for entry in look.document.unusable] if look else [],
         put_back=[event.event_id for event in look.document.events if event.key in facts.put_back] if look else [],
         doing=doing(facts),
         hold=facts.hold._asdict() if facts.hold else None,

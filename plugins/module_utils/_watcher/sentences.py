@@ -92,6 +92,6 @@ def recovery_stopped(over: Sequence[Event], coming: Sequence[Event]) -> str:
 
 def not_recovered(why: str) -> str:
     return (
-        f"This machine could not be brought back whole: {one_line(why, 1000) or 'no reason is known'}. Steps are tried again, hooks "
-        "are not. See to it, then run: azure-maintenance recover --force"
+        f"This machine could not be brought back whole: {one_line(why, 1000) or 'no reason is known'}. Steps are tried again, and so "
+        "is a hook that was not run; one that has failed is not. See to it, then run: azure-maintenance recover --force"
     )

@@ -10,7 +10,7 @@ others' turn or a person's hold among the reasons, is prepared for when the time
 the machine serves.
 """
 
-from typing import NamedTuple
+from typing import Mapping, NamedTuple
 
 from .._events.hours import is_open
 from .._events.policy import Decision, decide
@@ -49,7 +49,7 @@ class Wish(NamedTuple):
 def judged(here: Here, life: Life) -> Life:
     """What was decided stays so, though the notice shrinks; what was left alone is judged anew. What was not run stays undone."""
     if here.is_marked(life) and not life.lacked:
-        life = life._replace(lacked=_lacking(here, life))
+        life = life._replace(lacked=_of_its_type(here.facts.lacking, here, life))
     if life.judged is not None and decided(here, life).action in (*PREPARING, *APPROVING):
         return life
     return life._replace(judged=None if life.event.not_before_time is None else here.left(life))
@@ -131,7 +131,8 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
         return "its status is not one that can be approved"
     if decision.action not in APPROVING and not (yes and decision.action in PREPARING):
         return f"the policy says {decision.action}"
-    lacking = life.lacked or _lacking(here, life)
+    # What a recovery will need may still be put right; what a preparation went without stays undone.
+    lacking = life.lacked or _of_its_type(facts.lacking, here, life) or _of_its_type(facts.recovery_lacks, here, life)
     if decision.action in PREPARING and lacking:
         return lacking
     if facts.settings.approve == NEVER:
@@ -147,9 +148,9 @@ def _against(here: Here, life: Life, decision: Decision) -> str:
     return not_its_turn(event, here.document, here.name, here.quiet, facts.settings.turn_after)
 
 
-def _lacking(here: Here, life: Life) -> str:
-    """Which prepare hook is not run; "" where all are."""
-    return here.facts.lacking.get(life.kind if life.kind in here.facts.steps else "", "")
+def _of_its_type(lacking: Mapping[str, str], here: Here, life: Life) -> str:
+    """Which hook is not run; "" where all are."""
+    return lacking.get(life.kind if life.kind in here.facts.steps else "", "")
 
 
 def _not_yet(here: Here, life: Life, decision: Decision) -> str:
@@ -172,7 +173,8 @@ def _not_yet(here: Here, life: Life, decision: Decision) -> str:
         return f"the machine could not be prepared: {life.failed}"
     if life.late:
         return "the machine was prepared too late"
-    if not (here.marked.is_prepared and here.is_marked(life) and here.marked.boot_id == here.facts.moment.boot_id):
+    left_out = bool(life.lacked or _of_its_type(here.facts.lacking, here, life))
+    if not here.marked.is_prepared_for(life.key, here.facts.moment.boot_id, left_out):
         return "the machine is not prepared yet"
     return ""
 

@@ -11,7 +11,7 @@ watcher does, by the same loop and the same numbers. Only nobody looks: what the
 
 import os
 import sys
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Sequence
 
 from .._clock import Deadline
 from .acts import Say
@@ -104,6 +104,7 @@ class _Nothing:
     """A handling that wants nothing: what is done is what was ordered."""
 
     wishes: Mapping[str, Any] = {}
+    unreadable: Sequence[str] = ()
 
     def __init__(self, remembered: Mapping[str, Any]) -> None:
         pass

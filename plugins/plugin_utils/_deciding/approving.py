@@ -8,28 +8,46 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...module_utils._text import first_line, one_line
+from ...module_utils._text import first_line, listed, one_line
 from .approval import Approver, Choice, Readiness, Standing, in_order, next_approver, readiness, tried
 from .hold import said_yes
 from .judging import is_acting, is_handled, needs_preparation, title
 from .life import event_of, is_open, not_before
-from .marks import DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, holder_words, is_prepared, whose
+from .marks import (
+    DRAIN,
+    FOREIGN,
+    NOBODY,
+    OURS,
+    RUN,
+    UNREADABLE,
+    WATCHER,
+    holder_words,
+    is_prepared,
+    was_prepared,
+    whose,
+)
 from .policies import APPROVING
 from .reports import happened
+from .said_there import hold_words
 from .schema import EventState, MachineState, Record
 from .watchers import why_not_by_watcher
 
+Prepared = Callable[[Record, MachineState, str, float], bool]
 
-def readiness_of(record: Record, key: str, entry: EventState, at: float) -> Readiness:
+
+def readiness_of(record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None) -> Readiness:
     """Whether an event may be approved now, by the present marks of its machines."""
     capacity = entry["turn_words"] if entry["turn"] else ""
     return readiness(
         event_of(entry),
         entry["action"],
-        [_standing(record, key, entry, record["hosts"][host], at) for host in entry["affected"]],
+        [
+            _standing(record, key, entry, record["hosts"][host], at, prepared or is_prepared)
+            for host in entry["affected"]
+        ],
         entry["unknown"],
         entry["nameless"],
         entry["ambiguous"],
@@ -44,7 +62,7 @@ def is_agreed(record: Record, key: str, entry: EventState) -> bool:
 
 
 def is_waiting_for_yes(record: Record, key: str, entry: EventState, at: float) -> bool:
-    """Whether all is prepared, and only a person's yes is missing."""
+    """Whether all is prepared, none of its machines' own documents lacks it, and only a person's yes is missing."""
     if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None or entry["hold"]:
         return False
     ready = all(
@@ -52,31 +70,36 @@ def is_waiting_for_yes(record: Record, key: str, entry: EventState, at: float) -
         for host in entry["affected"]
         if needs_preparation(entry, host)
     )
-    return ready and not is_agreed(record, key, entry)
+    denied = any(_denies(key, entry, record["hosts"][host]) for host in entry["affected"])
+    return ready and not denied and not is_agreed(record, key, entry)
 
 
-def _standing(record: Record, key: str, entry: EventState, machine: MachineState, at: float) -> Standing:
-    host = machine["host"]
+def _standing(
+    record: Record, key: str, entry: EventState, machine: MachineState, at: float, prepared: Prepared
+) -> Standing:
+    host, is_ready = machine["host"], prepared(record, machine, key, at)
     return Standing(
         host=host,
         action=entry["actions"].get(host, ""),
-        prepared=is_prepared(record, machine, key, at),
+        prepared=is_ready,
         allow_unknown=machine["options"]["allow_unknown"],
-        problem=_why_not_preparable(record, key, entry, machine, at),
+        problem=_why_not_preparable(record, entry, machine, is_ready, at),
         denies=_denies(key, entry, machine),
     )
 
 
-def _why_not_preparable(record: Record, key: str, entry: EventState, machine: MachineState, at: float) -> str:
+def _why_not_preparable(record: Record, entry: EventState, machine: MachineState, prepared: bool, at: float) -> str:
     host = machine["host"]
     if machine["contradiction"]:
         return "goes by another name in the inventory"
     owner = whose(record, machine, at)
     if owner in (RUN, DRAIN, UNREADABLE, FOREIGN):
         return f"bears the mark of {holder_words(machine)}"
+    if on_hold := hold_words(machine):
+        return on_hold
     if not needs_preparation(entry, host):
         return ""
-    by_watcher = why_not_by_watcher(record, machine, is_prepared(record, machine, key, at), at)
+    by_watcher = why_not_by_watcher(record, machine, prepared, at)
     if by_watcher:
         return by_watcher
     if host in entry["failed"]:
@@ -100,6 +123,16 @@ def note_readiness(record: Record, at: float) -> None:
         found = readiness_of(record, key, entry, at) if wanted else None
         entry["hold"] = found.against if found else ""
         entry["waits"] = found.yet if found else ""
+        _note_nobody(record, key, entry, at)
+
+
+def _note_nobody(record: Record, key: str, entry: EventState, at: float) -> None:
+    """Keep why no machine can approve an event that is ready; when its not-before comes, that is why it was not approved."""
+    choice, tries = choice_of(record, key, entry, at), entry["approval"]["tries"]
+    if choice is None or (choice.host and not tries["count"]):
+        entry["approval"]["nobody"] = ""
+    elif choice.wait is not None:
+        entry["approval"]["nobody"] = tries["note"] or choice.words
 
 
 # ---- who sends it ----
@@ -112,20 +145,51 @@ def to_approve(record: Record, at: float) -> dict[str, list[str]]:
         return work
     for key, entry in record["events"].items():
         choice = choice_of(record, key, entry, at)
-        if choice and choice.host:
+        if choice and choice.host and _fits(record, key, work.get(choice.host, [])):
             work.setdefault(choice.host, []).append(key)
     return work
 
 
+def to_see_again(record: Record, at: float) -> list[str]:
+    """Machines of events that are ready but for this: what their marks said was too old when the tick ended, as it was a long one."""
+    found = [
+        host
+        for key, entry in record["events"].items()
+        if _may_be_approved(entry) and readiness_of(record, key, entry, at, was_prepared).ready
+        for host in entry["affected"]
+        if needs_preparation(entry, host) and not is_prepared(record, record["hosts"][host], key, at)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _may_be_approved(entry: EventState) -> bool:
+    wanted = is_handled(entry) and entry["action"] in APPROVING
+    return wanted and entry["started"] is None and not entry["approval"]["sent"]
+
+
+def _fits(record: Record, key: str, keys: list[str]) -> bool:
+    """Whether an event goes with others in one request: what that names as prepared, or allowed, holds for all of its events. One that
+    differs goes with the next tick."""
+
+    def named(one: str) -> list[set[str]]:
+        entry = record["events"][one]
+        return [set(entry["affected"]), set(entry["unknown"])]
+
+    return all(named(other) == named(key) for other in keys)
+
+
 def choice_of(record: Record, key: str, entry: EventState, at: float) -> Choice | None:
     """Who approves an event now; None when it isn't ready, or needs no approval any more."""
-    if not is_handled(entry) or entry["started"] is not None or entry["approval"]["sent"]:
-        return None
-    if entry["action"] not in APPROVING or not readiness_of(record, key, entry, at).ready:
+    if not _may_be_approved(entry) or not readiness_of(record, key, entry, at).ready:
         return None
     approvers = [_approver(record, key, entry, machine, at) for machine in record["hosts"].values()]
-    left = not_before(entry) - at
-    return next_approver(event_of(entry), approvers, entry["approval"]["tries"], at, record["same"]["takeover"], left)
+    left, tries = not_before(entry) - at, entry["approval"]["tries"]
+    choice = next_approver(event_of(entry), approvers, tries, at, record["same"]["takeover"], left)
+    if choice.host or choice.wait is None:
+        return choice
+    shown = [machine for machine in record["hosts"].values() if key in machine["shows"]]
+    unable = [f"{machine['host']} {why}" for machine in shown if (why := _why_not_able(record, key, machine, at))]
+    return choice._replace(words=f"{choice.words} ({listed(unable)})") if unable else choice
 
 
 def approvers_of(record: Record, key: str, entry: EventState, at: float) -> list[str]:
@@ -138,26 +202,40 @@ def approvers_of(record: Record, key: str, entry: EventState, at: float) -> list
 def _approver(record: Record, key: str, entry: EventState, machine: MachineState, at: float) -> Approver:
     host = machine["host"]
     affected = any(host in other["affected"] for other in record["events"].values() if is_handled(other))
-    able = not (machine["lost"] or machine["look_problem"] or machine["aside"])
     return Approver(
         host=host,
         is_linux=machine["is_linux"],
         shown=key in machine["shows"],
         affected=affected,
         own=host in entry["affected"],
-        able=able and whose(record, machine, at) in (OURS, NOBODY),
+        able=not _why_not_able(record, key, machine, at),
     )
 
 
-def approve_request(record: Record, keys: list[str]) -> dict[str, Any]:
-    """What the approver is asked: which events, who is ready for them, who may be unknown."""
+def _why_not_able(record: Record, key: str, machine: MachineState, at: float) -> str:
+    """Why a machine can't send an approval, as a clause; "" when it can. One that its own watcher has prepared for the event may."""
+    if machine["lost"] or machine["look_problem"] or machine["aside"]:
+        return "can't be asked"
+    owner = whose(record, machine, at)
+    if owner in (OURS, NOBODY) or (owner == WATCHER and is_prepared(record, machine, key, at)):
+        return ""
+    return f"bears the mark of {holder_words(machine)}"
+
+
+def approve_request(record: Record, machine: MachineState, keys: list[str], at: float) -> dict[str, Any]:
+    """What the approver is asked: which events, for which of them it must be prepared itself, who is ready for them, who may be
+    unknown; and when that was decided."""
+    host, by_watcher = machine["host"], whose(record, machine, at) == WATCHER
     entries = [record["events"][key] for key in keys]
     names = [record["hosts"][host]["resource_name"] for entry in entries for host in entry["affected"]]
     return {
         "do": "approve",
         "ids": [entry["id"] for entry in entries],
+        "own": [entry["id"] for entry in entries if by_watcher or needs_preparation(entry, host)],
+        "decided": at,
         "prepared": list(dict.fromkeys(names)),
         "allow_unknown": list(dict.fromkeys(name for entry in entries for name in entry["unknown"])),
+        "by_watcher": by_watcher,
     }
 
 

@@ -27,6 +27,10 @@ class Asked(NamedTuple):
     yes: the ids of the events to which a person has said yes on it
     silent: seconds since its mark was renewed; None where that isn't known
     lasts: seconds for which the mark's holder is still taken to be alive; None where that isn't known
+    boot_id: of its present start
+    ended: when it said so, by the controller's clock; None where that isn't known
+    start: seconds that the last start of PowerShell on it took
+    left_out: whether its watcher lacks steps of the inventory
     """
 
     host: str
@@ -41,6 +45,10 @@ class Asked(NamedTuple):
     yes: Sequence[str] = ()
     silent: float | None = None
     lasts: float | None = None
+    boot_id: str = ""
+    ended: float | None = None
+    start: float = 0.0
+    left_out: bool = False
 
 
 def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any]) -> Asked:
@@ -74,6 +82,10 @@ def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any]) -> As
         yes=answer.get("yes") or (),
         silent=max(0.0, uptime - lease["uptime"]) if known else None,
         lasts=max(0.0, lease["until"] - uptime) if known else None,
+        boot_id=str(boot_id or ""),
+        ended=None if answer.get("ended") is None else float(answer["ended"]) - float(answer.get("age") or 0.0),
+        start=float(answer.get("start") or 0.0),
+        left_out=is_watchers(mark) and bool((answer.get("watcher") or {}).get("lacks")),
     )
 
 

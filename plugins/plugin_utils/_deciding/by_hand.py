@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ...module_utils._clock import steady
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import did_you_mean, listed
 from . import hold
@@ -46,7 +47,8 @@ def by_hand(
     if part == "status":
         return status_lines(machines, float(wall))
     if part == "approve":
-        found = hold.by_hand(str(event), machines, [str(name) for name in allow_unknown])
+        at = steady() if before else None  # it is asked once more before anything is approved
+        found = hold.by_hand(str(event), machines, [str(name) for name in allow_unknown], at)
         return (hold.after_waiting(found, hold.ByHand(**before)) if before else found)._asdict()
     if part == "recover":
         return {host: verdict._asdict() for host, verdict in verdicts(machines, _wish(wish)).items()}

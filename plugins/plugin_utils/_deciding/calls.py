@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...module_utils._machine.lease import LEASE
-from .approving import approve_request, to_approve
+from .approving import approve_request, to_approve, to_see_again
 from .judging import is_given_up, is_handled
 from .life import not_before
 from .looking import (
@@ -65,17 +65,23 @@ def todo_of(record: Record, at: float) -> Todo:
     """The next tick. Notes in the machines what is sent to them."""
     if record["leaving"]:
         return _last_todo(record, at)
-    targets = {host: target(record, machine, at) for host, machine in record["hosts"].items()}
     approve = to_approve(record, at)
-    idle = not (approve or any(targets.values()) or is_under_way(record, at))
+    # A tick of its own, without all that others do in one; never two of them, or nobody else would get on.
+    may_again = record["ticks"] and not (approve or record["todo"]["again"] or record["run"]["check"])
+    again = to_see_again(record, at) if may_again else []
+    targets = {host: None if again else target(record, machine, at) for host, machine in record["hosts"].items()}
+    idle = not (approve or again or any(targets.values()) or is_under_way(record, at))
     requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, at)
+    requests = {host: [_look(record["hosts"][host], 0.0)] for host in again} or requests
     requests = {
         host: requests[host]
         for host in record["hosts"]
         if host in requests
-        and _may_be_called(record, host, idle or host in approve or _begins(record["hosts"][host], targets[host]), at)
+        and _may_be_called(
+            record, host, idle or host in approve or host in again or _begins(record["hosts"][host], targets[host]), at
+        )
     }
-    calls = {host: _call(record, record["hosts"][host], asked) for host, asked in requests.items()}
+    calls = {host: _call(record, record["hosts"][host], asked, at) for host, asked in requests.items()}
     for host in calls:
         machine, goal = record["hosts"][host], targets[host]
         if goal and goal.to == "prepared" and machine["begun"] is None:
@@ -89,15 +95,16 @@ def todo_of(record: Record, at: float) -> Todo:
         "participants": _participants(record, calls, at),
         "tasks_allowed": [host for host in targets if targets[host] and _tasks_allowed(record, host, at)],
         "idle": idle,
+        "again": bool(again),
         "alone": next(iter(calls)) if idle and len(calls) == 1 else "",
-        "seconds": _rest(record, targets, approve, calls, idle, at),
+        "seconds": 0.0 if again and calls else _rest(record, targets, approve, calls, idle, at),
     }
 
 
 def _last_todo(record: Record, at: float) -> Todo:
     """Nobody is to wait for the leases of a run that leaves its marks to whoever comes."""
     calls = {
-        host: _call(record, machine, [{"do": "release"}])
+        host: _call(record, machine, [{"do": "release"}], at)
         for host, machine in record["hosts"].items()
         if whose(record, machine, at) == OURS
     }
@@ -108,6 +115,7 @@ def _last_todo(record: Record, at: float) -> Todo:
         "participants": list(calls),
         "tasks_allowed": [],
         "idle": False,
+        "again": False,
         "alone": "",
         "seconds": 0.0,
     }
@@ -149,7 +157,7 @@ def _requests(
         requests = _hello(machine, at)
         goal = targets[host]
         if host in approve:
-            requests.append(approve_request(record, approve[host]))
+            requests.append(approve_request(record, machine, approve[host], at))
         elif goal:
             requests += [_go(machine, goal, record), _look(machine, 0.0)]
         elif host in looking or requests:
@@ -206,6 +214,8 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "take": goal.take,
         "unmarked": False,
         "still": goal.still,
+        "again": goal.again,
+        **({"restore": machine["mark"]} if machine["mark_lost"] else {}),
     }
 
 
@@ -214,7 +224,7 @@ def _lease(record: Record) -> float:
     return LEASE + max(machine["task_seconds"] for machine in record["hosts"].values())
 
 
-def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]]) -> Call:
+def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]], at: float) -> Call:
     machine["number"] += 1
     wait = max((float(request.get("wait") or 0.0) for request in requests), default=0.0)
     limit = LIMIT if machine["is_linux"] else LIMIT_WINDOWS
@@ -226,6 +236,8 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]])
         "number": machine["number"],
         "seconds": wait + limit,
         "resource_name": machine["resource_name"],
+        "heard": machine["heard"],
+        "decided": at,
     }
 
 

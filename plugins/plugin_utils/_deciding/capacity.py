@@ -30,6 +30,7 @@ class Candidate(NamedTuple):
     left: seconds until its not-before (or until the time that is assumed where it names none)
     needs: seconds that the slowest affected machine needs: its steps' limits and its margin
     wanted: whether it is prepared for or approved as soon as it may; False while it is left for later (``prepare_within``)
+    near: seconds before its not-before from which on preparing for it is not early any more, so that hours do not forbid it
     begun: whether a machine of it bears a mark of this run for it, or all of them bear one for another event (it joins their
         outage), or its approval was sent
     """
@@ -40,6 +41,7 @@ class Candidate(NamedTuple):
     left: float
     needs: float
     wanted: bool = True
+    near: float = 0.0
     begun: bool = False
 
 
@@ -112,6 +114,7 @@ def turns(
     out: Mapping[str, str],
     left: Collection[str],
     candidates: Sequence[Candidate],
+    joined: Collection[str] = (),
 ) -> dict[str, Turn]:
     """The turn of each candidate, by key.
 
@@ -121,8 +124,10 @@ def turns(
         back", "is affected by Reboot 4A2"): whoever bears anybody's mark, can't be reached, isn't back, or is affected by a
         Started event
     :arg left: machines that a Terminate or a Preempt has taken: no longer members of their group
+    :arg joined: machines that are in their group only because an event was shown to it and to them: they count as out there, but do not
+        enlarge it, as it may turn out to be none
     """
-    by_name = _groups(groups, max_out, left)
+    by_name = _groups(groups, max_out, left, joined)
     for group in by_name.values():
         group.out = group.of(out)
     ordered = sorted(candidates, key=lambda candidate: (candidate.left, candidate.key))
@@ -153,15 +158,22 @@ def _take(turn: Turn, candidate: Candidate, touched: Sequence[_Group], going: li
             group.waiting.append(candidate)
 
 
-def _groups(groups: Mapping[str, str], max_out: Mapping[str, str], left: Collection[str]) -> dict[str, _Group]:
+def _groups(
+    groups: Mapping[str, str], max_out: Mapping[str, str], left: Collection[str], joined: Collection[str]
+) -> dict[str, _Group]:
     members: dict[str, list[str]] = {}
     for host, name in groups.items():
         if host not in left:
             members.setdefault(name, []).append(host)
     return {
-        name: _Group(name, hosts, min(limit_of(max_out[host], len(hosts)) for host in hosts))
+        name: _Group(name, hosts, min(limit_of(max_out[host], _size(hosts, joined)) for host in hosts))
         for name, hosts in members.items()
     }
+
+
+def _size(hosts: Collection[str], joined: Collection[str]) -> int:
+    """By how many a share is counted: where nothing but events has made the group, by all."""
+    return len([host for host in hosts if host not in joined]) or len(hosts)
 
 
 def _groups_of(candidate: Candidate, by_name: Mapping[str, _Group]) -> list[_Group]:

@@ -14,10 +14,11 @@ from .hold import leaves
 from .judging import SILENT, is_given_up, is_handled, needs_preparation, title, took_away
 from .life import STAYED, TAKEN, event_of, is_open, not_before
 from .looking import is_to_be_learned
-from .marks import LEFT, OURS, WATCHER, mark_keys, phase, whose
-from .outages import is_kept
+from .marks import LEFT, OURS, WATCHER, has_restarted, mark_keys, phase, whose
+from .outages import comes_soon, is_kept
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
+from .scopes import near
 from .watchers import is_its_watchers
 
 TRIES = 3
@@ -25,6 +26,8 @@ TRIES = 3
 
 NOBODY_LOOKS = 150.0
 """Seconds after which a run ends in which no machine has ever seen a document: the first request may take two minutes (S11)."""
+
+UNSEEN = "all machines that could see it have left the play"
 
 GIVEN_UP = "its machines could not be prepared, and are in service"
 
@@ -40,6 +43,9 @@ def stop_watching(record: Record, at: float) -> None:
             _close_taken(record, key, entry, at)
         elif is_given_up(entry) and not _bearing(record, key, at) and not _comes_over_ours(record, entry, at):
             entry["closed"] = GIVEN_UP
+        elif all(record["hosts"][host]["left"] for host in (*entry["sightings"], *near(record, entry))):
+            entry["closed"] = UNSEEN
+            happened(record, at, "left", f"{UNSEEN}: {listed(entry['sightings'])}", key)
         elif is_handled(entry) and at >= latest_end(record, entry):
             entry["closed"] = STAYED
             happened(record, at, "left", STAYED, key)
@@ -60,10 +66,10 @@ def _bearing(record: Record, key: str, at: float) -> list[str]:
 
 
 def _comes_over_ours(record: Record, entry: EventState, at: float) -> bool:
-    """Whether its time has come for a machine that bears a mark of this run, though for another event: both have to be over."""
+    """Whether its time has come, or is near, for a machine that bears a mark of this run, though for another event: both have to be over."""
     due = entry["started"] is not None or at >= not_before(entry)
     machines = [record["hosts"][host] for host in entry["affected"]]
-    return due and any(whose(record, machine, at) == OURS for machine in machines)
+    return any(whose(record, machine, at) == OURS and (due or comes_soon(entry, machine, at)) for machine in machines)
 
 
 def _is_silent(record: Record, entry: EventState, at: float) -> bool:
@@ -83,8 +89,12 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
     note(record, f"event {key}: taken", f"{title(entry)} was {words}.")
     for host in entry["affected"]:
         machine = record["hosts"][host]
-        # be it for another event
-        ready = phase(machine) == "prepared" and whose(record, machine, at) in (OURS, WATCHER)
+        # be it for another event, whose reboot may have put it back into service
+        ready = (
+            phase(machine) == "prepared"
+            and whose(record, machine, at) in (OURS, WATCHER)
+            and not has_restarted(machine)
+        )
         if entry["started"] is None and needs_preparation(entry, host) and not ready:
             words = f"{host} was not prepared for {title(entry)} when it was last heard of."
             report(record, f"event {key}: {host} unprepared", words)
@@ -95,7 +105,7 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
 
 def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
     """Whether the run waits for a machine: to be brought back, or to show whether it has to be."""
-    if machine["aside"] or took_away(record, machine["host"]):
+    if machine["aside"] or machine["left"] or took_away(record, machine["host"]):
         return False
     owner = whose(record, machine, at)
     if owner in (OURS, LEFT) or (owner == WATCHER and is_its_watchers(machine)):
@@ -109,7 +119,8 @@ def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
 
 def _is_untried(machine: MachineState) -> bool:
     """Whether a machine that was never seen has not been called often enough."""
-    return not machine["aside"] and machine["answered"] is None and machine["failures"] < TRIES
+    untried = machine["answered"] is None and machine["failures"] < TRIES
+    return untried and not (machine["aside"] or machine["left"])
 
 
 # ---- the run ----

@@ -55,7 +55,7 @@ def begun(hosts: Sequence[Mapping[str, Any]], options: Mapping[str, Any], at: fl
 
 def after(record: Any, answers: Mapping[str, Mapping[str, Any]], at: float) -> Record:
     """The record after a tick."""
-    return run_record.ticked(record, answers, float(at))
+    return run_record.ticked(record, answers, float(at), wall=time.time())
 
 
 def shown(record: Any, part: str = "result") -> Any:

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...module_utils._core import mark_view as core
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._text import did_you_mean, listed, one_line, sentence, shown
 from .approval import Approver, matched, next_approver, no_tries
-from .asked import Asked, event_words, holder_words
+from .asked import Asked, event_words, holder_words, is_watchers
 
 
 class ByHand(NamedTuple):
@@ -33,6 +34,8 @@ class ByHand(NamedTuple):
     missing: hosts whose mark is missing, or isn't of this event or not "prepared"
     sentences: for people
     numbers: for "run", of the marks by which it lives, by host: one that rises shows that it does
+    own: for "approve", the event's id where ``host`` has to be prepared for it itself
+    decided: when that was found, by the controller's clock
     """
 
     verdict: str
@@ -45,6 +48,8 @@ class ByHand(NamedTuple):
     missing: tuple[str, ...]
     sentences: tuple[str, ...]
     numbers: Mapping[str, int]
+    own: Sequence[str] = ()
+    decided: float = 0.0
 
 
 def said_yes(key: str, hosts: Sequence[str], yes: Mapping[str, Collection[str]]) -> str:
@@ -62,11 +67,14 @@ def leaves(holds: Sequence[str]) -> bool:
     return bool(holds) and all(hold == "leave" for hold in holds)
 
 
-def by_hand(event_id: str, machines: Sequence[Asked], allow_unknown: Collection[str] = ()) -> ByHand:
+def by_hand(
+    event_id: str, machines: Sequence[Asked], allow_unknown: Collection[str] = (), at: float | None = None
+) -> ByHand:
     """What the playbook ``approve`` does about an event.
 
     :arg machines: all of the inventory's, in its order
     :arg allow_unknown: names in Azure of machines outside of the inventory that may be affected
+    :arg at: now, by the controller's clock; None while nothing is approved by what is found: then no answer is too old
     """
     sightings = [
         (machine, event_from_dict(data))
@@ -90,7 +98,7 @@ def by_hand(event_id: str, machines: Sequence[Asked], allow_unknown: Collection[
     if living:
         numbers = {machine.host: machine.mark["number"] for machine in living if machine.mark}
         return _nothing("run", event.event_id, [_run_words(title, living)])._replace(yes_on=yes_on, numbers=numbers)
-    missing = {machine.host: _unprepared(machine, event.key) for machine in affected}
+    missing = {machine.host: _unprepared(machine, event.key, at) for machine in affected}
     missing = {host: why for host, why in missing.items() if why}
     strange = [name for name in found.unknown if name.lower() not in {allowed.lower() for allowed in allow_unknown}]
     if missing or strange:
@@ -122,6 +130,8 @@ def by_hand(event_id: str, machines: Sequence[Asked], allow_unknown: Collection[
         missing=(),
         sentences=(f"{title} is prepared, and no run that would approve it is alive: {host} approves it.",),
         numbers={},
+        own=(event.event_id,) if host in found.affected else (),
+        decided=at or 0.0,
     )
 
 
@@ -244,7 +254,7 @@ def _run_words(title: str, living: Sequence[Asked]) -> str:
     )
 
 
-def _unprepared(machine: Asked, key: str) -> str:
+def _unprepared(machine: Asked, key: str, at: float | None) -> str:
     """Why a machine does not count as prepared for the event; "" when it does."""
     mark = machine.mark
     if machine.problem:
@@ -255,7 +265,17 @@ def _unprepared(machine: Asked, key: str) -> str:
         return f"bears a mark that can't be read: {mark['unreadable']}"
     if not _holds(mark["events"], key):
         return f"bears a mark of {mark['holder']['run'] or mark['holder']['kind']} that is not for this event"
-    return "" if mark["phase"] == "prepared" else f"bears a mark that says {mark['phase']!r}, not 'prepared'"
+    if mark["phase"] != "prepared":
+        return f"bears a mark that says {mark['phase']!r}, not 'prepared'"
+    view = core.mark_view(mark, core.WATCHER if is_watchers(mark) else core.OURS)  # it is approved for whoever made it
+    if view.boot_id != machine.boot_id:
+        return "was started anew since it was prepared: what was stopped may run again"
+    if machine.left_out:
+        return "has a watcher that lacks steps of the inventory"
+    age = 0.0 if at is None else None if machine.ended is None else at - machine.ended
+    if not core.is_prepared_for(view, key, machine.boot_id, age, machine.start):
+        return "gave its answer too long ago to go by it: say yes once more"
+    return ""
 
 
 def _approver(event: Event, machines: Sequence[Asked], sighted: Collection[str]) -> tuple[str, str]:

@@ -49,6 +49,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "called": None,
         "answered": None,
         "lost": "",
+        "left": False,
         "failures": 0,
         "again": 0.0,
         "looked": None,
@@ -56,17 +57,25 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "look_problem": "",
         "shows": [],
         "clear": None,
+        "clear_twice": False,
         "mark": None,
+        "mark_lost": False,
+        "mark_restored": False,
         "mark_at": None,
         "mark_since": None,
         "renewals": 0,
         "uptime": None,
         "boot_id": "",
+        "start": 0.0,
+        "heard": None,
         "yes": [],
+        "put_back": [],
+        "hold": None,
         "watcher": None,
         "begun": None,
         "recovering": None,
         "tried": None,
+        "undone": None,
         "why": "",
         "boot_before": "",
         "outcomes": {},
@@ -109,15 +118,24 @@ def back_off(failures: int) -> float:
     return float(min(2.0 ** min(failures - 1, 10), LONGEST_BACK_OFF))
 
 
-def take_answer(machine: MachineState, answer: Mapping[str, Any], at: float) -> None:
-    """What any answer says of a machine, whatever it was asked."""
+def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, at: float) -> None:
+    """What any answer says of a machine, whatever it was asked.
+
+    :arg ended: when its call ended: other hosts' part of the tick may have lasted for long after it
+    """
     machine["lost"], machine["failures"], machine["again"] = "", 0, 0.0
+    machine["left"] = False
     machine["answered"], machine["called"] = at, None
     machine["boot_id"] = str(answer.get("boot_id") or "")
     machine["uptime"] = answer.get("uptime")
+    machine["start"] = float(answer.get("start") or 0.0)
+    machine["heard"] = answer.get("heard")
     machine["watcher"] = answer.get("watcher")
     machine["yes"] = [str(event_id).upper() for event_id in answer.get("yes") or ()]
+    machine["put_back"] = [str(event_id).upper() for event_id in answer.get("put_back") or ()]
+    machine["hold"] = answer.get("hold")
     _take_mark(machine, answer.get("mark"), at)
+    machine["mark_at"] = ended - float(answer.get("age") or 0.0)
 
 
 def _take_mark(machine: MachineState, mark: dict[str, Any] | None, at: float) -> None:
@@ -127,7 +145,7 @@ def _take_mark(machine: MachineState, mark: dict[str, Any] | None, at: float) ->
     elif mark and mark.get("lease") != (before or {}).get("lease"):
         machine["mark_since"] = at
         machine["renewals"] += 1
-    machine["mark"], machine["mark_at"] = mark, at
+    machine["mark"] = mark
     if mark and "number" in mark:
         # A call whose number is no higher would be refused.
         machine["number"] = max(machine["number"], int(mark["number"]))
@@ -170,6 +188,17 @@ def _contradiction(machine: MachineState, name: str) -> str:
     )
 
 
+def set_namesakes_aside(record: Record) -> None:
+    """The same where nothing but the events that both are shown tells: within one scope of Azure's no two VMs have the same name."""
+    names: dict[str, list[MachineState]] = {}
+    for machine in record["hosts"].values():
+        if machine["confirmed"] and not machine["aside"]:
+            names.setdefault(machine["resource_name"].lower(), []).append(machine)
+    for same in names.values():
+        for machine in same[1:]:
+            _set_twins_aside(record, machine)
+
+
 def _set_twins_aside(record: Record, machine: MachineState) -> None:
     """Two hosts that turn out to be one machine: the second one takes no part, or each would undo the other's work."""
     for other in record["hosts"].values():
@@ -188,4 +217,5 @@ def _are_one(one: MachineState, other: MachineState) -> bool:
         return one["vm_id"].lower() == other["vm_id"].lower()
     same_name = one["resource_name"].lower() == other["resource_name"].lower() != ""
     # What only the inventory says may be the other one's name.
-    return same_name and one["scope"] == other["scope"] and one["confirmed"] and other["confirmed"]
+    both_shown = one["scope"] == other["scope"] or bool(set(one["shows"]).intersection(other["shows"]))
+    return same_name and both_shown and one["confirmed"] and other["confirmed"]

@@ -20,6 +20,9 @@ from .policies import APPROVING
 from .reports import wall_time
 from .schema import EventState, Record
 
+NOT_EARLY = 300.0
+"""Seconds before its not-before from which on an event is prepared for outside of its hours, too, unless ``prepare_within`` is less."""
+
 
 class Closed(NamedTuple):
     """Hours that are not open.
@@ -92,9 +95,9 @@ def holds_up(turn: Turn, action: str) -> bool:
 
 def resumes(turn: Turn, candidate: Candidate, shut: Closed, at: float) -> float | None:
     """When an event that only waits for its hours is to be decided on again: they open, or its preparation is due."""
-    if turn.state != "waits" or turn.too_large:
-        return None
-    due = at + candidate.left - candidate.needs - SLACK
+    if turn.state != "waits" or turn.too_large or candidate.left <= candidate.near:
+        return None  # in the last case it is the capacity that it waits for
+    due = at + candidate.left - max(candidate.needs + SLACK, candidate.near)
     return due if shut.opens is None else min(shut.opens, due)
 
 

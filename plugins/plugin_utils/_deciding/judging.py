@@ -13,9 +13,9 @@ from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
 from .approval import matched
 from .capacity import Candidate, Turn, turns
-from .hours import closed, holds_up, resumes, within_hours
+from .hours import NOT_EARLY, closed, holds_up, resumes, within_hours
 from .life import TAKEN, event_of, is_open, not_before
-from .marks import NOBODY, holder_words, mark_keys, whose
+from .marks import NOBODY, WATCHER, holder_words, mark_keys, whose
 from .policies import APPROVING, PREPARING, decided
 from .reports import happened, note
 from .schema import EventState, MachineState, Record
@@ -58,8 +58,10 @@ def needs_preparation(entry: EventState, host: str) -> bool:
 
 
 def preparation_end(entry: EventState, machine: MachineState) -> float:
-    """When a machine has to be prepared: at not-before, less its margin."""
-    notice = entry["shown_notice"] if entry["shown_notice"] is not None else not_before(entry) - entry["shown"]
+    """When a machine has to be prepared: at not-before, less its margin, a share of the notice that this not-before came with."""
+    notice = entry["deadline_notice"]
+    if notice is None:
+        notice = not_before(entry) - entry["shown"]
     margin = min(machine["options"]["margin"], max(notice, 0.0) * SHARE_OF_NOTICE_FOR_MARGIN)
     return not_before(entry) - margin
 
@@ -165,10 +167,16 @@ def give_turns(record: Record, at: float) -> None:
         {host: str(machine["options"]["max_out"]) for host, machine in hosts.items()},
         who_is_out(record, at),
         [host for host in hosts if took_away(record, host)],
-        [one._replace(wanted=one.wanted and key not in shut) for key, one in candidates.items()],
+        # Hours forbid what is early, and nothing else.
+        [
+            one._replace(wanted=one.wanted and one.left <= one.near) if key in shut else one
+            for key, one in candidates.items()
+        ],
+        [host for host, machine in hosts.items() if not is_group_said(machine)],
     )
     for key, entry in record["events"].items():
         turn = found.get(key)
+        entry["full"] = turn is not None and not turn.approve
         entry["resumes"] = None
         if turn and key in shut:
             turn = within_hours(turn, candidates[key], shut[key], entry["action"])
@@ -196,14 +204,19 @@ def group_of(machine: MachineState) -> str:
     return machine["group"] or machine["declared_scope"] or (f"placement group {group}" if group else machine["scope"])
 
 
+def is_group_said(machine: MachineState) -> bool:
+    """Whether its group is known by more than an event that others were shown as well."""
+    return bool(machine["group"] or machine["declared_scope"] or machine["placement_group"])
+
+
 def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candidate:
     left = not_before(entry) - at
     machines = [record["hosts"][host] for host in entry["affected"] if needs_preparation(entry, host)]
     needs = [seconds_needed(machine) + not_before(entry) - preparation_end(entry, machine) for machine in machines]
     within = max((machine["options"]["prepare_within"] for machine in machines), default=0.0)
-    begun = entry["approval"]["maybe"] or any(
-        key in mark_keys(machine) and machine["begun"] is not None for machine in machines
-    )
+    # What a watcher does is no choice of this run: it takes out nobody else for it.
+    ours = [machine for machine in machines if machine["begun"] is not None and whose(record, machine, at) != WATCHER]
+    begun = entry["approval"]["maybe"] or any(key in mark_keys(machine) for machine in ours)
     return Candidate(
         key=key,
         title=f"{entry['type']} {entry['id']}",
@@ -211,6 +224,7 @@ def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candid
         left=left,
         needs=max(needs, default=0.0),
         wanted=(entry["action"] in APPROVING and not entry["hold"]) or left <= within,
+        near=min(within, NOT_EARLY),
         begun=begun,
     )
 

@@ -17,8 +17,8 @@ from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._events.lifecycle import CANCELLED, COMPLETED, UNKNOWN
 from .approval import no_tries
 from .look import events_of, may_hold
-from .reports import happened
-from .schema import EventState, Record
+from .reports import happened, report
+from .schema import Approval, EventState, Record
 
 GONE_APART = 5.0
 """Seconds between the two looks that show that an event is gone. Documents of one scope differed for 1.6 s, and came back
@@ -31,6 +31,9 @@ Started for 30 s at least (S9)."""
 SECONDS_WITHOUT_NOT_BEFORE = 600.0
 """The notice taken for a Scheduled event that names no time: the shortest of the usual ones (S4.8, Redeploy)."""
 
+
+MOVED = 5.0
+"""Seconds from which on a not-before is another one: whole seconds, and answers that take their time, make less."""
 
 TAKEN = "nothing has been heard of its machines since"
 """Why an event that takes its machines away is not watched any more."""
@@ -94,7 +97,7 @@ def _see(record: Record, key: str, sightings: list[tuple[Look, Mapping[str, Any]
         entry = record["events"][key] = _new_entry(data, first_look.got)
         happened(record, entry["shown"], "shown", _shown_words(data), key)
     elif entry["gone"] is not None:
-        _reopen(record, key, entry, at)
+        _reopen(record, key, entry, sightings, at)
     if entry["closed"] == TAKEN:
         entry["closed"] = ""
     for look, data in sightings:
@@ -103,6 +106,7 @@ def _see(record: Record, key: str, sightings: list[tuple[Look, Mapping[str, Any]
         sighting["last"] = max(sighting["last"], look.got)
     for sighting in entry["sightings"].values():
         sighting["absent"] = None
+    _note_scheduled_again(record, key, entry, sightings)
     _take_start(record, key, entry, sightings)
     if entry["started"] is None:
         entry["announced"] = at
@@ -131,6 +135,7 @@ def _new_entry(data: Mapping[str, Any], at: float) -> EventState:
         "sightings": {},
         "lacking": {},
         "deadline": None,
+        "deadline_notice": None,
         "announced": at,
         "started": None,
         "blind": 0.0,
@@ -152,6 +157,7 @@ def _new_entry(data: Mapping[str, Any], at: float) -> EventState:
         "turn": "",
         "turn_words": "",
         "may_prepare": False,
+        "full": False,
         "shut": False,
         "resumes": None,
         "too_large": False,
@@ -159,11 +165,16 @@ def _new_entry(data: Mapping[str, Any], at: float) -> EventState:
         "waits": "",
         "prepared": {},
         "failed": {},
+        "restarted": {},
         "unprepared": {},
         "recovered": {},
-        "approval": {"tries": no_tries(), "sent": False, "maybe": False, "by": "", "at": None, "attempts": []},
+        "approval": new_approval(),
     }
     return entry
+
+
+def new_approval() -> Approval:
+    return {"tries": no_tries(), "sent": False, "maybe": False, "by": "", "at": None, "nobody": "", "attempts": []}
 
 
 def _shown_words(data: Mapping[str, Any]) -> str:
@@ -214,8 +225,13 @@ def _take_not_before(entry: EventState, sightings: list[tuple[Look, Mapping[str,
     """The notice ages by the controller's clock, and is taken anew at each look. Of several looks the earliest time counts."""
     if entry["started"] is not None:
         return
-    deadlines = [look.got + data["notice"] for look, data in sightings if data.get("notice") is not None]
-    entry["deadline"] = min(deadlines) if deadlines else entry["deadline"]
+    deadlines = [(look.got + data["notice"], look.got) for look, data in sightings if data.get("notice") is not None]
+    if not deadlines:
+        return
+    deadline, got = min(deadlines)
+    if entry["deadline"] is None or abs(deadline - entry["deadline"]) > MOVED:
+        entry["deadline_notice"] = deadline - got
+    entry["deadline"] = deadline
 
 
 # ---- not seen ----
@@ -255,7 +271,36 @@ def outcome(entry: EventState, at: float) -> str:
     return CANCELLED if could_not_start else UNKNOWN
 
 
-def _reopen(record: Record, key: str, entry: EventState, at: float) -> None:
+def _reopen(
+    record: Record, key: str, entry: EventState, sightings: list[tuple[Look, Mapping[str, Any]]], at: float
+) -> None:
     entry["gone"], entry["outcome"] = None, ""
     entry["reopened"] += 1
-    happened(record, at, "back", "it was not gone, and is watched again", key)
+    entry["announced"] = at  # who was put back meanwhile is in service: that he was prepared before does not count
+    if entry["started"] is None or any(event_from_dict(data).has_started for _look, data in sightings):
+        entry["unprepared"] = {host: how for host, how in entry["unprepared"].items() if how}
+        happened(record, at, "back", "it was not gone, and is watched again", key)
+        return
+    # Its maintenance is still to come: what was said of the first one, and its approval, are over.
+    entry["started"] = None
+    entry["unprepared"] = {}
+    entry["approval"] = new_approval()
+    happened(record, at, "back", "it is Scheduled again after it had started, and is handled like a new one", key)
+
+
+def _note_scheduled_again(
+    record: Record, key: str, entry: EventState, sightings: list[tuple[Look, Mapping[str, Any]]]
+) -> None:
+    """An event that goes back to Scheduled without having been gone: Azure says nothing of the kind, so a person has to look."""
+    if entry["started"] is None:
+        return
+    for look, data in sightings:
+        # Documents of one scope differ for a moment.
+        if look.began >= entry["started"] + UNBROKEN and event_from_dict(data).is_scheduled:
+            report(
+                record,
+                f"event {key}: scheduled again",
+                f"{data['type'] or 'Event'} {data['id']} is Scheduled again by the document of {look.host} (not before "
+                f"{data['not_before'] or 'unknown'}), though it had started and was not gone: this run takes it for started until it "
+                "is gone. See whether its machines are in service.",
+            )

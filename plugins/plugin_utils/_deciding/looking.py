@@ -13,7 +13,7 @@ from .judging import is_handled, took_away
 from .life import is_open
 from .marks import LEFT, OURS, RUN, WATCHER, whose
 from .schema import EventState, MachineState, Record
-from .scopes import members, near, sentinels
+from .scopes import can_look, members, near, sentinels
 from .watchers import is_its_watchers
 
 ENOUGH = 2
@@ -33,6 +33,13 @@ ASK_KIND_AGAIN = 60.0
 
 EVERYBODY = 300.0
 """Seconds after which a machine that looks for nobody is called all the same: it may be lost, bear a mark, see other events."""
+
+
+UNPROVEN = 60.0
+"""The same for a machine of a declared scope of which nothing has shown that it is one: half of the notice of a Terminate."""
+
+UNPROVEN_AT_ONCE = 10
+"""How many of these a tick calls at most, the longest unasked ones first: a declaration that is right must not cost much."""
 
 
 def is_under_way(record: Record, at: float) -> bool:
@@ -103,7 +110,10 @@ def spot_scopes(record: Record) -> set[str]:
 
 def unseen(record: Record, at: float) -> set[str]:
     """Machines that have not said who they are, have been lost, or were not called for long."""
-    return {
+    doubted = [one["host"] for one in _unproven(record) if at - (one["looked"] or 0.0) >= 0.75 * UNPROVEN][
+        :UNPROVEN_AT_ONCE
+    ]
+    return {*doubted} | {
         host
         for host, machine in record["hosts"].items()
         if not machine["aside"]
@@ -111,9 +121,37 @@ def unseen(record: Record, at: float) -> set[str]:
             is_to_be_asked(machine, at)
             or machine["lost"]
             or machine["answered"] is None
-            or at - machine["answered"] >= EVERYBODY
+            or at - machine["answered"] >= (BY_TURNS if _is_held_up(record, machine) else EVERYBODY)
         )
     }
+
+
+def _unproven(record: Record) -> list[MachineState]:
+    """Machines of declared scopes that may be shown other documents than their sentinel, the longest unasked first. A placement
+    group that they share, or an event that another of the scope was shown as well, proves the scope."""
+    found = []
+    for hosts in members(record).values():
+        machines = [record["hosts"][host] for host in hosts]
+        groups = {machine["placement_group"] for machine in machines}
+        if (
+            len(machines) < 2
+            or not any(machine["declared_scope"] for machine in machines)
+            or (len(groups) == 1 and all(groups))
+        ):
+            continue
+        shared = [
+            seen for entry in record["events"].values() if len(seen := set(entry["sightings"]).intersection(hosts)) > 1
+        ]
+        found += [machine for machine in machines if not any(machine["host"] in seen for seen in shared)]
+    return sorted((one for one in found if can_look(one)), key=lambda one: one["looked"] or 0.0)
+
+
+def _is_held_up(record: Record, machine: MachineState) -> bool:
+    """Whether approvals are on hold there, and an event waits for that: only the machine shows when it is released."""
+    return bool(machine["hold"]) and any(
+        is_open(entry) and entry["started"] is None and entry["hold"] and machine["host"] in entry["affected"]
+        for entry in record["events"].values()
+    )
 
 
 def _affected(record: Record) -> set[str]:
@@ -142,9 +180,12 @@ def seconds_until_due(record: Record, at: float) -> float:
             due.append(entry["deadline"] - max(within) - at)
         elif entry["resumes"] is not None:
             due.append(entry["resumes"] - at)
+    due += [UNPROVEN] if _unproven(record) else []
     for machine in record["hosts"].values():
-        if machine["lost"] and not machine["aside"]:
+        if machine["lost"] and not (machine["aside"] or machine["left"]):
             due.append(machine["again"] - at if machine["again"] > at else back_off(machine["failures"] + 1))
+        elif _is_held_up(record, machine):
+            due.append((machine["answered"] or at) + BY_TURNS - at)
         elif not machine["known"]:
             due.append((machine["asked"] or at) + ask_again(machine) - at)
     return min((seconds for seconds in due if seconds > 0), default=float("inf"))

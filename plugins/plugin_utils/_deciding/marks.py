@@ -8,21 +8,19 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core import mark_view as core
 from ...module_utils._text import one_line
 from .schema import MachineState, Record
 from .services import is_made_for
 
 NOBODY = "nobody"
-OURS = "ours"
-WATCHER = "watcher"
+OURS = core.OURS
+WATCHER = core.WATCHER
 DRAIN = "drain"  # role drain alone: only its own recovery takes it back
 RUN = "run"  # another run, which lives as far as is known
 LEFT = "left"  # a run that has not renewed its lease
 UNREADABLE = "unreadable"  # or of a newer format
 FOREIGN = "foreign"  # made for another metadata service: a rehearsal's, or in a rehearsal a real one
-
-FRESH = 10.0
-"""Seconds for which a mark counts as present. Windows machines answer on every third tick of a few seconds."""
 
 
 def whose(record: Record, machine: MachineState, at: float) -> str:
@@ -64,15 +62,30 @@ def phase(machine: MachineState) -> str:
     return str((machine["mark"] or {}).get("phase") or "")
 
 
-def bears_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
-    """Whether its mark, as it was last seen, says that it is prepared for an event, by this run or by its own watcher."""
-    return phase(machine) == "prepared" and key in mark_keys(machine) and whose(record, machine, at) in (OURS, WATCHER)
-
-
 def is_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
-    """Whether its mark says so now."""
-    fresh = machine["mark_at"] is not None and at - machine["mark_at"] <= FRESH
-    return fresh and bears_prepared(record, machine, key, at)
+    """Whether its mark says now that it is prepared for an event, by this run or by its own watcher."""
+    age = None if machine["mark_at"] is None else at - machine["mark_at"]
+    return _is_prepared(record, machine, key, at, age)
+
+
+def was_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
+    """Whether it said so when the machine last answered, however long ago that was."""
+    return _is_prepared(record, machine, key, at, 0.0)
+
+
+def _is_prepared(record: Record, machine: MachineState, key: str, at: float, age: float | None) -> bool:
+    owner, watcher = whose(record, machine, at), machine["watcher"]
+    left_out = owner == WATCHER and bool(watcher and watcher["lacks"])
+    view = core.mark_view(machine["mark"], owner)
+    return core.is_prepared_for(view, key, machine["boot_id"], age, machine["start"], left_out)
+
+
+def has_restarted(machine: MachineState) -> bool:
+    """Whether the machine was started anew since the steps of its mark were begun, whatever the reason was."""
+    mark = machine["mark"]
+    if not mark or "unreadable" in mark:
+        return False
+    return bool(machine["boot_id"]) and machine["boot_id"] != core.prepared_under(mark)
 
 
 def holder_words(machine: MachineState) -> str:

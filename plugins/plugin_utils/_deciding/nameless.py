@@ -15,6 +15,8 @@ from .life import event_of, is_open
 from .policies import PREPARING, decided
 from .schema import EventState, Record
 
+LATE = "name learned late"
+
 
 def of_nameless(record: Record, entry: EventState) -> dict[str, str]:
     """What is a problem of it now, by subject. A name that is learned decides it."""
@@ -29,7 +31,7 @@ def of_nameless(record: Record, entry: EventState) -> dict[str, str]:
         found["left alone"] = _may_affect(entry, nameless)
     reached = [host for host in entry["nameless"] if host not in nameless and _was_meant(record, entry, host)]
     if over and reached:
-        found["name learned late"] = (
+        found[LATE] = (
             f"{title(entry)} {_verb(entry)} {listed(reached)} unprepared: the name of the VM was not known in time."
         )
     return found

@@ -17,6 +17,9 @@ from .timeline import decision, heading, line
 LASTS = 30.0
 """Seconds after which a problem is said while the run goes on: many are over in the next tick."""
 
+NOBODY_LASTS = 10.0
+"""The same where no machine can approve an event that is ready: its notice may be short."""
+
 Said = tuple[float, str]
 
 
@@ -88,16 +91,27 @@ def _problems(before: Record, after: Record) -> list[Said]:
 def _is_said(record: Record, subject: str) -> bool:
     if subject in record["lasting"]:
         return True
-    lasts = subject in record["since"] and record["at"] - record["since"][subject] >= LASTS
+    most = NOBODY_LASTS if _is_unapprovable(record, subject) else LASTS
+    lasts = subject in record["since"] and record["at"] - record["since"][subject] >= most
     return lasts and not _is_under_way(record, subject)
 
 
 def _is_under_way(record: Record, subject: str) -> bool:
     """Whether it would be a problem if the run ended now, as a machine that is just being brought back. What goes wrong with that
     has happened: it is said as such."""
+    _who, _colon, what = subject.rpartition(": ")
+    entry = _approval_of(record, subject)
+    return what == "left" or bool(entry and not entry["hold"] and not _is_unapprovable(record, subject))
+
+
+def _is_unapprovable(record: Record, subject: str) -> bool:
+    entry = _approval_of(record, subject)
+    return bool(entry and entry["approval"]["nobody"])
+
+
+def _approval_of(record: Record, subject: str) -> EventState | None:
     who, _colon, what = subject.rpartition(": ")
-    entry = record["events"].get(who.removeprefix("event "))
-    return what == "left" or bool(what == "approval" and entry and not entry["hold"])
+    return record["events"].get(who.removeprefix("event ")) if what == "approval" else None
 
 
 def _waits(record: Record) -> str:

@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ...module_utils._core.mark_view import FRESH
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import first_line
-from .judging import is_given_up, needs_preparation, preparation_end
-from .life import GONE_APART, is_open, not_before
-from .marks import FRESH, LEFT, NOBODY, OURS, WATCHER, holder_words, mark_keys, phase, whose
-from .reports import happened
+from .judging import is_given_up, needs_preparation, preparation_end, title
+from .life import STAYED, is_open, not_before
+from .lost_marks import undo_words, undone_words
+from .marks import LEFT, NOBODY, OURS, WATCHER, has_restarted, holder_words, mark_keys, phase, whose
+from .reports import happened, note, report, time_of_day
 from .schema import EventState, HostResult, MachineState, Record
 from .watchers import is_its_watchers
 
@@ -42,6 +44,7 @@ class Target(NamedTuple):
     left: float
     take: str = ""
     still: bool = False
+    again: bool = False  # what a start of the machine has taken back is done once more
 
 
 def target(record: Record, machine: MachineState, at: float) -> Target | None:
@@ -60,7 +63,9 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
     if is_kept(record, machine, at):
         moving = owner == OURS and phase(machine) in ("preparing", "recovering")
         to = "prepared" if phase(machine) == "preparing" else "recovered"
-        return Target(to, [], max(machine["needs"], RETRY), still=True) if moving else None
+        if not (moving or machine["mark_lost"]):
+            return None
+        return Target(to, [], max(machine["needs"], RETRY), take, still=True)
     if machine["tried"] is not None and at - machine["tried"] < RETRY:
         return None
     return (
@@ -86,12 +91,16 @@ def of_machine(record: Record, machine: MachineState) -> dict[str, EventState]:
 def wanted_events(record: Record, machine: MachineState, at: float) -> dict[str, EventState]:
     """The events that the machine is to be prepared for now."""
     keys, host = mark_keys(machine), machine["host"]
+    if machine["mark_restored"]:
+        return {}  # it is in service again, but for what others did: that is undone first
     wanted = {}
     for key, entry in of_machine(record, machine).items():
         if not is_open(entry) or entry["started"] is not None or is_given_up(entry):
             continue
         begun = key in keys
-        in_time = entry["may_prepare"] and preparation_end(entry, machine) > at
+        # A machine that is prepared already joins as long as the event has not come.
+        end = not_before(entry) if phase(machine) == "prepared" else preparation_end(entry, machine)
+        in_time = entry["may_prepare"] and end > at
         if _joined_what_is_full(entry, machine):
             in_time = False
         if needs_preparation(entry, host) and (begun or in_time):
@@ -103,21 +112,47 @@ def _joined_what_is_full(entry: EventState, machine: MachineState) -> bool:
     """Whether it has turned out, since the event's turn came, to affect this machine, too, for which the capacity has no room."""
     if entry["turn"] == "due":
         return False
-    return entry["too_large"] or (bool(entry["turn_words"]) and machine["mark"] is None)
+    return entry["too_large"] or (entry["full"] and machine["mark"] is None)
 
 
 def _to_prepare(
     record: Record, machine: MachineState, wanted: Mapping[str, EventState], owner: str, take: str, at: float
 ) -> Target | None:
     keys = mark_keys(machine)
-    if owner == OURS and phase(machine) == "prepared" and all(key in keys for key in wanted):
-        return None
     struck = any(entry["started"] is not None for entry in of_machine(record, machine).values())
     still = struck and not any(entry["turn"] == "due" for entry in wanted.values())
+    left = min(preparation_end(entry, machine) for entry in wanted.values()) - at
+    again = not still and left > 0 and any(_is_undone(machine, key, at) for key in wanted)
+    if owner == OURS and phase(machine) == "prepared" and all(key in keys for key in wanted) and not again:
+        return None
     if still and owner != OURS:
         return None
-    left = min(preparation_end(entry, machine) for entry in wanted.values()) - at
-    return Target("prepared", [entry["id"] for entry in wanted.values()], max(left, 0.0), take, still)
+    return Target("prepared", [entry["id"] for entry in wanted.values()], max(left, 0.0), take, still, again)
+
+
+def _is_undone(machine: MachineState, key: str, at: float) -> bool:
+    """Whether a start of the machine has taken back what was done, and its own document still announces the event: whatever made it
+    start was not this event."""
+    return has_restarted(machine) and _has_looked(machine, at) and key in machine["shows"]
+
+
+def note_restarts(record: Record, at: float) -> None:
+    """Whatever was done for an event that is still to come counts no more on a machine that was started anew since."""
+    for host, machine in record["hosts"].items():
+        for key, entry in record["events"].items():
+            affected = host in entry["affected"] or key in mark_keys(machine)
+            if host in entry["restarted"] or not affected or not is_open(entry) or entry["started"] is not None:
+                continue
+            if whose(record, machine, at) in (OURS, LEFT, WATCHER) and _is_undone(machine, key, at):
+                entry["restarted"][host] = machine["begun"] = at
+                if entry["prepared"].pop(host, None):
+                    words = f"{host} was started anew after it was prepared, and counts as in service until its steps are done again"
+                    happened(record, at, "restarted", words, key, host)
+                    note(
+                        record,
+                        f"event {key}: {host} restarted",
+                        f"{title(entry)}: at {time_of_day(record, at)} {words}.",
+                    )
 
 
 # ---- to be kept, or brought back ----
@@ -132,13 +167,24 @@ def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, a
     if entry["started"] is not None:
         return True
     if key not in mark_keys(machine):
-        return False
+        return phase(machine) != "recovering" and comes_soon(entry, machine, at)
     if not is_given_up(entry):
         return True
     if machine["options"]["on_failure"] != "revert":
         return True
     # Under its very event nothing is put into service: there must be time for all of it.
     return phase(machine) != "recovering" and at + machine["needs"] > not_before(entry)
+
+
+def comes_soon(entry: EventState, machine: MachineState, at: float) -> bool:
+    """Whether an event comes too soon to bring a machine back that was out for another one: it could not be prepared for it any more,
+    or, for one that was given up, not be in service before it."""
+    if machine["host"] not in entry["affected"] or not needs_preparation(entry, machine["host"]):
+        return False
+    if entry["started"] is not None or entry["closed"] == STAYED:
+        return False
+    too_late = at >= preparation_end(entry, machine) and not is_given_up(entry)
+    return too_late or at + machine["needs"] > not_before(entry)
 
 
 def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -> bool:
@@ -150,7 +196,8 @@ def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -
     if looked and reverts and owner == OURS:
         return True
     if looked and machine["clear"] is not None:
-        return owner == OURS or at - machine["clear"] >= GONE_APART
+        # What a dead run's mark names may never have been shown to this one: two looks show that it is over, as of any event.
+        return owner == OURS or machine["clear_twice"]
     in_vain = machine["recovering"] is not None and at - machine["recovering"] >= LOOKS_IN_VAIN
     return owner == OURS and bool(machine["look_problem"]) and in_vain
 
@@ -196,12 +243,18 @@ class Before(NamedTuple):
     keys: list[str]
     recovering: bool
     words: str
+    undone: str  # what is to be undone by it
 
 
 def before_answer(record: Record, machine: MachineState, at: float) -> Before:
     words = holder_words(machine) if machine["mark"] else ""
     return Before(
-        whose(record, machine, at), phase(machine), mark_keys(machine), machine["recovering"] is not None, words
+        whose(record, machine, at),
+        phase(machine),
+        mark_keys(machine),
+        machine["recovering"] is not None,
+        words,
+        undone_words(machine),
     )
 
 
@@ -238,6 +291,8 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
         )
     if before.owner == LEFT and owner == OURS:
         happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
+    if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
+        machine["undone"] = at
     if owner in (OURS, WATCHER) and machine["begun"] is None:
         machine["begun"] = at
     if owner in (OURS, WATCHER) and phase(machine) == "prepared":
@@ -246,7 +301,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
         if before.recovering or asked or before.owner in (LEFT, WATCHER):
             _note_recovered(record, machine, before.keys, True, "", at, by_watcher=before.owner == WATCHER)
         else:
-            _note_removed(record, machine, before.keys, at)
+            _note_removed(record, machine, before, at)
         machine["recovering"] = machine["tried"] = None
         machine["why"] = ""
 
@@ -255,9 +310,18 @@ def _note_prepared(record: Record, machine: MachineState, at: float) -> None:
     host = machine["host"]
     for key in mark_keys(machine):
         entry = record["events"].get(key)
-        if entry and entry["gone"] is None and not entry["prepared"].get(host, {"ok": False})["ok"]:
+        if entry and host in entry["restarted"] and has_restarted(machine):
+            continue
+        if entry and entry["gone"] is None and not _counts(entry, machine):
             entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
+            entry["restarted"].pop(host, None)
             happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
+
+
+def _counts(entry: EventState, machine: MachineState) -> bool:
+    """Whether it is noted that the machine was prepared for the event, and that was not undone since."""
+    result = entry["prepared"].get(machine["host"])
+    return bool(result and result["ok"] and (machine["undone"] is None or machine["undone"] < result["at"]))
 
 
 def _note_recovered(
@@ -285,9 +349,14 @@ def _note_recovered(
         happened(record, at, "recovered" if ok else "NOT BACK", f"{host}{f': {why}' if why else ''}", host=host)
 
 
-def _note_removed(record: Record, machine: MachineState, keys: list[str], at: float) -> None:
+def _note_removed(record: Record, machine: MachineState, before: Before, at: float) -> None:
     host = machine["host"]
-    for key in keys:
+    if all(key in machine["put_back"] for key in before.keys):
+        return  # by a person, in spite of its events: that is said of each of them
+    if before.undone:
+        words = f"Somebody else removed the mark of {host}, so this run undoes nothing there. {undo_words(host, before.undone)}"
+        report(record, f"machine {host}: removed", words)
+    for key in before.keys:
         entry = record["events"].get(key)
         if entry and entry["gone"] is None:
             entry["prepared"].pop(host, None)
@@ -300,9 +369,9 @@ def take_go(
 ) -> None:
     """What the machine answered to what it was asked to become."""
     state = answer.get("state")
-    if state in ("failed", "half", "refused") or answer.get("problem"):
+    if state in ("failed", "half", "refused", "skipped") or answer.get("problem"):
         machine["why"] = first_line(answer.get("why") or answer.get("problem"), 1000)
-    if not answer.get("ask") and not answer.get("problem"):
+    if not answer.get("ask") and not answer.get("problem") and state != "skipped":
         machine["before"], machine["outcomes"] = {}, {}
     if request["to"] == "prepared" and state == "failed":
         _note_failure(record, machine, [str(event_id).upper() for event_id in request["events"]], at)

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from .approving import no_approver_words
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
 from .life import STAYED, is_open, last_seen, not_before
+from .lost_marks import undo_words, undone_words
 from .marks import (
     DRAIN,
     FOREIGN,
@@ -31,10 +32,11 @@ from .marks import (
     phase,
     whose,
 )
-from .nameless import of_nameless
+from .nameless import LATE, of_nameless
 from .outages import is_kept
 from .policies import APPROVING
 from .reports import happened, note, report, time_of_day
+from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
 from .services import is_made_for_azure, service_words
 from .watchers import is_its_watchers, lacking
@@ -88,7 +90,8 @@ def _coming_words(record: Record, entry: EventState, at: float) -> str:
 def _failure_words(record: Record, entry: EventState, at: float) -> str:
     failed = "; ".join(f"{host}: {why}" for host, why in entry["failed"].items())
     approval = "may have been approved, but" if entry["approval"]["maybe"] else "was not approved:"
-    words = f"{title(entry)} {approval} preparation failed on {failed}"
+    kept_off = all(why == PUT_BACK for why in entry["failed"].values())
+    words = f"{title(entry)} {approval} {'' if kept_off else 'preparation failed on '}{failed}"
     if entry["gone"] is None and entry["started"] is None:
         words = f"{words.rstrip('.')}. {_coming_words(record, entry, at)}"
     return words
@@ -98,6 +101,9 @@ def note_reached(record: Record, at: float) -> None:
     """Keep what stays a problem once an event has started, or is gone: machines that it reached in service, and why it had not
     been approved."""
     for key, entry in record["events"].items():
+        late = of_nameless(record, entry).get(LATE)
+        if late and entry["started"] is not None:  # stays so when it is Scheduled again
+            report(record, f"event {key}: {LATE}", late)
         if not is_acting(entry):
             continue
         over = entry["gone"] is not None and entry["outcome"] == "unknown"
@@ -128,14 +134,22 @@ def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> b
     """Whether a machine was prepared in time, be it for another event: as far as is known, before this one was last seen Scheduled."""
     marked = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
     done = [one["prepared"][machine["host"]] for one in (entry, *marked) if machine["host"] in one["prepared"]]
-    in_time = [result["ok"] and result["at"] <= entry["announced"] for result in done]
-    return any(in_time) if in_time else phase(machine) == "prepared"
+    undone, since = machine["undone"], entry["restarted"].get(machine["host"])
+    if undone is not None and undone <= entry["announced"]:
+        done = [result for result in done if result["at"] > undone]
+    in_time = [
+        result["ok"] and result["at"] <= entry["announced"] and (since is None or result["at"] > since)
+        for result in done
+    ]
+    return any(in_time) if in_time or since is not None else phase(machine) == "prepared"
 
 
 def _state_words(entry: EventState, machine: MachineState) -> str:
     host = machine["host"]
     if host in entry["failed"]:
         return f"could not be prepared ({entry['failed'][host]})"
+    if host in entry["restarted"] and phase(machine) == "prepared":
+        return "was started anew after it had been prepared, and its steps were not done again"
     if phase(machine):
         return "was still being prepared when it was last seen"
     if entry["started"] is not None and entry["started"] <= entry["shown"]:
@@ -150,9 +164,10 @@ def _note_unapproved(record: Record, key: str, entry: EventState) -> None:
     approval = entry["approval"]
     if entry["action"] not in APPROVING or approval["maybe"] or entry["failed"] or entry["too_large"]:
         return
-    if entry["hold"] and subject not in record["lasting"]:
+    why = entry["hold"] or approval["nobody"]
+    if why and subject not in record["lasting"]:
         started = "started" if entry["started"] is not None else "may have started"
-        report(record, subject, f"{title(entry)} was not approved by this run, and {started}: {entry['hold']}")
+        report(record, subject, f"{title(entry)} was not approved by this run, and {started}: {why}")
 
 
 def note_capacity(record: Record) -> None:
@@ -206,7 +221,12 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"{host} could not be asked any more since {since} ({machine['lost']}), and its preparation may have begun: begin this "
             "run again, or look at it with the playbook status.",
         )
-    elif machine["lost"] and machine["failures"] > 1 and owner == NOBODY and not is_away(record, machine, at):
+    elif (
+        machine["lost"]
+        and (machine["failures"] > 1 or machine["left"])
+        and owner == NOBODY
+        and not is_away(record, machine, at)
+    ):
         since = time_of_day(record, machine["answered"])
         yield "asked", f"{host} could not be asked any more since {since}: {machine['lost']}"
     elif not machine["resource_name"]:
@@ -258,6 +278,13 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     """A machine that bears a mark, though nothing but this run would take care of it."""
     host = machine["host"]
     if any(is_handled(entry) for key, entry in record["events"].items() if key in mark_keys(machine)):
+        return
+    if machine["mark_lost"]:
+        why = machine["lost"] or machine["why"] or "there was no time"
+        yield (
+            "left",
+            f"{host} has lost its mark with its disk, which could not be put back: {why}. {undo_words(host, undone_words(machine))}",
+        )
         return
     held = is_kept(record, machine, at)
     if owner == LEFT:

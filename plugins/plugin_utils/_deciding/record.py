@@ -14,18 +14,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from ...module_utils._core.mark_view import FRESH
 from . import problems
 from .approving import note_readiness, take_approval, take_lost_approval
 from .calls import todo_of
 from .ending import end, stop_watching
-from .hosts import count_lost, new_machine, refuse_same, take_answer, take_hello
+from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
 from .judging import give_turns, match_and_decide
-from .life import Look, take_looks
+from .life import GONE_APART, Look, take_looks
 from .look import events_of, has_document, has_failed, may_hold, message_of
-from .marks import FRESH, mark_keys
+from .lost_marks import give_up, with_lost_mark
+from .marks import mark_keys
 from .options import checked_options
-from .outages import before_answer, follow, take_go, take_mark, take_steps
-from .reports import note
+from .outages import before_answer, follow, note_restarts, take_go, take_mark, take_steps
+from .reports import note, note_clock
+from .said_there import keep_off
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
 from .scopes import join, note_differences
 from .watching import note_incarnation, note_unreadable, note_watch
@@ -48,6 +51,7 @@ def begun(hosts: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
             "run": options,
             "same": checked.same,
             "clock": {"mono": at, "wall": wall},
+            "corrected": [],
             "at": at,
             "ticks": 0,
             "hosts": {facts["host"]: new_machine(facts, checked.hosts[facts["host"]]) for facts in hosts},
@@ -71,13 +75,16 @@ def begun(hosts: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
     return record
 
 
-def ticked(record: Record, answers: Answers, at: float) -> Record:
+def ticked(record: Record, answers: Answers, at: float, wall: float | None = None) -> Record:
     """The record after a tick.
 
     :arg answers: what the machine program answered, by host; who was called and has none was lost
+    :arg wall: the Unix time of this moment; None where it goes on as it did
     """
     record = _copied(record)
     before, record["at"] = record["at"], at
+    if wall is not None:
+        note_clock(record, at, wall)
     record["ticks"] += 1
     looks = _take_answers(record, answers, before, at)
     take_looks(record, looks, at)
@@ -85,9 +92,13 @@ def ticked(record: Record, answers: Answers, at: float) -> Record:
     note_unreadable(record, {look.host: look.result for look in looks})
     note_differences(record, {look.host: look.keys for look in looks}, at)
     join(record)
+    set_namesakes_aside(record)
     match_and_decide(record, at)
+    give_up(record)
+    keep_off(record, at)
     for look in looks:
         _note_clear(record, record["hosts"][look.host], look)
+    note_restarts(record, at)
     note_readiness(record, at)
     give_turns(record, at)
     note_readiness(record, at)
@@ -124,10 +135,10 @@ def _take_answers(record: Record, answers: Answers, before: float, at: float) ->
         if not answer or answer.get("lost") or answer.get("answers") is None:
             why = str((answer or {}).get("lost") or "it gave no answer: see its errors above")
             _take_lost(record, machine, call["requests"], why, at)
+            machine["left"] = bool((answer or {}).get("left"))
             continue
-        _take_one(record, machine, call["requests"], answer, at)
-        # All are called in one task, which ends with the slowest: when this one had ended is only known from what its call took.
-        ended = min(rested + _took(call, answer), at)
+        ended = _ended(call, answer, rested, at)
+        _take_one(record, machine, call["requests"], answer, ended, at)
         for request, one in zip(call["requests"], answer["answers"], strict=False):
             found = one.get("look") if request["do"] == "approve" else one if request["do"] == "look" else None
             if found is not None:
@@ -135,10 +146,15 @@ def _take_answers(record: Record, answers: Answers, before: float, at: float) ->
     return looks
 
 
-def _took(call: Call, answer: Mapping[str, Any]) -> float:
-    """Seconds that a call took; where nobody says so, as long as it may."""
+def _ended(call: Call, answer: Mapping[str, Any], rested: float, at: float) -> float:
+    """When a call ended, by the controller's clock. Many are made by turns, in one task that ends with the slowest.
+
+    :arg rested: when the first ones can have begun: a call that does not say more took its time, or all it may take, from then on
+    """
+    if answer.get("ended") is not None:
+        return min(float(answer["ended"]), at)
     took = answer.get("took")
-    return call["seconds"] if took is None else float(took)
+    return min(rested + (call["seconds"] if took is None else float(took)), at)
 
 
 def _take_lost(record: Record, machine: MachineState, requests: list[dict[str, Any]], why: str, at: float) -> None:
@@ -149,10 +165,16 @@ def _take_lost(record: Record, machine: MachineState, requests: list[dict[str, A
 
 
 def _take_one(
-    record: Record, machine: MachineState, requests: list[dict[str, Any]], answer: Mapping[str, Any], at: float
+    record: Record,
+    machine: MachineState,
+    requests: list[dict[str, Any]],
+    answer: Mapping[str, Any],
+    ended: float,
+    at: float,
 ) -> None:
     earlier = before_answer(record, machine, at)
-    take_answer(machine, answer, at)
+    answer = with_lost_mark(record, machine, answer, at)
+    take_answer(machine, answer, ended, at)
     take_steps(machine, answer)
     asked = any(request["do"] == "go" and request["to"] == "recovered" for request in requests)
     take_mark(record, machine, earlier, asked, at)
@@ -197,6 +219,8 @@ def _note_clear(record: Record, machine: MachineState, look: Look) -> None:
         if record["events"][key]["started"] is not None and host in record["events"][key]["affected"]
     ]
     if under or any(key in look.keys or may_hold(look.result, key) for key in own):
-        machine["clear"] = None
+        machine["clear"], machine["clear_twice"] = None, False
     elif machine["clear"] is None:
         machine["clear"] = look.got
+    elif look.began - machine["clear"] >= GONE_APART:
+        machine["clear_twice"] = True

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._events.event import event_from_dict
-from ...module_utils._steps.sequence import TAKEN_BACK, WAITING
+from ...module_utils._steps.sequence import is_to_undo
 from ...module_utils._text import listed, one_line, sentence
 from .asked import Asked, event_words, has_ended, holder_words, is_drains, is_watchers
 from .status import duration
@@ -93,9 +93,7 @@ def _verdict(machine: Asked, shown: Iterable[Mapping[str, Any]], wish: Wish) -> 
 
 def _inverses(mark: Mapping[str, Any]) -> str:
     """What is done, in its order."""
-    words = [
-        one_line(step["unwords"]) for step in reversed(mark["steps"]) if step["state"] not in (WAITING, TAKEN_BACK)
-    ]
+    words = [one_line(step["unwords"]) for step in reversed(mark["steps"]) if is_to_undo(step)]
     return listed(word for word in words if word) or "no step is left to be taken back"
 
 

@@ -11,10 +11,28 @@ from __future__ import annotations
 from ...module_utils._clock import iso_utc
 from .schema import Record
 
+CORRECTED = 1.0
+"""Seconds from which on the time of day has been set, or the controller was suspended: the monotonic clock stood still then."""
+
+SAID = 30.0
+"""Seconds from which on that is said."""
+
 
 def wall_time(record: Record, at: float) -> float:
-    """The Unix time of a moment of the run."""
-    return record["clock"]["wall"] + at - record["clock"]["mono"]
+    """The Unix time of a moment of the run, as the controller's clock had it then."""
+    clock = next((clock for clock in reversed(record["corrected"]) if clock["mono"] <= at), record["clock"])
+    return clock["wall"] + at - clock["mono"]
+
+
+def note_clock(record: Record, at: float, wall: float) -> None:
+    """What goes by the time of day goes by it as it is now, whatever it was when the run began."""
+    ahead = wall - wall_time(record, at)
+    if abs(ahead) < CORRECTED:
+        return
+    record["corrected"].append({"mono": at, "wall": wall})
+    if abs(ahead) >= SAID:
+        words = f"The controller's time jumped {'forward' if ahead > 0 else 'back'} by {abs(ahead):.0f} s"
+        happened(record, at, "clock", f"{words}: it was set, or the controller was suspended")
 
 
 def time_of_day(record: Record, at: float) -> str:

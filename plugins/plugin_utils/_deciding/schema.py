@@ -84,6 +84,7 @@ class MachineState(TypedDict):
     called: float | None  # when the first of the calls was sent that have not been answered
     answered: float | None
     lost: str  # why the last call brought nothing back
+    left: bool  # it has left the play, and no task reaches it any more
     failures: int  # calls in a row that brought nothing back
     again: float  # not called before
     # what it was seen with
@@ -92,18 +93,26 @@ class MachineState(TypedDict):
     look_problem: str  # why its last look brought no document; "" when it did
     shows: list[str]  # keys of the events of its last document
     clear: float | None  # since when its looks have shown no event that names it
+    clear_twice: bool  # another look, some seconds later, has shown none either
     mark: dict[str, Any] | None
-    mark_at: float | None  # when the mark was seen, or that there is none
+    mark_lost: bool  # it is gone since a reboot: this is what the record knows of it
+    mark_restored: bool  # it was, in this outage: what the machine's own steps did is gone, whatever the mark says
+    mark_at: float | None  # when the machine said so, or that there is none
     mark_since: float | None  # since when it has been seen with this lease
     renewals: int  # how often its holder has renewed it since it was first seen
     uptime: float | None
     boot_id: str
+    start: float  # seconds that the last start of PowerShell on it took; 0 where none is needed
+    heard: dict[str, Any] | None  # its uptime when its last answer came, as the action that called it has noted it
     yes: list[str]  # keys of the events that a person has agreed to
+    put_back: list[str]  # keys of the events in spite of which a person has put it back into service
+    hold: dict[str, Any] | None  # a person's word there that nothing is to be approved
     watcher: Watcher | None  # its own, as it was last heard of
     # what is under way
     begun: float | None  # since when a preparation may be under way: it was asked for, or found
     recovering: float | None  # since when it could be brought back
     tried: float | None  # when its recovery last failed
+    undone: float | None  # when it was last seen to be put back, or without the mark that it had
     why: str  # what its last answer to go said
     boot_before: str  # boot id with its first mark
     outcomes: dict[str, Any]  # of steps elsewhere, to be handed on with the next go
@@ -171,6 +180,7 @@ class Approval(TypedDict):
     maybe: bool  # Azure may have got it: it was sent, and perhaps no answer came back
     by: str
     at: float | None
+    nobody: str  # why no machine can send it, though the event is ready; "" when one can
     attempts: list[Attempt]
 
 
@@ -193,6 +203,7 @@ class EventState(TypedDict):
     sightings: dict[str, Sighting]  # by host
     lacking: dict[str, float]  # since when documents of others of its scope have lacked it, by host
     deadline: float | None  # its not-before; None when it names none
+    deadline_notice: float | None  # the notice that this not-before was first shown with
     announced: float  # the last tick that showed it before it had started
     started: float | None
     blind: float  # seconds that nobody looked before it was missing for the first time
@@ -215,6 +226,7 @@ class EventState(TypedDict):
     turn: str  # "turn", "waits", "due", "later"; "" when nothing is to be prepared or approved
     turn_words: str
     may_prepare: bool
+    full: bool  # its capacity groups have no room for all of its machines
     shut: bool  # its hours are not open, and it is held up by that
     resumes: float | None  # while it only waits for its hours: when they open, or its preparation is due
     too_large: bool
@@ -223,6 +235,7 @@ class EventState(TypedDict):
     # what was done: for people, as the barrier goes by the marks
     prepared: dict[str, HostResult]  # by host
     failed: dict[str, str]  # by host: why it could not be prepared
+    restarted: dict[str, float]  # by host: since when what was done counts no more, as the machine was started anew
     unprepared: dict[str, str]  # by host: how it was found when the event reached it in service
     recovered: dict[str, HostResult]
     approval: Approval
@@ -249,6 +262,8 @@ class Call(TypedDict):
     number: int
     seconds: float
     resource_name: str  # "" where its metadata service is to be asked
+    heard: dict[str, Any] | None  # from which it follows until when it may begin anything
+    decided: float
 
 
 class Todo(TypedDict):
@@ -260,6 +275,7 @@ class Todo(TypedDict):
     participants: list[str]
     tasks_allowed: list[str]
     idle: bool
+    again: bool  # nobody is called but who has to be seen once more before an event is approved
     alone: str  # the host that is called while nothing is under way, if that is one; or ""
     seconds: float  # pause before the tick
 
@@ -277,6 +293,7 @@ class Record(TypedDict):
     run: RunOptions
     same: SameOptions
     clock: Clock
+    corrected: list[Clock]  # since then, whenever the time of day was another one than that moment makes it
     at: float  # when the record was last moved on
     ticks: int
     hosts: dict[str, MachineState]

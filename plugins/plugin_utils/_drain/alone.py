@@ -35,6 +35,8 @@ class Call(TypedDict):
     requests: list[dict[str, Any]]
     run: str
     number: int
+    heard: dict[str, Any] | None  # from which it follows until when the machine may begin anything
+    decided: float
 
 
 class Record(TypedDict):
@@ -54,6 +56,7 @@ class Record(TypedDict):
     take: str
     forced: bool
     number: int
+    heard: dict[str, Any] | None  # the machine's uptime when its last answer came, as the action has noted it
     before: dict[str, Any]
     outcomes: dict[str, Any]
     jobs: dict[str, Any]  # what others have gone about, by attempt, and what the next look at it has to know
@@ -94,6 +97,7 @@ def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
         "take": "",
         "forced": False,
         "number": 0,
+        "heard": None,
         "before": {},
         "outcomes": {},
         "jobs": {},
@@ -106,7 +110,7 @@ def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
         "finished": False,
         "fail": False,
         "show": [],
-        "call": {"requests": [], "run": "", "number": 0},  # it only shows the mark
+        "call": {"requests": [], "run": "", "number": 0, "heard": None, "decided": at},  # it only shows the mark
         "rest": 0.0,
         "result": result_of_run([], None, f"The {_RUNS[name]} did not come to its end", 0.0),
     }
@@ -127,6 +131,14 @@ def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
     if answer.get("lost"):  # with it, perhaps, what it brought: that is said again
         if at - record["turned"] > record["budget"]:
             return _stopped(record, f"{record['host']} could not be asked: {answer['lost']}", at)
+        if not record["number"]:  # the first call, which shows whose the mark is
+            record["rest"] = _rest(at - record["turned"])
+            return record
+        return _again(record, at)
+    record["heard"] = answer.get("heard")
+    if any(one.get("state") == "skipped" for one in answer["answers"]):  # it came too late, and did nothing
+        if at - record["turned"] > record["budget"]:
+            return _stopped(record, f"{record['host']}: {answer['answers'][0]['why']}", at)
         return _again(record, at)
     record["outcomes"] = dict(answer.get("outcomes") or {})
     record["jobs"] = {**record["jobs"], **(answer.get("jobs") or {})}
@@ -199,10 +211,21 @@ def _again(record: Record, at: float, at_once: bool = False) -> Record:
         "unmarked": record["unmarked"] and record["list"] == "recover",
         "still": False,
     }
-    record["call"] = {"requests": [request], "run": record["holder"]["run"], "number": record["number"]}
+    run = record["holder"]["run"]
+    record["call"] = {
+        "requests": [request],
+        "run": run,
+        "number": record["number"],
+        "heard": record["heard"],
+        "decided": at,
+    }
     # What has lasted for long will hardly end the very next moment.
-    record["rest"] = 0.0 if at_once or elapsed < QUICK else min(max(QUICK, elapsed / 20), SLOW)
+    record["rest"] = 0.0 if at_once or elapsed < QUICK else _rest(elapsed)
     return record
+
+
+def _rest(elapsed: float) -> float:
+    return min(max(QUICK, elapsed / 20), SLOW)
 
 
 def _stopped(record: Record, why: str, at: float) -> Record:

@@ -37,8 +37,10 @@ class AtHand(TypedDict):
     step: Step  # narrowed to what is ours, by the case before
     direction: str
     begun: bool  # whether it begins now
+    waits: bool  # nobody of this run has gone about it, and nothing new may be begun
     attempt: str  # its name, as long as the mark says that it is under way
     repeatable: bool  # whether another run may begin it once more
+    awaited: bool  # whether it is undone as soon as it has ended, and nobody begins it any more
     left: float  # seconds
 
 
@@ -56,16 +58,28 @@ def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collecti
     mark = answer["mark"]
     entry = next(entry for entry in mark["steps"] if entry["key"] == asked["key"])
     attempt = f"{mark['since']} {asked['key']} {asked['direction']} {entry['tries']}"
+    awaited = asked["direction"] == "do" and mark.get("phase") == "recovering"
+    waits = bool(asked.get("still")) and not asked["begun"] and attempt not in attempts and not awaited
     unheard = entry.get("by") == mark["holder"]["run"] and attempt not in attempts and float(asked["left"]) >= 1
     return {
         "key": asked["key"],
         "step": ours(step, entry["before"]) or step,
         "direction": asked["direction"],
-        "begun": bool(asked["begun"]) or unheard,
+        "begun": bool(asked["begun"]) or (unheard and not waits and not awaited),
+        "waits": waits,
         "attempt": attempt,
         "repeatable": type_of(step["type"]).repeatable,
+        "awaited": awaited,
         "left": float(asked["left"]),
     }
+
+
+def aged(answer: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
+    """The machine's answer so many seconds after it came: what its step had left is less by now."""
+    asked = answer["elsewhere"]
+    if not asked:
+        return answer
+    return {**answer, "elsewhere": {**asked, "left": max(0.0, float(asked["left"]) - seconds)}}
 
 
 def went_wrong(result: TaskResult) -> bool:
@@ -122,8 +136,19 @@ def outcome(hand: AtHand, result: TaskResult, about: Sequence[str] = ()) -> Outc
 
 
 def cut_off(hand: AtHand) -> Outcome:
-    """Nobody knows what became of the step."""
+    """Nobody knows what became of the step. Before it is undone, its limit has to pass: until then it may still be at work."""
+    if hand["awaited"] and hand["left"] > 0:
+        return waits(hand, "it was begun by a run, or in a call, that was cut off, and may go on until its limit")
     return failed(hand, {"msg": "it was begun by a run, or in a call, that was cut off, and nobody knows how it ended"})
+
+
+def too_late(hand: AtHand) -> bool:
+    """Whether the time in which the machine was to be prepared is used up before the step could begin."""
+    return hand["begun"] and hand["direction"] == "do" and hand["left"] <= 0
+
+
+def used_up(hand: AtHand) -> Outcome:
+    return _outcome(hand, "failed", "the time that was left was used up before it could begin")
 
 
 def failed(hand: AtHand, result: TaskResult) -> Outcome:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ...module_utils._clock import steady
 from ...module_utils._errors import ScheduledEventsError
 from . import alone, orders, own_tasks
 
@@ -35,7 +36,7 @@ def _begin(options: Mapping[str, Any], known: Mapping[str, Any]) -> alone.Record
         "check_mode": boolean(options["check_mode"]),
         "may_fail": boolean(options["may_fail"]),
     }
-    return alone.begun(typed, known["plan"], time.monotonic())
+    return alone.begun(typed, known["plan"], steady())
 
 
 def _tick(record: alone.Record, known: Mapping[str, Any]) -> alone.Record:
@@ -47,7 +48,7 @@ def _tick(record: alone.Record, known: Mapping[str, Any]) -> alone.Record:
         steps = (known["plan"] or {}).get("steps", ())
         own = own_tasks.came(answer, steps, record["jobs"], True, known["failure"] or {})
         answer = orders.with_others(answer, steps, known["rounds"], own)
-    after = alone.ticked(record, answer, time.monotonic())
+    after = alone.ticked(record, answer, steady())
     if not after["finished"]:
         time.sleep(after["rest"])
     return after
@@ -62,7 +63,7 @@ def _own(answer: Mapping[str, Any], known: Mapping[str, Any]) -> list[dict[str, 
 _HAPPENED: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "begun": _begin,
     "ticked": _tick,
-    "orders": lambda answer, known: orders.orders(answer, known["plan"]["steps"]),
+    "orders": lambda answer, known: orders.orders(answer, known["plan"]["steps"], known["jobs"]),
     "own": _own,
     # A template that nobody has evaluated is taken for a yes.
     "own_failed": lambda answer, known: own_tasks.failed(

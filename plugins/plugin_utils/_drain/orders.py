@@ -11,7 +11,7 @@ other has one round, which judges by itself (``look``). The user's own task file
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._steps.step_type import Step, TaskResult
@@ -23,10 +23,12 @@ ROUND = "__drain_target"
 """The variable of a round."""
 
 
-def orders(answer: Mapping[str, Any], steps: Sequence[Step]) -> list[dict[str, Any]]:
+def orders(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collection[str] = ()) -> list[dict[str, Any]]:
     """What a machine's answer asks others for, in order; each with the ``key`` of its step, its ``part``, and the call's ``number``.
 
     ``place`` is the machine that does it, "" for the one itself. Rounds are printed, so they have none of a step's secrets.
+
+    :arg attempts: the names of those that this run has gone about
     """
     found = [
         dict(order, key=step["key"], part=BEFORE)
@@ -35,8 +37,9 @@ def orders(answer: Mapping[str, Any], steps: Sequence[Step]) -> list[dict[str, A
         for order in _orders_of(step, BEFORE)
     ]
     if answer.get("elsewhere"):
-        hand = elsewhere.at_hand(answer, steps)
-        found += [dict(one, key=hand["key"], part="step") for one in _orders_of(hand["step"], hand["direction"])]
+        hand = elsewhere.at_hand(answer, steps, attempts)
+        if not hand["waits"]:
+            found += [dict(one, key=hand["key"], part="step") for one in _orders_of(hand["step"], hand["direction"])]
     return [dict(order, number=answer["number"]) for order in found]
 
 

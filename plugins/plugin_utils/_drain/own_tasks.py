@@ -84,7 +84,8 @@ def _at_hand(answer: Mapping[str, Any], steps: Sequence[Step], jobs: Mapping[str
     key = (answer.get("elsewhere") or {}).get("key")
     if not any(step["key"] == key and type_of(step["type"]).own for step in steps):
         return None
-    return elsewhere.at_hand(answer, steps, jobs)
+    hand = elsewhere.at_hand(answer, steps, [attempt for attempt, job in jobs.items() if job != WAITS])
+    return None if hand["waits"] else hand
 
 
 def _known(hand: elsewhere.AtHand, jobs: Mapping[str, Any], allowed: bool) -> elsewhere.Outcome | None:
@@ -92,4 +93,6 @@ def _known(hand: elsewhere.AtHand, jobs: Mapping[str, Any], allowed: bool) -> el
     began_here = hand["begun"] or jobs.get(hand["attempt"]) in (RAN, WAITS)
     if hand["direction"] == "do" and not began_here:
         return elsewhere.cut_off(hand)
+    if elsewhere.too_late(hand):
+        return elsewhere.used_up(hand)
     return None if allowed else elsewhere.waits(hand, TOO_SHORT)

@@ -28,14 +28,18 @@ def look(
     :arg steps: of the machine's plan
     :arg jobs: of this run, by attempt
     """
+    if target.get("part") == "step":
+        hand = elsewhere.at_hand(answer, steps, jobs)
+        if elsewhere.too_late(hand):
+            return {"changed": False, "outcome": elsewhere.used_up(hand), "job": None}
     if "use" in target:
         return _of_many(call(Order(target["use"], target["options"])))
     step = next(step for step in steps if step["key"] == target["key"])
     if target["part"] == BEFORE:
         before = WAYS[step["type"]].before
         return dict(before(step, call)) if before else {}
-    hand = elsewhere.at_hand(answer, steps, jobs)
-    if not hand["begun"] and hand["direction"] == "do" and not hand["repeatable"] and hand["attempt"] not in jobs:
+    may_begin = hand["begun"] or hand["direction"] == "undo" or (hand["repeatable"] and not hand["awaited"])
+    if not may_begin and jobs.get(hand["attempt"]) is None:
         return {"changed": False, "outcome": elsewhere.cut_off(hand), "job": None}
     changed = False
 

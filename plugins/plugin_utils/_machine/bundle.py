@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 COLLECTION = pathlib.Path(__file__).parents[3]
 MODULE_UTILS = COLLECTION / "plugins" / "module_utils"
-PACKAGES = ("_events", "_imds", "_machine", "_operations", "_steps")
+PACKAGES = ("_core", "_events", "_imds", "_machine", "_operations", "_steps")
 WATCHER = (*PACKAGES, "_watcher")
 LEFT_OUT = (
     "_module.py",

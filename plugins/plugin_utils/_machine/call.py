@@ -18,7 +18,11 @@ from .bundle import MODULE_UTILS, Program
 
 LIMIT = 10.0  # seconds of a call
 MORE_THAN_WAIT = 15.0  # seconds that a call may take longer than the wait in it
+DECIDED = 10.0
+"""Seconds from an approval's decision after which it is not sent any more but decided again: a run may have been stopped meanwhile."""
 HARMLESS = ("hello", "look", "ready")  # requests that change nothing
+CHECK_MODE = "check mode: nothing is changed"
+UNHEARD = "nothing was heard from the machine before this call, which only looks: nothing was begun"
 
 _START = (MODULE_UTILS / "_machine" / "start.py").read_text(encoding="utf-8")
 
@@ -69,10 +73,12 @@ def result(answer: Mapping[str, Any], seconds: float, wall: float) -> dict[str, 
     :arg seconds: what the call took here, with the way there and back, by which the looks in it have aged
     :arg wall: the Unix time here when it came
     """
-    found = {key: answer.get(key) for key in nothing("")}
+    found = {key: answer.get(key) for key in [*nothing(""), "start", "age"]}
     on_the_way = max(0.0, seconds - (found["took"] or 0.0))
     if found["took"] is not None:
         found["took"] = round(found["took"] + on_the_way, 3)
+        # Of what is said of the mark: a run may have been stopped while the answer was on its way.
+        found["age"] = round(on_the_way + (answer.get("age") or 0.0), 3)
     for one in found["answers"] or ():
         if "wall" in one:
             one["ahead"] = round(_ahead(one.pop("wall"), wall - seconds, wall), 1)
@@ -90,22 +96,76 @@ def _ahead(wall: float, began: float, ended: float) -> float:
     return max(0.0, wall - ended) + min(0.0, wall - began)
 
 
+def heard(answer: Mapping[str, Any], at: float) -> dict[str, Any] | None:
+    """Which uptime the machine showed, and when that came; None where it did not say.
+
+    :arg at: by :func:`._clock.steady`
+    """
+    if answer["uptime"] is None:
+        return None
+    return {"uptime": answer["uptime"], "boot_id": answer["boot_id"], "at": at}
+
+
+def within(last: Mapping[str, Any], at: float, seconds: float) -> dict[str, Any]:
+    """When a call is sent, and until when somebody waits for it, by the machine's uptime: later than that by none of our clocks.
+
+    :arg last: what was heard of the machine last
+    :arg at: now, by :func:`._clock.steady`
+    """
+    uptime = last["uptime"] + at - last["at"]
+    return {"uptime": uptime, "boot_id": last["boot_id"], "until": uptime + seconds}
+
+
+def aged(requests: Iterable[Mapping[str, Any]], seconds: float) -> list[Mapping[str, Any]]:
+    """The requests so many seconds after they were decided."""
+    return [dict(request, left=request["left"] - seconds) if "left" in request else request for request in requests]
+
+
 def harmless(requests: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those of them that check mode carries out."""
+    """Those of them that check mode carries out, and a call to a machine of which nothing was heard yet."""
     return [request for request in requests if request["do"] in HARMLESS]
 
 
-def with_refusals(answers: Iterable[Any], requests: Iterable[Mapping[str, Any]]) -> list[Any]:
+def with_refusals(answers: Iterable[Any], requests: Iterable[Mapping[str, Any]], why: str = CHECK_MODE) -> list[Any]:
     """The answers to the harmless ones of these requests, and in their places refusals of the others."""
     came = iter(answers)
-    return [next(came) if request["do"] in HARMLESS else _refusal(request) for request in requests]
+    return [next(came) if request["do"] in HARMLESS else _refusal(request, why) for request in requests]
 
 
-def _refusal(request: Mapping[str, Any]) -> dict[str, Any]:
-    why = "check mode: nothing is changed"
+def timely(requests: Iterable[Mapping[str, Any]], now: float) -> list[Mapping[str, Any]]:
+    """The requests as they are sent: a look, with which every approval ends, in place of one that was decided too long ago.
+
+    :arg now: by the clock that ``decided`` goes by
+    """
+    return [dict(_LOOK) if _is_late(request, now) else request for request in requests]
+
+
+def as_asked(
+    answers: Iterable[Any], requests: Iterable[Mapping[str, Any]], sent: Iterable[Mapping[str, Any]]
+) -> list[Any]:
+    """The answers as they are expected to these requests, of which the approvals may not have been sent."""
+    asked = zip(answers, requests, sent, strict=False)
+    return [_not_sent(request, said) if request["do"] != one["do"] else said for said, request, one in asked]
+
+
+_LOOK = {"do": "look", "wait": 0}
+
+
+def _is_late(request: Mapping[str, Any], now: float) -> bool:
+    return request["do"] == "approve" and now - float(request["decided"]) > DECIDED
+
+
+def _not_sent(request: Mapping[str, Any], look: Any) -> dict[str, Any]:
+    why = f"it was decided more than {DECIDED:g} s ago and is decided again: this run stood still, or waited for its turn, meanwhile"
+    refused = [{"id": id_, "reason": "late", "message": f"not sent: {why}"} for id_ in request["ids"]]
+    return {"approved": [], "already": [], "not_approved": refused, "failure": None, "msg": "", "look": look}
+
+
+def _refusal(request: Mapping[str, Any], why: str) -> dict[str, Any]:
+    state, reason = ("refused", "check_mode") if why == CHECK_MODE else ("skipped", "skipped")
     if request["do"] == "go":
-        return {"state": "refused", "why": why, "ask": [], "elsewhere": None, "steps": []}
+        return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": []}
     if request["do"] == "approve":
-        refused = [{"id": id_, "reason": "check_mode", "message": why} for id_ in request.get("ids") or ()]
+        refused = [{"id": id_, "reason": reason, "message": why} for id_ in request.get("ids") or ()]
         return {"approved": [], "already": [], "not_approved": refused, "failure": None, "msg": "", "look": None}
     return {"problem": why}

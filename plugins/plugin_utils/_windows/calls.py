@@ -32,7 +32,7 @@ from .connection_errors import connection_problem
 from .lacking import lacking
 from .machine import Execute, WindowsMachine, WindowsProblem, find_endpoints
 from .store import FOLDER, WindowsStore
-from .transport import WindowsTransport
+from .transport import SentTooLate, WindowsTransport
 
 LIMIT = 20.0  # seconds of a call
 MORE_THAN_WAIT = 25.0  # seconds that a call may take longer than the wait in it
@@ -86,13 +86,18 @@ class _Boot:
     def moment(self) -> Moment:
         said = self._asked.answer()
         booted, uptime = said.get("booted"), said.get("uptime_ms")
-        if not isinstance(booted, str) or not isinstance(uptime, int):
+        if not isinstance(booted, str) or not isinstance(uptime, int) or not isinstance(said.get("clock_ms"), int):
             raise WindowsProblem(
                 f"{self._machine.name}: when the machine was started can't be learned from Win32_OperatingSystem "
                 f"({one_line(said.get('message'), 200) or 'it did not say'}): see whether WMI works there."
             )
         seconds = uptime / 1000.0 + self._machine.age(self._asked)
         return Moment(self._clock.wall(), seconds, self._boot_id(booted, seconds))
+
+    def window(self, seconds: float) -> dict[str, int]:
+        """So many seconds from now, by a clock of the machine that nobody sets: in no other boot, and after no sleep of ours."""
+        shown = int(self._asked.answer()["clock_ms"])
+        return {"FromMs": shown, "UntilMs": shown + round(1000 * (seconds + self._machine.age(self._asked)))}
 
     def wall(self) -> float:
         """The Unix time by the machine's own clock."""
@@ -123,10 +128,12 @@ class _GuardedTransport(WindowsTransport):
         failure: ScheduledEventsError | None = None
         try:
             answer = super().post(url, headers, body, timeout)
+        except SentTooLate as error:
+            self._store.late = error.message
         except ScheduledEventsError as error:
             failure = error
         self._store.written()
-        why = self._store.fenced or self._store.not_written
+        why = self._store.refused
         if why:
             raise ScheduledEventsError(f"No approval was sent. {why}.", kind="interrupted")
         if failure is not None:
@@ -137,7 +144,8 @@ class _GuardedTransport(WindowsTransport):
 class _Call:
     def __init__(self, machine: _Machine, call: Mapping[str, Any], clock: Clock, caller: Caller | None) -> None:
         options = dict(call["options"])
-        options["seconds"] = max(_LEAST, float(options.get("seconds") or limit(call["requests"])) - STARTS)
+        self._seconds = float(options.get("seconds") or limit(call["requests"]))
+        options["seconds"] = max(_LEAST, self._seconds - STARTS)
         self._call = dict(call, options=options)
         self._clock = clock
         self._began = self._performed_at = clock.now()
@@ -152,7 +160,7 @@ class _Call:
         try:
             self._foresee()
             self._machine.call()
-            self._boot.moment()
+            self._limit()
             answer = self._performed()
             self._make_ready(answer["answers"])
             self._write()
@@ -184,6 +192,17 @@ class _Call:
         client.foresee(leaves, document=looks)
         self._transport.begin()
 
+    def _limit(self) -> None:
+        """Have nothing begun when nobody waits for this call any more: not here, and not by a start of PowerShell that hangs."""
+        moment, taken = self._boot.moment(), self._clock.now() - self._began
+        sent = moment.uptime - taken
+        self._call["options"]["within"] = {
+            "uptime": sent,
+            "boot_id": moment.boot_id,
+            "until": sent + self._seconds,
+        }
+        self._machine.window = self._boot.window(self._seconds - taken)
+
     def _performed(self) -> dict[str, Any]:
         answer = perform(
             self._call,
@@ -213,7 +232,7 @@ class _Call:
 
     def _write(self) -> None:
         store = self._store
-        if not store.fenced and not store.not_written and store.is_changed():
+        if not store.refused and store.is_changed():
             store.write_along()
             self._machine.call()
             store.written()
@@ -230,6 +249,10 @@ class _Call:
             for look, began in ((said, self._began), (said.get("look"), self._transport.posted or self._began)):
                 if isinstance(look, dict) and "age" in look:
                     look.update(age=round(look["age"] + now - self._performed_at, 3), began=round(now - began, 3))
+        for said in answers:
+            if said.get("elsewhere"):  # those who do it hear of it only now
+                left = said["elsewhere"]["left"] - (now - self._performed_at)
+                said["elsewhere"] = dict(said["elsewhere"], left=max(0.0, round(left, 1)))
         gone = [said for said in answers if "elsewhere" in said]
         unreadable = answer["mark"] and "unreadable" in answer["mark"]
         return dict(
@@ -237,6 +260,8 @@ class _Call:
             answers=answers,
             mark=answer["mark"] if unreadable else store.there(),
             took=round(now - self._began, 3),
+            start=round(self._machine.start, 3),
+            age=round(store.age(), 3),
             fenced=store.fenced or answer["fenced"],
             ask=gone[-1]["ask"] if gone else [],
             elsewhere=gone[-1]["elsewhere"] if gone else None,
@@ -245,17 +270,25 @@ class _Call:
     def _settled(self, request: Mapping[str, Any], said: dict[str, Any]) -> dict[str, Any]:
         """The answer, now that it is known whether what changed could be written."""
         store, do = self._store, request["do"]
-        why = store.fenced or store.not_written
+        why = store.refused
         if not why:
             return said
         if do == "go":
             mark = store.there() or {}
-            state = "refused" if store.fenced else "failed" if request["to"] == "prepared" else "half"
+            state = (
+                "refused"
+                if store.fenced
+                else "skipped"
+                if store.late
+                else "failed"
+                if request["to"] == "prepared"
+                else "half"
+            )
             return dict(said, state=state, why=why, ask=[], elsewhere=None, steps=mark.get("steps", []))
-        if do == "approve" and store.fenced and not said.get("approved"):
+        if do == "approve" and (store.fenced or store.late) and not said.get("approved"):
             refused = [{"id": event, "reason": "fenced", "message": why} for event in request["ids"]]
             return dict(said, failure=None, msg="", not_approved=refused)
-        if do in ("yes", "no_yes", "release", "take_off"):
+        if do in ("yes", "no_yes", "put_back", "release", "take_off"):
             return {"problem": why}
         if "warnings" in said:
             said["warnings"].append(f"The mark could not be renewed: {why}")

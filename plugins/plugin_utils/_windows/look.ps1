@@ -6,7 +6,8 @@
 # service, or the same one once per interval until the answer is not Known any more or the limit has passed; a file
 # read, replaced or removed; a folder's files; when the machine was started. It understands nothing of them: that is
 # done on the controller, which sends every key that is read here. After a request with Stop that failed, or that got a
-# status from 300 on, the others are not carried out.
+# status from 300 on, the others are not carried out. Nor is a request that changes something (an edit, a POST) before
+# FromMs or after UntilMs, by the time since the machine was started, where UntilMs is not 0.
 # For ansible.windows.win_powershell under Windows PowerShell 5.1 and PowerShell 7. Times in ms, contents in base64.
 [CmdletBinding(SupportsShouldProcess = $true)]
 param($Requests)
@@ -32,8 +33,27 @@ function Get-Failure($Exception, $Part) {
     return @{ failure = $failure; message = $innermost.Message; part = $Part }
 }
 
+function Get-Clock {
+    # The time since the machine was started, its sleep included: nobody sets it.
+    $frequency = [System.Diagnostics.Stopwatch]::Frequency / 1000
+    return [long]([System.Diagnostics.Stopwatch]::GetTimestamp() / $frequency)
+}
+
+function Test-Late($Request) {
+    if ($Request['UntilMs'] -eq 0) { return $false }
+    $now = Get-Clock
+    return $now -lt $Request['FromMs'] -or $now -gt $Request['UntilMs']
+}
+
+function Get-Late { return @{ failure = 'Skipped'; message = 'it came too late'; part = 'late' } }
+
 function Send-Request($Request) {
+    if (Test-Late $Request) { return Get-Late }
     $limit = [int]$Request['TimeoutMs']
+    if ($Request['UntilMs'] -ne 0) {
+        $left = $Request['UntilMs'] - (Get-Clock)
+        $limit = [int][Math]::Max(1, [Math]::Min($limit, $left))
+    }
     $clock = [System.Diagnostics.Stopwatch]::StartNew()
     $part = 'head'
     $response = $null
@@ -170,6 +190,7 @@ function Edit-File($Path, $Request) {
     try {
         $there = Read-File $Path
         if ($Request['Compare'] -and -not ($there -ceq $Request['Known'])) { return Get-Change $Path $there }
+        if (Test-Late $Request) { return Get-Late }
         if ($null -eq $Request['Body']) {
             Wait-Shared {
                 [System.IO.File]::Delete("$Path.old")
@@ -209,12 +230,13 @@ function Read-Folder($Path) {
 function Get-Boot {
     if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') {       # where this script is tested
         $seconds = [System.Diagnostics.Stopwatch]::GetTimestamp() / [System.Diagnostics.Stopwatch]::Frequency
-        return @{ booted = [DateTime]::UtcNow.AddSeconds(-$seconds).ToString('s'); uptime_ms = [long](1000 * $seconds) }
+        $booted = [DateTime]::UtcNow.AddSeconds(-$seconds).ToString('s')
+        return @{ booted = $booted; uptime_ms = [long](1000 * $seconds); clock_ms = Get-Clock }
     }
     $system = Get-CimInstance -ClassName Win32_OperatingSystem
     $booted = $system.LastBootUpTime.ToUniversalTime()
     $uptime = [DateTime]::UtcNow - $booted      # LocalDateTime is ambiguous in the hour in which summer time ends
-    return @{ booted = $booted.ToString('s'); uptime_ms = [long]$uptime.TotalMilliseconds }
+    return @{ booted = $booted.ToString('s'); uptime_ms = [long]$uptime.TotalMilliseconds; clock_ms = Get-Clock }
 }
 
 function Invoke-Request($Request) {

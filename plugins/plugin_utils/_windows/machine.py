@@ -29,6 +29,10 @@ REGISTRY = "ansible.windows.win_reg_stat"
 SERVICE = "ansible.windows.win_service_info"
 SCRIPT = pathlib.Path(__file__).with_name("look.ps1")
 SKIPPED = "Skipped"  # what look.ps1 calls the failure of a request that it did not carry out
+LATE = "late"  # the part of it, where it came too late
+TOO_LATE = (
+    "PowerShell was started there, or got so far, only when nobody waited for this call any more. Nothing was done"
+)
 INTERFACES = "HKLM:\\SYSTEM\\CurrentControlSet\\Services\\Tcpip\\Parameters\\Interfaces"
 
 
@@ -65,14 +69,21 @@ class WindowsMachine:
 
     :arg name: the host, as the inventory calls it
     :arg execute: runs a module with these arguments there, and returns its result
+
+    start: seconds that the last start of PowerShell took, with what it was asked
     """
 
     def __init__(self, name: str, execute: Execute, clock: Clock | None = None) -> None:
         self.name = name
+        self.start = 0.0
         self.clock = clock or Clock()
         self._execute = execute
         self._script = SCRIPT.read_text(encoding="ascii")
         self._waiting: list[Asked] = []
+        self.window = {
+            "FromMs": 0,
+            "UntilMs": 0,
+        }  # by the machine's own clock, when a request may change something; 0: at any time
 
     def later(self, **request: Any) -> Asked:
         """Have this carried out by the next call, after what waits already; what it is made of is said in look.ps1.
@@ -86,12 +97,14 @@ class WindowsMachine:
     def call(self) -> None:
         """Run look.ps1 with everything that waits."""
         waiting, self._waiting = self._waiting, []
+        began = self.clock.now()
         try:
             answers = self._look([asked.request for asked in waiting])
         except Exception as error:
             for asked in waiting:
                 asked.lost = error
             raise
+        self.start = self.clock.now() - began
         for asked, said in zip(waiting, answers, strict=True):
             asked.said = said
             asked.received = self.clock.now()

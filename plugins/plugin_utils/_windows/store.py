@@ -16,14 +16,15 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ...module_utils._clock import iso_utc
 from ...module_utils._machine.mark import understood
 from ...module_utils._machine.places import Fenced, Mark, MarkUnreadable, Store
 from ...module_utils._machine.yes import yes_event, yes_file, yes_note
 from ...module_utils._text import one_line
-from .machine import SKIPPED, Asked, WindowsMachine
+from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine
 
 FOLDER = "%ProgramData%\\AzureMaintenance"  # the machine knows where that is
 _CHANGED = "Changed"  # what look.ps1 calls the failure of a comparison
@@ -32,11 +33,13 @@ _CHANGED = "Changed"  # what look.ps1 calls the failure of a comparison
 class WindowsStore(Store):
     """The mark in a folder of a Windows machine.
 
-    fenced: what somebody else has done, so that nothing was written; not_written: why else nothing was
+    fenced: what somebody else has done, so that nothing was written; late: that nobody waited for it any more; not_written: why else
+    nothing was
     """
 
     def __init__(self, machine: WindowsMachine, folder: str) -> None:
         self.fenced = ""
+        self.late = ""
         self.not_written = ""
         self._machine = machine
         self._path = f"{folder}\\mark.json"
@@ -48,6 +51,9 @@ class WindowsStore(Store):
         self._is_taken_off = False
         self._yes: dict[str, bytes | None] = {}  # files to be written, and removed
         self._writing: list[Asked] = []
+
+    def alone(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()  # what is written at last is compared as a whole
 
     def read(self) -> Mark | None:
         if not self._is_read:
@@ -73,8 +79,9 @@ class WindowsStore(Store):
     def take_off(self) -> None:
         self._mark = None
         self._is_read = self._is_taken_off = True
-        for name in self._yes_files():
-            self._yes[name] = None
+        for name, content in self._yes_files().items():
+            if not _kept_off(content):
+                self._yes[name] = None
 
     @contextlib.contextmanager
     def held(self, run: str, number: int) -> Iterator[None]:
@@ -99,7 +106,23 @@ class WindowsStore(Store):
         if yes_file(event) in {**self._yes_files(), **self._yes}:
             self._yes[yes_file(event)] = None
 
+    def put_back(self) -> list[str]:
+        now = {**self._yes_files(), **self._yes}
+        return sorted({event for content in now.values() if content and (event := _kept_off(content))})
+
+    def keep_off(self, events: Iterable[str], wall: float) -> None:
+        """Beside the yeses, which are read in every call: a file for each event, by a key that no yes has."""
+        for event in events:
+            note = {"put_back": event.upper(), "at": iso_utc(wall)}
+            self._yes[f"put-back-{yes_file(event)}"] = json.dumps(note).encode("ascii")
+            self.take_yes_back(event)
+
     # --- what is written at last ---
+
+    @property
+    def refused(self) -> str:
+        """Why nothing was written."""
+        return self.fenced or self.late or self.not_written
 
     def is_changed(self) -> bool:
         """Whether there is something to write that can't wait for a later call.
@@ -124,6 +147,10 @@ class WindowsStore(Store):
         except MarkUnreadable:
             return None
 
+    def age(self) -> float:
+        """For how many seconds it has been known that the mark is as it is there."""
+        return self._machine.age(self._asked)
+
     def write_along(self, guard: bool = False) -> None:
         """Have the changes go with the next call; what is asked for after this is not done if they fail.
 
@@ -141,7 +168,9 @@ class WindowsStore(Store):
     def _edit(self, path: str, content: bytes | None, known: str | None, compare: bool) -> None:
         body = None if content is None else _encoded(content)
         self._writing.append(
-            self._machine.later(Do="edit", Path=path, Body=body, Known=known, Compare=compare, Stop=True)
+            self._machine.later(
+                Do="edit", Path=path, Body=body, Known=known, Compare=compare, Stop=True, **self._machine.window
+            )
         )
 
     def written(self) -> None:
@@ -155,6 +184,8 @@ class WindowsStore(Store):
                 self._asked = asked
             if failure == _CHANGED:
                 self.fenced = self._overtaken()
+            elif failure == SKIPPED and said.get("part") == LATE:
+                self.late = TOO_LATE
             elif failure not in (None, SKIPPED):
                 self.not_written = (
                     f"{asked.request['Path']} can't be written ({_said(said)}): see whether the user may write there "
@@ -183,6 +214,14 @@ class WindowsStore(Store):
         files = self._asked_yes.answer().get("files")
         found = files if isinstance(files, Mapping) else {}
         return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}
+
+
+def _kept_off(content: bytes) -> str:
+    """The event in spite of which a person has put the machine back; "" where the file says nothing of the kind."""
+    try:
+        return one_line(json.loads(content.decode("utf-8"))["put_back"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
 
 
 def _without_times(mark: Mark) -> Mark:

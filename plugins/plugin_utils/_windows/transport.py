@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._clock import Clock
-from ...module_utils._errors import BrokenAnswer, TransportError, Unreachable
+from ...module_utils._errors import BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
 from ...module_utils._imds.transport import LIMIT, Answer, Transport, too_large, too_slow, whole
 from ...module_utils._text import one_line, shown
-from .machine import SKIPPED, Asked, WindowsMachine, WindowsProblem
+from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem
 
 # No connection is known to cut a call short, but the machine does not notice when its controller is gone: it goes on
 # looking until the call's own end, and its five requests a second are for all programs together. WinRM, for one, keeps
@@ -31,6 +31,12 @@ LONGEST_CALL = 3600.0
 AFTER_POST = 5.0
 _FRESH = 2.0  # seconds for which what was brought along counts as an answer of this moment
 _INTERVAL = 1.0
+
+
+class SentTooLate(ScheduledEventsError):
+    """A request was not sent, as it came too late."""
+
+    default_kind = "interrupted"
 
 
 class WindowsTransport(Transport):
@@ -83,7 +89,9 @@ class WindowsTransport(Transport):
             LimitMs=_milliseconds(self._after_post),
         )
         try:
-            said = self._said(_exchange("POST", url, headers, timeout, Body=_encoded(body)))
+            said = self._said(_exchange("POST", url, headers, timeout, Body=_encoded(body), **self._machine.window))
+            if said.get("failure") == SKIPPED and said.get("part") == LATE:
+                raise SentTooLate(TOO_LATE)
             return self._outcome(said, url, timeout, posted=True)[0]
         except WindowsProblem as problem:
             problem.message += " Whether the approval was sent is not known; to run this again does no harm."
@@ -215,6 +223,8 @@ def _exchange(method: str, url: str, headers: dict[str, str], timeout: float, **
         "Known": "",
         "IntervalMs": 0,
         "LimitMs": 0,
+        "FromMs": 0,
+        "UntilMs": 0,
     }
     return dict(request, **more)
 

@@ -32,6 +32,11 @@ class Event:
         self.down: float = fate.pop("down", 0.0)  # seconds for which its machines are away
         self.approved_by_other: float | None = fate.pop("approved_by_other", None)
         self.timeless: bool = fate.pop("timeless", False)  # its document names no not-before
+        self.returns: float | None = fate.pop(
+            "returns", None
+        )  # seconds after which it is Scheduled again, once it was over
+        self.moves: tuple[float, float] | None = fate.pop("moves", None)  # when, and how many seconds are left then
+        self.moved: float | None = None
         assert not fate, fate
         self.status = ""
         self.not_before = 0.0
@@ -40,6 +45,9 @@ class Event:
         self.left: float | None = None
         self.outcome = ""
         self.approved = False
+        self.is_odd = (
+            self.returns is not None or self.moves is not None
+        )  # it has two lives: only rules about single moments can judge it
 
     @property
     def open(self) -> bool:
@@ -161,6 +169,8 @@ class Azure:
             self.clock.after(event.lasts, self._leave, scope, event, "withdrawn")
             return
         self.clock.at(event.not_before, self._start, scope, event, "not-before")
+        if event.moves:
+            self.clock.after(event.moves[0], self._move, scope, event, event.moves[1])
         if event.cancelled_after is not None:
             self.clock.after(event.cancelled_after, self._cancel, scope, event)
         if event.approved_by_other is not None:
@@ -173,7 +183,16 @@ class Azure:
             if event.started is not None:
                 self._strike(event, name)
 
+    def _move(self, scope: Scope, event: Event, left: float) -> None:
+        if event.status == "Scheduled" and event.open and not event.approved:
+            event.moved = self.clock.now
+            scope.change(lambda: setattr(event, "not_before", self.clock.now + left))
+            self.journal.add("moved", event=event.id, left=left)
+            self.clock.at(event.not_before, self._start, scope, event, "not-before")
+
     def _start(self, scope: Scope, event: Event, cause: str) -> None:
+        if cause == "not-before" and self.clock.now < event.not_before:
+            return  # it was put off
         if event.status == "Scheduled" and event.open:
             scope.change(lambda: setattr(event, "status", "Started"))
             self._begin(scope, event, cause)
@@ -208,3 +227,12 @@ class Azure:
             event.left, event.outcome = self.clock.now, outcome
             scope.change(lambda: scope.events.remove(event))
             self.journal.add("left", event=event.id, outcome=outcome)
+            if event.returns is not None and outcome == "completed":
+                self.clock.after(event.returns, self._return, scope, event)
+
+    def _return(self, scope: Scope, event: Event) -> None:
+        event.started = event.left = event.returns = None
+        event.approved, event.status, event.not_before = False, "Scheduled", self.clock.now + event.notice
+        scope.change(lambda: scope.events.append(event))
+        self.journal.add("shown-again", event=event.id, notice=event.notice)
+        self.clock.at(event.not_before, self._start, scope, event, "not-before")

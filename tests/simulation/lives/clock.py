@@ -63,8 +63,17 @@ class Process:
 class Clock:
     def __init__(self) -> None:
         self.now = 0.0
+        self.wrong = (
+            0.0,
+            0.0,
+        )  # by how many seconds the controller's clock is ahead, and until when: then it is corrected
         self._agenda: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self._count = 0
+
+    @property
+    def error(self) -> float:
+        ahead, until = self.wrong
+        return ahead if self.now < until else 0.0
 
     def at(self, when: float, what: Callable[..., None], *arguments: Any) -> None:
         self._count += 1

@@ -9,20 +9,29 @@ import importlib
 import pathlib
 import sys
 import types
+from typing import TYPE_CHECKING
 
-from .driver import Decider
+if TYPE_CHECKING:
+    from .driver import Decider
 
 CLONE = pathlib.Path(__file__).resolve().parents[3]
 NAME = "ansible_collections.cloudops.azure_maintenance"
-ROOM = f"{NAME}.plugins.plugin_utils._deciding"
+ROOM = "plugin_utils._deciding"
+
+
+def part(name: str) -> types.ModuleType:
+    """A module of the collection's plugins, by its name below them."""
+    if NAME not in sys.modules:
+        for folder in ("ansible_collections", "ansible_collections.cloudops", NAME):
+            package = types.ModuleType(folder)
+            package.__path__ = [str(CLONE)] if folder == NAME else []
+            sys.modules.setdefault(folder, package)
+    return importlib.import_module(f"{NAME}.plugins.{name}")
 
 
 def decider() -> Decider:
     """What decides, as it is now."""
-    if NAME not in sys.modules:
-        for part in ("ansible_collections", "ansible_collections.cloudops", NAME):
-            package = types.ModuleType(part)
-            package.__path__ = [str(CLONE)] if part == NAME else []
-            sys.modules.setdefault(part, package)
-    record, result = (importlib.import_module(f"{ROOM}.{part}") for part in ("record", "result"))
-    return Decider(record.begun, record.ticked, result.result)
+    from .driver import Decider  # whose machines need what is above
+
+    record, result = (part(f"{ROOM}.{name}") for name in ("record", "result"))
+    return Decider(record.begun, record.ticked, result.result, part("plugin_utils._machine.call"))

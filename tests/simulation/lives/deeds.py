@@ -43,7 +43,7 @@ def approvals(run: RunFacts) -> Iterator[str]:
         for host in ours:
             out, marked_by = post["machines"][host]
             excused = run.machine(host).gone or run.touched_lately(host, at)
-            if actions[host] in PREPARING and not (out and marked_by == run.name) and not excused:
+            if actions[host] in PREPARING and not (out and marked_by in run.hands_of(host)) and not excused:
                 yield f"barrier: at {at:.1f} {event.id} was approved while {host} was {'out' if out else 'in service'}, marked by {marked_by or 'nobody'}"
 
 
@@ -60,7 +60,7 @@ def capacity(run: RunFacts) -> Iterator[str]:
         for group, members in run.groups().items():
             present = {host for host in members if not run.gone_by(host, post["at"])}
             hit = present.intersection(post["machines"])
-            out = {host for host in present if run.marked_at(host, post["at"])} | hit
+            out = {host for host in present if run.marked_at(host, post["at"]) or run.unheard(host, post["at"])} | hit
             limit = run.limit(group, len(members))
             if hit and len(out) > limit:
                 yield f"capacity: at {post['at']:.1f} {event.id} was approved with {sorted(out)} of {group} out, at most {limit}"
@@ -87,7 +87,8 @@ def hours(run: RunFacts) -> Iterator[str]:
             yield f"hours: at {at:.1f} {event.id} was approved outside of {run.fleet.hours}"
     for line in run.lines("marked"):
         events = [run.fleet.events[key] for key in line["events"] if key in run.fleet.events]
-        if run.was_early(line) and events and not any(run.is_open(event, line["at"]) for event in events):
+        allowed = any(run.is_open(event, line["at"]) or run.is_near(event, line["at"]) for event in events)
+        if run.was_early(line) and events and not allowed:
             yield f"hours: at {line['at']:.1f} {line['host']} was taken out early outside of {run.fleet.hours}"
 
 
@@ -119,7 +120,7 @@ def brought_back_early(run: RunFacts) -> Iterator[str]:
         host, at = piece["host"], piece["at"]
         if piece["direction"] != "undo":
             continue
-        for event in run.events_of(host):
+        for event in run.plain_events_of(host):
             if event.shown > at or (event.left is not None and event.left < at):
                 continue
             if event.started is not None and event.started < at - 12:
@@ -137,7 +138,12 @@ def in_time(run: RunFacts) -> Iterator[str]:
         event, host = run.fleet.events[line["event"]], line["host"]
         if host not in run.hosts or line["out"] or not run.began < line["at"] < run.until or run.beside_others:
             continue
-        if run.run.check or run.action(event, host) not in PREPARING or event.approved_by_other is not None:
+        if (
+            event.is_odd
+            or run.run.check
+            or run.action(event, host) not in PREPARING
+            or event.approved_by_other is not None
+        ):
             continue
         if (
             run.marked_at(host, run.began)
@@ -156,11 +162,44 @@ def in_time(run: RunFacts) -> Iterator[str]:
             yield f"late: {event.id} struck {host} in service at {line['at']:.1f}, {line['at'] - first:.0f} s after it was shown"
 
 
+def moved(run: RunFacts) -> Iterator[str]:
+    """Rule 8: the margin is that of the present not-before: what fits into the time that is left is done."""
+    for line in run.journal.of("strike"):
+        event, host = run.fleet.events[line["event"]], line["host"]
+        if event.moved is None or event.moves is None or host not in run.hosts or line["out"] or run.beside_others:
+            continue
+        steps = run.machine(host).steps
+        takes = sum(step.do_seconds + (6.0 if step.elsewhere else 1.5) for step in steps) + 20.0
+        early = event.approved_by_other is not None or line["at"] < event.not_before or run.began > event.moved - 10
+        if (
+            early
+            or run.until < line["at"]
+            or run.run.check
+            or run.action(event, host) not in PREPARING
+            or not run.is_linux
+        ):
+            continue
+        others = [other for other in run.events_of(host) if other is not event and other.shown < line["at"]]
+        if (run.seen(event, host) or 1e9) > event.moved or run.may_go_unseen(host):
+            continue
+        # A call that hung on its way when it moved is answered by nobody, and the next one waits the longer the more were lost before.
+        if any(
+            kind == "late" and begins < line["at"] and ends > event.moved
+            for begins, ends, kind in run.machine(host).faults
+        ):
+            continue
+        if event.moves[1] * 0.75 < takes or others or event.grows or event.timeless:
+            continue
+        sound = all(run.sound(other, event.shown, line["at"]) for other in run.affected(event))
+        if sound and run.visible(event, event.shown):
+            yield f"moved: {event.id} struck {host} in service at {line['at']:.1f}, which {event.moves[1]:.0f} s before was to take {takes:.0f} s"
+
+
 def back_in_time(run: RunFacts) -> Iterator[str]:
     """Rules 6 and 15: whoever can be brought back is, soon."""
     for host in run.hosts:
         machine = run.machine(host)
-        for event in run.events_of(host):
+        for event in run.plain_events_of(host):
             if event.left is None or event.type in GONE_FOR_GOOD or event.left < run.began:
                 continue
             since = max(event.left, machine.away_until if machine.away_until < 1e5 else 1e9)
@@ -179,13 +218,44 @@ def back_in_time(run: RunFacts) -> Iterator[str]:
                 yield f"forgotten: {host} still bears the mark {due - since:.0f} s after {event.id} left"
 
 
+def kept_off(run: RunFacts) -> Iterator[str]:
+    """Rule 14: whoever has a watcher is prepared, and brought back, by that alone."""
+    for line in run.lines("marked", "taken"):
+        if run.machine(line["host"]).watcher:
+            yield f"kept-off: at {line['at']:.1f} {run.name} took {line['host']}, which has a watcher of its own"
+
+
+def left_out(run: RunFacts) -> Iterator[str]:
+    """Rules 12 and 13: no mark is removed as long as anything that was done is not undone, or is still being done."""
+    for line in run.lines("mark-gone"):
+        if line["left"]:
+            yield f"left-out: at {line['at']:.1f} the mark of {line['host']} was removed, and {line['left']} are out or about to be"
+
+
+def put_back(run: RunFacts) -> Iterator[str]:
+    """Nobody takes out of service, or approves, what a person has put back in spite of its event, until he says yes to it."""
+    for recovered in run.journal.of("put-back"):
+        host, events = recovered["host"], recovered["events"]
+        if host not in run.hosts:
+            continue
+        for line in run.lines("marked", "joined", "post"):
+            named = line.get("events") or [line.get("event")]
+            kept = [event for event in named if event in events]
+            later = kept and not any(
+                yes["at"] > recovered["at"] for yes in run.journal.of("yes") if yes["event"] in kept
+            )
+            mine = line["what"] == "post" or line["host"] == host
+            if later and mine and line["at"] > recovered["at"] + 12:
+                yield f"put-back: at {line['at']:.1f} {line['what']} for {kept}, in spite of which {host} was put back at {recovered['at']:.1f}"
+
+
 def repeated(run: RunFacts) -> Iterator[str]:
     """Rule 5: what Azure has taken is not sent again."""
     taken: dict[str, float] = {}
     for line in run.lines("post", "taken-approval"):
         if line["what"] == "taken-approval":
             taken.setdefault(line["event"], line["at"])
-        elif line["at"] > taken.get(line["event"], 1e9) + 12:
+        elif line["at"] > taken.get(line["event"], 1e9) + 12 and not run.is_odd(line["event"]):
             yield f"repeated: at {line['at']:.1f} {line['event']} was approved again, by {line['by']}"
 
 
@@ -196,7 +266,11 @@ def reverted(run: RunFacts) -> Iterator[str]:
         if host not in run.hosts or not line["out"] or not run.began < line["at"] < run.until or run.beside_others:
             continue
         steps = run.machine(host).steps
-        if run.fleet.options[host]["on_failure"] != "revert" or not any(step.originally for step in steps):
+        if (
+            run.machine(host).watcher
+            or run.fleet.options[host]["on_failure"] != "revert"
+            or not any(step.originally for step in steps)
+        ):
             continue
         failed = run.gave_up(event)
         needs = sum(step.limit for step in steps) + sum(step.undo_seconds for step in steps)
@@ -217,16 +291,29 @@ def waits_idly(run: RunFacts) -> Iterator[str]:
         yield f"waits: at {line['at']:.1f} {line['host']} waits for a change while {line['marked']} bear the run's mark"
 
 
+def late(run: RunFacts) -> Iterator[str]:
+    """What a run has sent begins within 20 s after its end, or not at all."""
+    for line in run.lines("marked", "piece", "post"):
+        if line["at"] > run.until + 20:
+            what = f"{line['what']} {line.get('host') or line.get('event')}"
+            yield f"late: at {line['at']:.1f} {what}, {line['at'] - run.until:.0f} s after the end of {run.name}"
+
+
 DEEDS = (
+    late,
     approvals,
+    put_back,
     repeated,
     capacity,
     hours,
     promptness,
     checking,
     brought_back_early,
+    kept_off,
+    left_out,
     reverted,
     in_time,
+    moved,
     back_in_time,
     waits_idly,
 )

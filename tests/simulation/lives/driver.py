@@ -19,6 +19,7 @@ class Decider(NamedTuple):
     begun: Callable[..., Any]
     ticked: Callable[..., Any]
     result: Callable[..., Any]
+    call: Any  # and how the action machine makes a call of it: _machine/call.py
 
 
 class Run:
@@ -41,9 +42,13 @@ class Run:
             tuple[float, float, bool]
         ] = []  # when each began and ended, and whether Windows machines were called
         self.answered: set[str] = set()
+        self.leaves: dict[str, float] = {}  # when hosts leave the play
         self.elsewhere: dict[str, dict[str, str]] = {}  # by host: what is under way there
         self.result: Any = None
         self.began_at, self.ended_at = clock.now, 1e9
+        self.stops: list[tuple[float, float]] = []  # from when to when it was stopped
+        self.stops_at_approval = 0.0  # seconds for which it is stopped when it has first decided to approve something
+        self.on_stop: Callable[[float], None] = lambda seconds: None
         self.process = clock.begin(self._life())
 
     @property
@@ -56,10 +61,27 @@ class Run:
             self.journal.add("killed", run=self.name)
             self.process.end()
 
+    def stop(self, seconds: float) -> None:
+        """SIGSTOP, and SIGCONT so much later. What it has sent to machines goes on there."""
+        if not self.over:
+            self.stops.append((self.clock.now, self.clock.now + seconds))
+            self.journal.add("stopped", run=self.name, seconds=seconds)
+            self.on_stop(seconds)
+
+    def _felt(self, at: float) -> float:
+        """When it comes to what happens at a moment."""
+        return max([at, *(ends for begins, ends in self.stops if begins <= at < ends)])
+
+    def _stands_still(self) -> Life:
+        if self._felt(self.clock.now) > self.clock.now:
+            yield self._felt(self.clock.now) - self.clock.now
+
     def _life(self) -> Life:
         self.journal.add("run", run=self.name, hosts=list(self.machines), check=self.check)
         options = {"run": self.name, "job": "", "controller": "simulated", "check": self.check}
-        self.record = self.decider.begun(copied(self.facts), options, self.clock.now, WALL + self.clock.now)
+        self.record = self.decider.begun(
+            copied(self.facts), options, self.clock.now, WALL + self.clock.now + self.clock.error
+        )
         while not self.record["finished"]:
             todo = self.record["todo"]
             began = self.clock.now
@@ -67,13 +89,19 @@ class Run:
                 yield float(todo["seconds"])
             answers: dict[str, Any] = {}
             if todo["calls"]:
+                if self.stops_at_approval and any(_approves(call) for call in todo["calls"].values()):
+                    self.stop(self.stops_at_approval)
+                    self.stops_at_approval = 0.0
                 yield 0.2 + 0.02 * len(todo["calls"])  # Ansible itself
+                yield from self._stands_still()
                 yield from self._call_all(todo["calls"], answers)
             yield from self._elsewhere(answers)
             self.answered.update(host for host, answer in answers.items() if not answer["lost"])
             if self.clock.now == began:
                 yield 0.3
-            self.record = self.decider.ticked(self.record, answers, self.clock.now)
+            yield from self._stands_still()
+            wall = WALL + self.clock.now + self.clock.error
+            self.record = self.decider.ticked(self.record, answers, self.clock.now, wall)
             self.ticks.append((began, self.clock.now, bool(todo["windows"])))
         self.result = self.decider.result(self.record)
         self.ended_at = self.clock.now
@@ -81,26 +109,49 @@ class Run:
 
     def _call_all(self, calls: dict[str, Any], answers: dict[str, Any]) -> Life:
         processes: dict[str, Process] = {}
+        sent = {host: self.decider.call.timely(call["requests"], self.clock.now) for host, call in calls.items()}
         for host, call in calls.items():
+            if self.clock.now >= self.leaves.get(host, 1e9):
+                answers[host] = {"lost": "it has left the play", "left": True}
+                continue
             machine = self.machines[host]
-            for request in call["requests"]:
+            for request in sent[host]:
                 if request["do"] in ("go", "approve", "take_off"):
                     self.journal.add("sent", run=self.name, host=host, do=request["do"], to=request.get("to", ""))
                 marked = [name for name in self.machines if self._bears_mark(name)] if request.get("wait") else []
                 if marked:
                     self.journal.add("waits", run=self.name, host=host, marked=marked)
             holder = {"kind": "run", "run": self.name, "job": "", "controller": "simulated"}
-            life = machine.call(call["requests"], call["run"], call["number"], holder, float(call["seconds"]))
-            processes[host] = self.clock.begin(life)
+            processes[host] = self.clock.begin(self._called(machine, call, sent[host], holder))
         for host, process in processes.items():
             while not process.over:
                 yield process.done, 3600.0
-            answers[host] = process.result
+            answers[host] = answer = process.result
+            if not answer["lost"]:
+                late = self._felt(answer["ended"]) - answer["ended"]
+                answer.update({name: answer[name] + late for name in ("took", "ended", "age")})
             for one in process.result.get("answers") or ():
                 for identity in one.get("approved", ()):
                     self.journal.add("taken-approval", run=self.name, event=identity)
             if process.result["lost"]:
                 self.journal.add("lost", run=self.name, host=host, why=process.result["lost"])
+
+    def _called(self, machine: Machine, call: dict[str, Any], sent: list[Any], holder: dict[str, Any]) -> Life:
+        """What the action does: the first call to a machine only looks, all others say until when they may do more."""
+        seconds, heard, requests = float(call["seconds"]), call["heard"], call["requests"]
+        action, within = self.decider.call, None
+        if heard:
+            within = action.within(heard, self.clock.now, seconds)
+        elif machine.is_linux:
+            sent = action.harmless(requests)
+        answer = yield from machine.call(sent, call["run"], call["number"], holder, seconds, within)
+        if answer["lost"]:
+            return answer
+        if len(sent) < len(requests):
+            answer["answers"] = action.with_refusals(answer["answers"], requests, action.UNHEARD)
+        else:
+            answer["answers"] = action.as_asked(answer["answers"], requests, sent)
+        return answer
 
     def _bears_mark(self, host: str) -> bool:
         """Whether the run knows that a machine bears its mark, and may hope for it."""
@@ -133,6 +184,10 @@ class Run:
             state = step.outcome(work["direction"])
             state = state or ("done" if step.running == (work["direction"] == "undo") else "failed")
             answers[host]["outcomes"][step.key] = {"state": state, "note": "", "seconds": 1.0}
+
+
+def _approves(call: Mapping[str, Any]) -> bool:
+    return any(request["do"] == "approve" for request in call["requests"])
 
 
 def _texts(problems: Any) -> list[str]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 from . import hours
@@ -16,6 +17,7 @@ from .going import other_mark
 from .journal import Journal
 from .machine import Machine
 from .step import Step
+from .watcher import Watcher
 
 LONGEST = 3000.0  # virtual seconds: whoever has not ended by then never will
 
@@ -31,6 +33,7 @@ BRIEF_FAULTS = (
     "answers-lost",
 )
 FAULTS = (*BRIEF_FAULTS, "refuses", "hangs", "stalls", "mark-readonly", "no-hello", "empty-document", "unreadable")
+PHASES = ("preparing", "prepared", "recovering")
 ACTIONS = ("prepare_and_approve", "prepare", "hold", "notify", "ignore", "approve")
 
 
@@ -50,15 +53,28 @@ class Fleet:
         self.options: dict[str, dict[str, Any]] = {}
         self.hours: dict[str, hours.Spans] = {}  # of the last rule of each policy
         self.events: dict[str, Event] = {}
+        self.announced: dict[str, float] = {}
+        self.leavers: dict[str, float] = {}  # when a host leaves the play, as by an end_host in own tasks
         self.runs: list[Run] = []
         self.planned_runs = 0
+        self.stops_at_approval = self.meanwhile = 0.0
+        self.oddities = random.Random(seed + 9)  # of its own: what is added here changes no other life
         self.calm = self.chance.random() < 0.3  # nothing fails but what Azure does: all must go well
         self._make_machines()
+        self._slow_down_others()
+        if not self.calm:
+            self._lose_one()
         self._choose_options()
         if not self.calm:
             self._break_machines()
+        self._give_watchers()
         self._make_events()
+        if not self.calm:
+            self._fail_unseen()
         self._plan_runs()
+        self._plan_restarts(random.Random(seed + 3))
+        if not self.calm:
+            self._hold_calls_up(random.Random(seed + 8))
 
     # ---- machines ----
 
@@ -107,6 +123,23 @@ class Fleet:
                 nature["undo_seconds"] = 200.0
         return Step(self.clock, self.journal, host, f"service {host}{index}", **nature)
 
+    def _slow_down_others(self) -> None:
+        """What others do may end long after it is of no use any more."""
+        chance = random.Random(self.seed + 3)
+        for machine in self.machines.values():
+            for step in machine.steps:
+                if step.elsewhere and step.do_seconds < 100 and chance.random() < 0.3:
+                    step.do_seconds = chance.choice((20.0, 35.0, 50.0))
+                    step.limit = step.do_seconds + 15.0
+
+    def _lose_one(self) -> None:
+        """A machine of a group that others of it need capacity of can't be reached all the time."""
+        chance = random.Random(self.seed + 5)
+        if len(self.machines) > 1 and chance.random() < 0.08:
+            self.groups = dict.fromkeys(self.machines, "web")
+            machine = self.machines[chance.choice(list(self.machines))]
+            machine.faults.append((chance.choice((0.0, 40.0)), 1e6, chance.choice(("refuses", "hangs"))))
+
     def _break_machines(self) -> None:
         chance = self.chance
         if chance.random() < 0.03 and len(self.machines) > 1:  # somebody has mixed up two names
@@ -116,6 +149,13 @@ class Fleet:
             begins = chance.uniform(10, 200)
             for machine in self.machines.values():
                 machine.faults.append((begins, begins + 40.0, chance.choice(("hangs", "refuses"))))
+        if self.oddities.random() < 0.2:
+            leaver = self.machines[self.oddities.choice(list(self.machines))]
+            self.clock.begin(self._leaves(leaver, self.oddities.uniform(0, 20)))
+        for machine in self.machines.values():
+            machine.ephemeral = self.oddities.random() < 0.15
+            if self.oddities.random() < 0.2:
+                self.clock.begin(self._put_back(machine, self.oddities.uniform(0, 200), self.oddities.uniform(0.5, 25)))
         for machine in self.machines.values():
             if chance.random() < 0.02:
                 self.clock.at(chance.uniform(20, 250), machine.recovered_by_hand)
@@ -134,6 +174,36 @@ class Fleet:
                 )
             if chance.random() < 0.04:
                 self._mark_by_somebody_else(machine)
+
+    def _give_watchers(self) -> None:
+        """Machines with a watcher of their own, which does what they can do themselves."""
+        chance = random.Random(self.seed + 6)
+        if chance.random() > 0.3:
+            return
+        everywhere = chance.random() < 0.5
+        for host, machine in self.machines.items():
+            if everywhere:  # and then nobody but such a machine may be there to approve
+                self.options[host]["max_out"] = "100%"
+                for step in machine.steps:
+                    step.elsewhere = step.elsewhere and not machine.is_linux
+            able = machine.is_linux and not machine.marked_before and not any(step.elsewhere for step in machine.steps)
+            if able and (everywhere or chance.random() < 0.5):
+                machine.watcher = Watcher(machine, chance.choice((1.0, 1.0, 5.0, 10.0)))
+                self.clock.begin(machine.watcher.life())
+
+    def _hold_calls_up(self, chance: random.Random) -> None:
+        """Calls that arrive when nobody waits for them any more, and calls that hang while they write the mark."""
+        if chance.random() > 0.6 or not self.announced:
+            return
+        kind, shown = chance.choice(("late", "lock")), chance.choice(list(self.announced.values()))
+        begins = shown + (chance.uniform(0, 12) if kind == "late" else 0)
+        for machine in chance.sample(list(self.machines.values()), min(3, len(self.machines))):
+            machine.faults.append((begins, begins + chance.choice((40.0, 90.0)), kind))
+        if kind == "late" and chance.random() < 0.6:
+            killed = begins + chance.uniform(1, 10)
+            self.clock.at(killed, self._kill_last)
+            for machine in self.machines.values():
+                self.clock.at(killed + chance.uniform(5, 30), machine.recovered_by_hand)
 
     def _mark_by_somebody_else(self, machine: Machine) -> None:
         chance = self.chance
@@ -163,6 +233,21 @@ class Fleet:
         for step in machine.steps:
             step.running = False
 
+    def _put_back(self, machine: Machine, since: float, after: float) -> Life:
+        """A person recovers by force what some run has just taken out of service."""
+        yield since
+        while machine.mark is None and self.clock.now < 600:
+            yield 3.0
+        yield after
+        machine.recovered_by_hand()
+
+    def _leaves(self, machine: Machine, after: float) -> Life:
+        """Its own tasks, which run when it is taken out of service, end it for the play."""
+        while machine.mark is None and self.clock.now < 600:
+            yield 3.0
+        yield after
+        self.leavers[machine.host] = self.clock.now
+
     def _renewed(self, machine: Machine, mark: dict[str, Any], until: float) -> Life:
         """Its holder lives for a while yet."""
         while self.clock.now < until and machine.mark is mark and mark["holder"]["run"] == machine.marked_before:
@@ -177,12 +262,17 @@ class Fleet:
         chance = self.chance
         action = chance.choices(ACTIONS, (14, 2, 3, 1, 1, 1))[0]
         max_out: dict[str, Any] = {}
+        long_margin = not self.calm and self.oddities.random() < 0.5
         margin, within = chance.choice((3.0, 10.0)), chance.choice((40.0, 3600.0))
         on_failure, hold = chance.choice(("revert", "revert", "hold")), chance.choice(("wait", "wait", "leave"))
         allow_unknown = chance.random() < 0.3
         mixed = chance.random() < 0.2
         clock = random.Random(self.seed + 2)
+        for host in self._strays():
+            self.declared[host] = self.machines[host].placement_group = ""
         self.hours = hours.drawn(clock, self.machines)
+        if self.hours and self.oddities.random() < 0.4:
+            self.clock.wrong = (self.oddities.choice((-180.0, -90.0, 90.0, 180.0)), self.oddities.uniform(20, 200))
         for host in self.machines:
             group = self.group_of(host)
             max_out.setdefault(group, chance.choice(("50%", "50%", 1, 2, "100%", "100%")))
@@ -200,7 +290,7 @@ class Fleet:
             policy = (policy if chance.random() < 0.5 else []) + [last]
             self.options[host] = {
                 "policy": policy,
-                "margin": margin,
+                "margin": 60.0 if long_margin else margin,
                 "allow_unknown": allow_unknown,
                 "prepare_within": within,
                 "on_failure": on_failure,
@@ -215,6 +305,14 @@ class Fleet:
             "event_timeout": chance.choice((200.0, 600.0)),
             "takeover": chance.choice((10.0, 30.0)),
         }
+
+    def _strays(self) -> list[str]:
+        """The last of four machines of a scope in some lives: nobody has declared it, so only an event shows where it belongs."""
+        return [
+            host
+            for host, machine in self.machines.items()
+            if host.endswith("d") and not self.groups[host] and machine.is_linux and self.oddities.random() < 0.5
+        ]
 
     def group_of(self, host: str) -> str:
         """Whose capacity counts: an odd name where the scope's does and only the run knows that."""
@@ -252,9 +350,26 @@ class Fleet:
                 at = chance.uniform(1, min(self.same["wait_timeout"], 200.0))
             event = self._event(number, members)
             self.events[event.id] = event
-            self.clock.at(at + number * 0.1, self.azure.announce, scope, event)
+            self.announced[event.id] = at + number * 0.1
+            self.clock.at(self.announced[event.id], self.azure.announce, scope, event)
             if chance.random() < 0.6:
                 self.clock.at(at + chance.uniform(5, 120), self._say_yes, event)
+
+    def _fail_unseen(self) -> None:
+        """Somebody else approves an event while nobody of its scope can look, and one of its machines fails after that."""
+        chance = random.Random(self.seed + 4)
+        found = [event for event in self.events.values() if event.type == "Freeze" and event.notice >= 120]
+        if not found or chance.random() < 0.6:
+            return
+        event = chance.choice(found)
+        announced = self.announced[event.id]
+        scope = next(machine.scope for machine in self.machines.values() if event.affects(machine.name))
+        for machine in self.machines.values():
+            if machine.scope is scope:
+                machine.faults.append((announced + 15, announced + 65, "imds-unreachable"))
+            if event.affects(machine.name):
+                machine.steps[0].do_seconds, machine.steps[0].do_fails, machine.steps[0].limit = 30.0, "changed", 40.0
+        event.approved_by_other, event.cancelled_after, event.lasts = 16.0, None, 60.0
 
     def _event(self, number: int, members: list[Machine]) -> Event:
         chance = self.chance
@@ -291,6 +406,11 @@ class Fleet:
         elif not self.calm and chance.random() < 0.06 and kind not in ("Terminate", "Preempt"):
             others = [machine.name for machine in members if machine not in affected]
             fate["grows"] = (chance.uniform(1, notice + 30), chance.choice([*others, "stranger2"]))
+        if not self.calm and notice and kind in ("Reboot", "Redeploy", "Freeze") and self.oddities.random() < 0.1:
+            fate["returns"] = self.oddities.uniform(8, 60)
+        elif not self.calm and notice and kind in ("Reboot", "Redeploy", "Freeze") and self.oddities.random() < 0.3:
+            notice = 900.0
+            fate["moves"] = (self.oddities.uniform(1, 12), self.oddities.choice((45.0, 60.0, 600.0)))
         return Event(f"{kind.upper()[:4]}-{number}-{self.seed}", kind, names, notice, **fate)
 
     def _say_yes(self, event: Event) -> None:
@@ -319,6 +439,45 @@ class Fleet:
         elif chance.random() < 0.1:
             self._begin_run(chance.uniform(0, 100), chance.sample(hosts, max(1, len(hosts) - 1)), False)
 
+    def _plan_restarts(self, chance: random.Random) -> None:
+        """Machines that are started anew by no event, and a controller that is stopped and goes on, in any phase of a mark."""
+        for machine in self.machines.values():
+            for step in machine.steps:
+                step.at_boot = (not step.elsewhere or not machine.is_linux) and chance.random() < 0.6
+        if self.calm:
+            return
+        often = chance.choice((0.0, 0.1, 0.4))
+        for machine in self.machines.values():
+            if chance.random() < often:
+                phase, seconds = chance.choice(("", "prepared", *PHASES)), chance.choice((5.0, 15.0, 40.0))
+                after = chance.choice((0.0, chance.uniform(0, 8))) if phase else chance.uniform(5, 250)
+                self._when(machine, phase, after, machine.restart, seconds)
+        if chance.random() < 0.25:
+            seconds = chance.choice((8.0, 20.0, 40.0))
+            self.stops_at_approval = seconds if chance.random() < 0.6 else 0.0
+            if not self.stops_at_approval:
+                phase, after = chance.choice(("prepared", *PHASES)), chance.choice((0.0, chance.uniform(0, 4)))
+                for machine in self.machines.values():  # whichever comes to that
+                    self._when(machine, phase, after, self._stop_last, seconds)
+            self.meanwhile = chance.uniform(0.5, 4) if chance.random() < 0.7 else 0.0
+
+    def _when(self, machine: Machine, phase: str, after: float, what: Callable[..., None], *arguments: Any) -> None:
+        if phase:
+            machine.on_phase[phase] = lambda: self.clock.after(after, what, *arguments)
+        else:
+            self.clock.at(after, what, *arguments)
+
+    def _stop_last(self, seconds: float) -> None:
+        if self.runs:
+            self.runs[-1].stop(seconds)
+
+    def _stopped(self, _seconds: float) -> None:
+        """Somebody sees that nothing goes on, and helps himself."""
+        if self.meanwhile:
+            for machine in self.machines.values():
+                if (machine.mark or {}).get("phase") == "prepared":
+                    self.clock.after(self.meanwhile, machine.recovered_by_hand)
+
     def _begin_run(self, at: float, hosts: list[str], check: bool) -> None:
         self.planned_runs += 1
         self.clock.at(at, self._run, hosts, check)
@@ -326,7 +485,10 @@ class Fleet:
     def _run(self, hosts: list[str], check: bool) -> None:
         machines = {host: self.machines[host] for host in hosts}
         name = f"run{len(self.runs) + 1}"
-        self.runs.append(Run(name, self.decider, machines, self.facts(hosts), check, self.journal, self.clock))
+        run = Run(name, self.decider, machines, self.facts(hosts), check, self.journal, self.clock)
+        run.on_stop, run.stops_at_approval = self._stopped, self.stops_at_approval
+        self.runs.append(run)
+        run.leaves = self.leavers
 
     def _kill_last(self) -> None:
         if self.runs:
@@ -334,7 +496,8 @@ class Fleet:
 
     @property
     def over(self) -> bool:
-        return len(self.runs) == self.planned_runs and all(run.over for run in self.runs)
+        arrived = not any(machine.on_the_way for machine in self.machines.values())
+        return len(self.runs) == self.planned_runs and all(run.over for run in self.runs) and arrived
 
     def live(self) -> None:
         """Let everything happen, until all runs are over."""

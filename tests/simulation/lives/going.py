@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import collection
 from .clock import Life
 from .journal import copied
 
@@ -15,15 +16,77 @@ BUDGET, PATIENCE = 3.0, 0.5  # seconds in one call: for steps that end at once o
 GRACE = 30.0  # seconds that word of what was done elsewhere may take
 
 
+LOCK_WITHIN = 2.0  # seconds for which the lock is waited for
+
+
+def read_again(_before: Any, now: Any) -> Any:
+    """The mark that a call goes by: as it is under the lock, not as it was before the lock was waited for."""
+    return now
+
+
+def put_back(machine: Any, events: list[str]) -> list[str]:
+    """The events in spite of which a person has put it back, as the machine itself knows: whoever sent the call may not yet."""
+    yes = {event.upper() for event in machine.yes}
+    return [event for event in events if event.upper() in machine.put_back and event.upper() not in yes]
+
+
 class Going:
     """One call on one machine, as it deals with the mark: nothing any more once a later call has been there."""
 
-    def __init__(self, machine: Any, run: str, number: int, holder: dict[str, Any]) -> None:
-        self.machine, self.run, self.number, self.holder = machine, run, number, holder
+    def __init__(self, machine: Any, run: str, number: int, holder: dict[str, Any], within: Any) -> None:
+        self.machine, self.run, self.number, self.holder, self.within = machine, run, number, holder, within
         self.fenced = ""
         self.ours = False  # the mark bears our number
-        if self.mark is not None and "unreadable" not in self.mark and run and self.mark["holder"]["run"] == run:
-            self._claim("")
+        self.busy = False  # another call has held the lock for too long
+
+    def opened(self) -> Life:
+        """The mark of its run is its own from the beginning."""
+        before = copied(self.mark)
+        if (
+            before is None
+            or "unreadable" in before
+            or not self.run
+            or before["holder"]["run"] != self.run
+            or self.late()
+        ):
+            return
+        yield from self._alone()
+        if self.busy or self.mark is None or self.mark["holder"]["run"] != self.run:
+            return
+        self.machine.mark = read_again(before, self.mark)
+        self._claim("")
+
+    def late(self) -> bool:
+        """Whether nobody waits for it any more."""
+        within, machine = self.within, self.machine
+        return bool(within) and (within["boot_id"] != machine.boot_id or machine.uptime >= within["until"])
+
+    def _alone(self) -> Life:
+        """Wait for the lock."""
+        until = self.machine.clock.now + LOCK_WITHIN
+        if self.machine.locked:
+            self.machine.waited_for.fire()
+        while self.machine.locked and self.machine.clock.now < until:
+            yield 0.05
+        self.busy = self.machine.locked
+
+    def _hang(self) -> Life:
+        """In the lock, while the mark is written: until somebody waits for the lock, and not for ever."""
+        machine = self.machine
+        machine.locked = True
+        waited: tuple[Any, float] = (machine.waited_for, 18.0)
+        try:
+            if (yield waited):
+                yield 0.1 + machine.azure.chance.random()
+        finally:
+            machine.locked = False
+
+    def shown(self) -> None:
+        """What the mark says at the end of the call."""
+        mark = self.mark
+        if self.ours and mark and any(kind == "lock" for _begins, _ends, kind in self.machine.faults):
+            waiting = [note["key"] for note in mark["steps"] if note["state"] == "waiting"]
+            self.machine.journal.add("mark-says", host=self.machine.host, run=self.run, waiting=waiting)
 
     # ---- the mark ----
 
@@ -41,6 +104,12 @@ class Going:
         elif not self.ours or mark["holder"]["run"] != self.run or mark["number"] != self.number:
             self.fenced = self.fenced or f"it bears the mark of {mark['holder']['run']}, number {mark['number']}"
         return not self.fenced
+
+    def is_prepared(self, event: str) -> bool:
+        """Whether the machine is, for an event, under its present start."""
+        mark = self.mark or {"phase": "", "boot_id": ""}
+        under = mark.get("again") or mark["boot_id"]
+        return mark["phase"] == "prepared" and event in mark["events"] and under == self.machine.boot_id
 
     def _claim(self, take: str, seconds: float | None = None) -> None:
         mark = self.mark
@@ -71,7 +140,7 @@ class Going:
 
     def release(self) -> None:
         """Let it go, and leave it as it is."""
-        if self.may_act():
+        if self.may_act() and not self.late():
             self._claim("", 0.0)
 
     def expired(self) -> bool:
@@ -80,6 +149,11 @@ class Going:
 
     def _first_mark(self, request: dict[str, Any]) -> None:
         machine = self.machine
+        if machine.lost_by not in ("", self.run):
+            # Only the other run knew what it had had done elsewhere: how this one finds it is how it has to leave it.
+            for step in machine.steps:
+                step.originally = step.originally and (step.running or not step.elsewhere)
+        machine.lost_by = ""
         machine.mark = {
             "format": 1,
             "number": self.number,
@@ -95,7 +169,7 @@ class Going:
             "steps": [
                 {
                     "key": step.key,
-                    "type": "haproxy" if step.elsewhere else "service",
+                    "type": "service",
                     "words": f"stop {step.key}",
                     "unwords": f"start {step.key}",
                     "state": "waiting",
@@ -108,12 +182,27 @@ class Going:
             ],
         }
         self.ours = True
+        machine.entered("preparing")
         machine.journal.add("marked", host=machine.host, run=self.run, events=list(request.get("events") or []))
 
     # ---- going ----
 
     def go(self, request: dict[str, Any]) -> Life:
         machine, to = self.machine, request["to"]
+        if not self.busy:
+            yield from self._alone()
+        if self.late():
+            return self._said("skipped", "it comes too late")
+        if self.busy:
+            return self._said("preparing" if to == "prepared" else "recovering", "the lock is held by another call")
+        if self.within:
+            request = {**request, "left": request["left"] - (machine.uptime - self.within["uptime"])}
+        if self.mark is None and request.get("restore"):
+            machine.mark = dict(copied(request["restore"]), number=self.number, holder=dict(self.holder))
+            self._lease(float(request.get("lease", 120)))
+            self.ours = True
+            machine.lost_by = ""
+            machine.journal.add("restored", host=machine.host, run=self.run)
         if self.mark is not None:
             self._claim(request.get("take") or "", float(request.get("lease", 120)))
             if not self.may_act():
@@ -132,6 +221,8 @@ class Going:
             ]
             if ask:
                 return {**self._said("preparing"), "ask": ask}
+            if put_back(machine, request.get("events") or []):
+                return self._said("refused", "a person has put it back into service in spite of an event")
             if machine.fault("mark-readonly"):
                 return self._said("failed", "its mark can't be written: no space left on device")
             self._first_mark(request)
@@ -147,6 +238,10 @@ class Going:
                     self.mark["events"].append(identity)
                     machine.journal.add("joined", host=machine.host, run=self.run, event=identity)
             self._phase("prepared" if self.mark["phase"] == "prepared" else "preparing")
+            if request.get("again") and machine.boot_id != (self.mark.get("again") or self.mark["boot_id"]):
+                self.mark["again"] = machine.boot_id
+                notes = self.mark["steps"] = collection.part("module_utils._steps.sequence").done_again(notes)
+                self._phase("preparing")
         else:
             if self.mark["phase"] == "half" and not request.get("still"):
                 for note in notes:
@@ -160,7 +255,7 @@ class Going:
                 return self._finished(to)
             if what == "stuck":
                 self._phase("half")
-                return self._said("failed" if to == "prepared" else "half", f"a step failed: {note['key']}")
+                return self._said("failed" if to == "prepared" else "half", "a step failed")
             if what == "settle":
                 note["state"] = "done" if direction == "do" else "taken_back"
                 continue
@@ -175,6 +270,10 @@ class Going:
                     return self._said("failed", "the time that was left is used up")
                 if request.get("still") or machine.clock.now >= until:
                     return self._said(state)
+                if self.late():
+                    return self._said("skipped", "it comes too late")
+                if machine.fault("lock") and not step.elsewhere and not machine.locked:
+                    yield from self._hang()
                 note["state"] = "begun" if direction == "do" else "taking_back"
                 note["limit"] = min(step.limit, request["left"]) if direction == "do" else step.limit
                 note["began"] = (machine.clock.now, machine.boots)
@@ -209,7 +308,10 @@ class Going:
         note["state"] = states[direction][outcome]
 
     def _take_outcomes(self, outcomes: dict[str, Any]) -> None:
-        for note in self.mark["steps"]:
+        for note, step in zip(self.mark["steps"], self.machine.steps, strict=True):
+            under_way = note["state"] in ("begun", "taking_back")
+            if under_way and step.elsewhere and note["began"][1] != self.machine.boots:
+                note["began"] = (self.machine.clock.now, self.machine.boots)  # others go on meanwhile
             outcome = outcomes.get(note["key"])
             if outcome and note["state"] in ("begun", "taking_back"):
                 state = outcome["state"]
@@ -218,46 +320,37 @@ class Going:
                 self._came(note, "do" if note["state"] == "begun" else "undo", state)
 
     def _next(self, to: str) -> tuple[str, dict[str, Any], Any, str]:
-        steps = list(zip(self.mark["steps"], self.machine.steps, strict=True))
-        if to == "prepared":
-            for note, step in reversed(steps):
-                if note["state"] == "taking_back":
-                    return "check", note, step, "undo"
-            for note, step in steps:
-                if note["state"] == "failed":
-                    return "stuck", note, step, "do"
-                if note["state"] != "done":
-                    return self._move("check" if note["state"] == "begun" else "begin", note, step, "do")
-            return "finished", {}, None, "do"
-        stuck = None
-        for note, step in reversed(steps):
-            state = note["state"]
-            if state == "not_taken_back":
-                stuck = note
-            elif state == "taking_back":
-                return "check", note, step, "undo"
-            elif state == "begun" and not step.elsewhere:
-                return "stop", note, step, "do"
-            elif state not in ("waiting", "taken_back"):
-                return self._move("begin", note, step, "undo")
-        return ("stuck", stuck, None, "undo") if stuck else ("finished", {}, None, "undo")
-
-    def _move(self, what: str, note: dict[str, Any], step: Any, direction: str) -> tuple[str, dict[str, Any], Any, str]:
-        was_so = not (note["before"] or {}).get("ran", True)  # a service that did not run is left alone
-        return ("settle" if what == "begin" and was_so else what), note, step, direction
+        """What comes next is the collection's own to say."""
+        plan = {
+            step.key: {
+                "key": step.key,
+                "type": "service",
+                "name": step.key,
+                "number": number,
+                "elsewhere": step.elsewhere,
+                "does": f"stop {step.key}",
+                "undoes": f"start {step.key}",
+            }
+            for number, step in enumerate(self.machine.steps, 1)
+        }
+        move = collection.part("module_utils._steps.sequence").next_move(self.mark["steps"], plan, to)
+        note: dict[str, Any] = next((note for note in self.mark["steps"] if note["key"] == move.key), {})
+        step = next((step for step in self.machine.steps if step.key == move.key), None)
+        return move.what, note, step, move.direction
 
     def _finished(self, to: str) -> dict[str, Any]:
         if to == "prepared":
             self._phase("prepared")
             return self._said("prepared")
         self.machine.mark = None
-        self.machine.journal.add("mark-gone", host=self.machine.host, run=self.run)
+        self.machine.journal.add("mark-gone", host=self.machine.host, run=self.run, left=self.machine.left_out())
         return self._said("recovered")
 
     def _phase(self, phase: str) -> None:
         mark = self.mark
         if mark["phase"] != phase:
             mark["phase"] = phase
+            self.machine.entered(phase)
             self.machine.journal.add(
                 "phase", host=self.machine.host, run=self.run, phase=phase, events=list(mark["events"])
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import email.utils
 import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .azure import Azure, Scope
@@ -16,6 +16,7 @@ from .clock import Clock, Life, Process, Signal
 from .going import Going
 from .journal import Journal, copied
 from .step import Step, all_out
+from .watcher import Watcher
 
 WALL = 1_800_000_000.0
 
@@ -34,12 +35,20 @@ class Machine:
         self.steps: list[Step] = []
         self.mark: dict[str, Any] | None = None
         self.yes: list[str] = []
+        self.put_back: list[str] = []
+        self.lost_by = ""  # whose mark went with its disk, as long as he has not restored it
         self.marked_before = ""  # whose mark it bears from the beginning
+        self.watcher: Watcher | None = None
         self.faults: list[tuple[float, float, str]] = []  # from, until, what
-        self.gone = self.by_hand = False
+        self.gone = self.by_hand = self.restless = False
+        self.on_phase: dict[str, Callable[[], None]] = {}  # what happens when its mark first says so
+        self.ephemeral = False  # its disk does not outlive a reboot by Azure
         self.boots, self.booted = 1, -1000.0 - azure.chance.random() * 1e5
         self.away_until = self.frozen_until = 0.0
         self.programs: list[Process] = []
+        self.on_the_way = 0  # calls that hang before they arrive
+        self.locked = False  # by a call that hangs while it writes the mark
+        self.waited_for = Signal()
         self.asked: deque[float] = deque(maxlen=6)
         self.cost = 0.3 + azure.chance.random()  # seconds for a call that only connects and begins
         azure.machines[name.lower()] = self
@@ -62,6 +71,9 @@ class Machine:
     def uptime(self) -> float:
         return self.clock.now - self.booted
 
+    def left_out(self) -> list[str]:
+        return [step.key for step in self.steps if step.is_left_out]
+
     def fault(self, *kinds: str) -> str:
         for begins, ends, kind in self.faults:
             if kind in kinds and begins <= self.clock.now < ends:
@@ -72,14 +84,49 @@ class Machine:
 
     def reboot(self, seconds: float) -> None:
         self.boots += 1
+        self.journal.add("boot", host=self.host)
         self.booted = self.away_until = self.clock.now + seconds
         self._stop()
+        self.clock.at(self.away_until, self._start, self.boots)
+        if self.ephemeral:
+            self.lost_its_disk()
+
+    def lost_its_disk(self) -> None:
+        if self.mark is not None:
+            self.journal.add("mark-gone", host=self.host, run="its disk")
+            self.lost_by = self.mark.get("holder", {}).get("run", "")
+        self.mark, self.yes = None, []
+        for step in self.steps:
+            step.running = step.running if step.elsewhere else step.originally
+
+    def _start(self, boot: int) -> None:
+        if boot == self.boots and not self.gone:
+            for step in self.steps:
+                step.boot()
+
+    def restart(self, seconds: float) -> None:
+        """An administrator, or its own kernel: no event."""
+        if self.is_up:
+            self.restless = True
+            self.journal.add("restarted", host=self.host, until=self.clock.now + seconds)
+            self.reboot(seconds)
+
+    def entered(self, phase: str) -> None:
+        """Its mark says so from now on."""
+        self.on_phase.pop(phase, lambda: None)()
 
     def recovered_by_hand(self) -> None:
-        """Somebody thinks that he knows better."""
-        if self.mark is None or "unreadable" in self.mark or not self.is_up:
+        """Somebody thinks that he knows better: by force, as the playbook recover has it."""
+        if self.mark is None or "unreadable" in self.mark or not self.is_up or self.watcher:
             return
+        if self.locked:  # a call that hangs while it writes the mark: what it begins then is ended with the rest
+            self.waited_for.fire()
+            self.clock.after(0.05, self.recovered_by_hand)
+            return
+        events = [str(event).upper() for event in self.mark["events"]]
+        self.put_back, self.yes = [*self.put_back, *events], [event for event in self.yes if event not in events]
         self.mark, self.by_hand = None, True
+        self.journal.add("put-back", host=self.host, events=events)
         for step in self.steps:
             step.cut_off()
             step.running = step.originally
@@ -102,9 +149,12 @@ class Machine:
     # ---- a call ----
 
     def call(
-        self, requests: list[dict[str, Any]], run: str, number: int, holder: dict[str, Any], seconds: float
+        self, requests: list[dict[str, Any]], run: str, number: int, holder: dict[str, Any], seconds: float, within: Any
     ) -> Life:
-        """What the controller's action does: it ends by its alarm, whatever the machine does."""
+        """What the controller's action does: it ends by its alarm, whatever the machine does.
+
+        :arg within: when it was sent, and until when it is waited for, by the machine's uptime; None where that is not known
+        """
         began, alarm = self.clock.now, seconds
         yield self.cost if self.is_linux else 2.0 + self.cost
         how = self.fault("refuses", "hangs") or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
@@ -114,8 +164,14 @@ class Machine:
                 return self._lost("it can't be reached: connection refused", began)
             yield alarm - (self.clock.now - began)
             return self._lost(f"it did not answer within {alarm:g} s", began)
-        program = self.clock.begin(self._program(copied(requests), run, number, holder, seconds))
-        self.programs = [other for other in self.programs if not other.over] + [program]
+        if not self.is_linux:  # whose first start of PowerShell shows its uptime
+            within = {"uptime": self.uptime, "boot_id": self.boot_id, "until": self.uptime + seconds - 2}
+        life = self._program(copied(requests), run, number, holder, seconds, within)
+        if self.is_linux and self.fault("late"):  # and no reboot ends it
+            program = self.clock.begin(self._arriving(life))
+        else:
+            program = self.clock.begin(life)
+            self.programs = [other for other in self.programs if not other.over] + [program]
         if not program.over:
             yield program.done, alarm - (self.clock.now - began)
         if not program.over or program.result is None or self.fault("answers-lost"):
@@ -125,25 +181,49 @@ class Machine:
             return self._lost(f"it did not answer within {alarm:g} s", began)
         answer = program.result
         answer["took"] = self.clock.now - began
+        answer["ended"], answer["age"] = self.clock.now, 0.0
+        answer["start"] = 0.0 if self.is_linux else 2.0 + self.cost
         return answer
+
+    def _arriving(self, program: Life) -> Life:
+        """A call that hangs on its way goes on when its network does, whatever has become of who sent it."""
+        yield self._held_up()
+        return (yield from program) if self.is_up else None
+
+    def _held_up(self) -> float:
+        """Seconds until it goes on, one such call after the other; what it begins then is part of the life."""
+        seconds = self._end_of("late") + 2.0 * self.on_the_way
+        self.on_the_way += 1
+        self.clock.after(seconds + 5.0, self._arrived)
+        return seconds
+
+    def _arrived(self) -> None:
+        self.on_the_way -= 1
+
+    def _end_of(self, fault: str) -> float:
+        """Seconds until a fault ends."""
+        return (
+            max(ends for _begins, ends, kind in self.faults if kind == fault and self.clock.now < ends) - self.clock.now
+        )
 
     def _lost(self, why: str, began: float) -> dict[str, Any]:
         return {"lost": why, "took": self.clock.now - began}
 
     def _program(
-        self, requests: list[dict[str, Any]], run: str, number: int, holder: dict[str, Any], seconds: float
+        self, requests: list[dict[str, Any]], run: str, number: int, holder: dict[str, Any], seconds: float, within: Any
     ) -> Life:
         began = self.clock.now
         yield 0.1
         if self.fault("stalls"):
-            yield (
-                max(ends for _begins, ends, kind in self.faults if kind == "stalls" and self.clock.now < ends)
-                - self.clock.now
-            )
-        going = Going(self, run, number, holder)
+            yield self._end_of("stalls")
+        going = Going(self, run, number, holder, within)
+        yield from going.opened()
         answers: list[dict[str, Any]] = []
         for request in requests:
             yield from self.frozen()
+            if request["do"] in ("go", "approve") and not self.is_linux and self.fault("late"):
+                yield self._held_up()  # the second start of PowerShell
+                began = self.clock.now
             if self.clock.now - began > seconds:
                 return None  # it ends itself: nobody waits for it any more
             answers.append((yield from self._answer(request, going, began, seconds)))
@@ -153,13 +233,17 @@ class Machine:
                     look["age"] = self.clock.now - look.pop("at")
                     look["began"] = self.clock.now - look.pop("began_at")
         gone = next((answer for answer in answers if "ask" in answer), {})
+        going.shown()
         return {
             "lost": "",
             "answers": answers,
             "mark": copied(self.mark),
             "yes": list(self.yes),
+            "watcher": self.watcher.said if self.watcher else None,
+            "put_back": list(self.put_back),
             "boot_id": self.boot_id,
             "uptime": self.uptime,
+            "heard": {"uptime": self.uptime, "boot_id": self.boot_id, "at": self.clock.now},
             "number": number,
             "fenced": going.fenced,
             "ask": gone.get("ask", []),
@@ -301,6 +385,12 @@ class Machine:
 
     # ---- approving ----
 
+    def _is_ready(self, request: dict[str, Any]) -> bool:
+        """Whether its watcher has it prepared for what is to be approved."""
+        mark = self.mark or {}
+        prepared = mark.get("phase") == "prepared" and mark["holder"]["kind"] == "watcher"
+        return prepared and set(request["ids"]) <= set(mark["events"])
+
     def _approve(self, request: dict[str, Any], going: Going, began: float) -> Life:
         answer: dict[str, Any] = {"approved": [], "already": [], "not_approved": [], "failure": None, "msg": ""}
 
@@ -312,8 +402,12 @@ class Machine:
         may = {name.lower() for name in [*request["prepared"], *request["allow_unknown"]]}
         for identity in request["ids"]:
             event = shown.get(identity.upper())
-            if self.mark is not None and not going.may_act():
+            if going.late():
+                refused(identity, "late")
+            elif not (self._is_ready(request) if request["by_watcher"] else self.mark is None or going.may_act()):
                 refused(identity, "fenced")
+            elif identity in request["own"] and not going.is_prepared(identity):
+                refused(identity, "not prepared")
             elif before["failure"]:
                 refused(identity, "failed")
                 answer["failure"], answer["msg"] = before["failure"], before["msg"]

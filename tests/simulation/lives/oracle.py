@@ -21,6 +21,7 @@ def judged(fleet: Fleet) -> list[str]:
         for rule in (*DEEDS, *WORDS):
             wrong += rule(facts)
     wrong += not_his(fleet)
+    wrong += overwritten(fleet)
     if not any(facts.beside_others for facts in runs):
         wrong += ["requests: more than five a second" for _line in fleet.journal.of("too-many-requests")]
     return wrong
@@ -34,3 +35,17 @@ def not_his(fleet: Fleet) -> Iterator[str]:
                 yield f"undone: {step.key} of {machine.host} runs, which it did not before"
     for line in fleet.journal.of("unmarked"):
         yield f"undone: {line['run']} recovered {line['host']} without a mark"
+
+
+def overwritten(fleet: Fleet) -> Iterator[str]:
+    """A mark never says that a step waits which was begun since it was made, and since the machine's last start: that has it done again."""
+    begun: dict[str, dict[str, float]] = {}
+    for line in fleet.journal.of("marked", "mark-gone", "piece", "mark-says", "boot"):
+        steps = begun.setdefault(line["host"], {})
+        if line["what"] == "piece":
+            steps[line["key"]] = line["at"]
+        elif line["what"] == "mark-says":
+            for key in set(line["waiting"]).intersection(steps):
+                yield f"overwritten: at {line['at']:.1f} the mark of {line['host']} says that {key} waits, which was begun at {steps[key]:.1f}"
+        else:
+            steps.clear()

@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from unittest import mock
 
-from .collection import ROOM
+from .collection import ROOM, part
 
 
 class Fault(NamedTuple):
-    """What is changed: file and name, and what stands there instead, given what stood there."""
+    """What is changed: file (of the deciding, of another room, or of this package) and name, and what stands there instead."""
 
     rule: str  # of the oracle, which sees it
     words: str
+    # A file of _deciding, or with the way there
     changes: list[tuple[str, str, Callable[[Any], Any]]]
+    lives: int = 3000  # within so many it is seen
+    first: int = 0  # the seed to begin with, where it is rare: minutes are saved by that
 
 
 def _always(value: Any) -> Callable[[Any], Any]:
@@ -88,7 +91,94 @@ def _given_up_when_lost(real: Any) -> Any:
     return count_lost
 
 
+def _of_any_start(real: Any) -> Any:
+    return lambda view, key, _boot_id, *more, **options: real(view, key, view.boot_id, *more, **options)
+
+
+def _of_any_age(real: Any) -> Any:
+    return lambda view, key, boot_id, _age, *more, **options: real(view, key, boot_id, 0.0, *more, **options)
+
+
+def _sent_late(_real: Any) -> Any:
+    return lambda requests, _now: list(requests)
+
+
+def _nothing_in_background(real: Any) -> Any:
+    return lambda name: real(name)._replace(in_background=False)
+
+
+def _only_who_answers(real: Any) -> Any:
+    return lambda record, at: {host: why for host, why in real(record, at).items() if why != "can't be reached"}
+
+
+def _not_by_watchers(real: Any) -> Any:
+    def why_not_able(record: Any, key: str, machine: Any, at: float) -> str:
+        mark = machine["mark"] or {}
+        return "bears a mark" if mark.get("holder", {}).get("kind") == "watcher" else real(record, key, machine, at)
+
+    return why_not_able
+
+
+def _undone_unseen(real: Any) -> Any:
+    def may_recover(record: Any, machine: Any, owner: str, at: float) -> bool:
+        failed = any(entry["failed"] and entry["started"] is None for entry in record["events"].values())
+        return (failed and owner == "ours" and not machine["lost"]) or real(record, machine, owner, at)
+
+    return may_recover
+
+
+def _as_before(_real: Any) -> Any:
+    def read_again(before: Any, now: Any) -> Any:
+        return before if before["number"] == now["number"] else now
+
+    return read_again
+
+
+def _kept_nothing(_real: Any) -> Any:
+    return lambda _record, _machine, answer, _at: answer
+
+
+def _waits_for_who_left(real: Any) -> Any:
+    def is_awaited(record: Any, machine: Any, at: float) -> Any:
+        return real(record, {**machine, "left": False}, at)
+
+    return is_awaited
+
+
+def _started_for_ever(real: Any) -> Any:
+    def reopen(record: Any, key: str, entry: Any, sightings: Any, at: float) -> None:
+        started, approval = entry["started"], entry["approval"]
+        real(record, key, entry, sightings, at)
+        entry["started"], entry["approval"] = started, approval
+
+    return reopen
+
+
+def _by_first_notice(real: Any) -> Any:
+    return lambda entry, machine: real({**entry, "deadline_notice": entry["shown_notice"]}, machine)
+
+
 FAULTS = {
+    "restart": Fault(
+        "barrier",
+        "a machine that was started anew passes for prepared",
+        [("module_utils._core.mark_view", "is_prepared_for", _of_any_start)],
+        500,
+    ),
+    "stopped": Fault(
+        "barrier",
+        "a run that was stopped sends what it had decided before",
+        [("plugin_utils._machine.call", "timely", _sent_late)],
+        500,
+        700,
+    ),
+    "old": Fault(
+        "barrier",
+        "what a mark said once counts for ever",
+        [("module_utils._core.mark_view", "is_prepared_for", _of_any_age)],
+        500,
+        4200,
+    ),
     "barrier": Fault("barrier", "every machine passes for prepared", [("approving", "is_prepared", _always(True))]),
     "unknown": Fault("approval", "unknown machines don't count", [("approving", "readiness", _without_unknown)]),
     "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", _always("somebody"))]),
@@ -99,7 +189,7 @@ FAULTS = {
         "no event keeps a machine out of service",
         [("outages", "is_kept", _always(False)), ("outages", "_may_recover", _always(True))],
     ),
-    "one-look": Fault("claim", "one look shows that an event is gone", [("life", "_miss", _missed_once)]),
+    "one-look": Fault("claim", "one look shows that an event is gone", [("life", "_miss", _missed_once)], 500, 2600),
     "cancelled": Fault("claim", "what was not seen to start was cancelled", [("life", "outcome", _cancelled)]),
     "check": Fault("check", "check mode is forgotten", [("record", "begun", _no_check_mode)]),
     "missed": Fault("missed", "nobody says what came over whom", [("problems", "note_reached", _always(None))]),
@@ -109,8 +199,68 @@ FAULTS = {
     "again": Fault("repeated", "what Azure took is sent again", [("approving", "choice_of", _sent_again)]),
     "slow": Fault("prompt", "it rests between ticks", [("calls", "_rest", _always(25.0))]),
     "never-back": Fault("forgotten", "nobody is brought back", [("calls", "target", _never_recovers)]),
+    "undone-early": Fault(
+        "left-out",
+        "what others still do is undone at once",
+        [("module_utils._steps.sequence", "type_of", _nothing_in_background)],
+        500,
+    ),
+    "unreachable": Fault(
+        "capacity", "an unreachable machine counts as in service", [("judging", "who_is_out", _only_who_answers)], 500
+    ),
+    "by-watcher": Fault(
+        "prompt",
+        "no machine that its watcher has prepared approves",
+        [("approving", "_why_not_able", _not_by_watchers)],
+        500,
+    ),
+    "watched": Fault("kept-off", "it does a watcher's work", [("outages", "is_its_watchers", _always(False))], 500),
+    "unseen": Fault(
+        "early", "a failed preparation is undone without a look", [("outages", "_may_recover", _undone_unseen)], 500
+    ),
+    "no-limit": Fault(
+        "late",
+        "a call may begin anything whenever it arrives",
+        [("plugin_utils._machine.call", "within", _always(None))],
+        500,
+    ),
+    "lock": Fault(
+        "overwritten",
+        "a call goes by the mark as it was before the lock was waited for",
+        [("lives.going", "read_again", _as_before)],
+        500,
+    ),
+    "disk": Fault("left", "a mark goes with the disk", [("record", "with_lost_mark", _kept_nothing)], 500, 2700),
+    "put-back": Fault(
+        "put-back",
+        "nobody hears of what a person has put back, nor does the machine know",
+        [("record", "keep_off", _always(None)), ("lives.going", "put_back", _always([]))],
+        500,
+    ),
+    "returned": Fault(
+        "missed", "what has started once has started for ever", [("life", "_reopen", _started_for_ever)], 500, 2300
+    ),
+    "margin": Fault(
+        "moved",
+        "the margin is that of the first notice",
+        [(file, "preparation_end", _by_first_notice) for file in ("judging", "outages")],
+        500,
+        1200,
+    ),
+    "clock": Fault(
+        "hours", "the time is read once, when the run begins", [("record", "note_clock", _always(None))], 500
+    ),
+    "left-play": Fault(
+        "waited", "who has left the play may come back", [("ending", "is_awaited", _waits_for_who_left)], 500
+    ),
     "never-over": Fault("ends", "the run never thinks that it is over", [("ending", "_is_over", _always(False))]),
 }
+
+
+def _module(file: str) -> Any:
+    if file.startswith("lives."):
+        return importlib.import_module(file)
+    return part(file if "." in file else f"{ROOM}.{file}")
 
 
 @contextlib.contextmanager
@@ -118,6 +268,6 @@ def planted(name: str) -> Iterator[None]:
     """With one of FAULTS, or with none."""
     with contextlib.ExitStack() as stack:
         for file, attribute, change in FAULTS[name].changes if name else ():
-            module = importlib.import_module(f"{ROOM}.{file}")
+            module = _module(file)
             stack.enter_context(mock.patch.object(module, attribute, change(getattr(module, attribute))))
         yield

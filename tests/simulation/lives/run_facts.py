@@ -53,8 +53,26 @@ class RunFacts:
     def machine(self, host: str) -> Machine:
         return self.fleet.machines[host]
 
+    def hands_of(self, host: str) -> set[str]:
+        """Who may prepare a machine."""
+        watcher = self.machine(host).watcher
+        return {self.name, watcher.name} if watcher else {self.name}
+
     def knows(self, name: str) -> bool:
         return any(self.machine(host).name.lower() == name.lower() for host in self.hosts)
+
+    def stood_still(self, at: float) -> bool:
+        """Whether the run was stopped, and could not know anything."""
+        return any(begins <= at < ends + 5 for begins, ends in self.run.stops)
+
+    def booted_lately(self, host: str, at: float) -> bool:
+        """Whether its start has put it into service a moment before: nobody can know that yet."""
+        return any(
+            line["host"] == host
+            and line["run"] == "the boot"
+            and at - (20 if self.machine(host).is_linux else 50) < line["at"] <= at
+            for line in self.journal.of("back")
+        )
 
     def gone_by(self, host: str, at: float) -> bool:
         return any(
@@ -71,7 +89,15 @@ class RunFacts:
     def sound(self, host: str, begins: float, ends: float) -> bool:
         """Whether nothing was wrong with a machine of all that could hold it up."""
         machine = self.machine(host)
-        if machine.marked_before or machine.by_hand or self.fleet.named.get(host, machine.name) != machine.name:
+        if (
+            self.run.stops
+            or machine.restless
+            or machine.marked_before
+            or machine.by_hand
+            or host in self.fleet.leavers
+            or machine.ephemeral
+            or self.fleet.named.get(host, machine.name) != machine.name
+        ):
             return False
         if any(kind in DAMAGE and a < ends and b > begins - 60 for a, b, kind in machine.faults):
             return False
@@ -89,17 +115,61 @@ class RunFacts:
     def marked_at(self, host: str, at: float) -> str:
         """Whose mark a machine bore."""
         whose = self.machine(host).marked_before
-        for line in self.journal.of("marked", "taken", "mark-gone"):
+        for line in self.journal.of("marked", "taken", "restored", "mark-gone"):
             if line["host"] == host and line["at"] <= at:
                 whose = "" if line["what"] == "mark-gone" else line["run"]
         return whose
 
+    def lines_of_put_back(self, host: str) -> list[str]:
+        """The events for which a person put a machine back under this run's mark, where it saw that in time, and no yes came since."""
+        return [
+            event
+            for line in self.journal.of("put-back")
+            if line["host"] == host
+            and self.began < line["at"] < self.until - 40
+            and self.sound_but_for_person(host, line["at"])
+            for event in line["events"]
+            if event in self.fleet.events
+            and (self.fleet.events[event].started or 1e9) > line["at"] + 40
+            and (self.fleet.events[event].left or 1e9) > line["at"] + 40
+            and self.action(self.fleet.events[event], host) in PREPARING
+            and not any(yes["at"] > line["at"] for yes in self.journal.of("yes") if yes["event"] == event)
+        ]
+
+    def sound_but_for_person(self, host: str, at: float) -> bool:
+        return not any(kind in DAMAGE and a < at + 40 and b > at - 20 for a, b, kind in self.machine(host).faults)
+
+    def left_elsewhere(self, host: str) -> str:
+        """A step that others have done for a machine, and not undone when the run ended, though no mark tells of it."""
+        if self.marked_at(host, self.until) or self.machine(host).by_hand:
+            return ""
+        for step in self.machine(host).steps:
+            moves = [
+                line for line in self.journal.of("out", "back") if line["key"] == step.key and line["at"] <= self.until
+            ]
+            if step.elsewhere and moves and moves[-1]["what"] == "out" and moves[-1]["run"] == self.name:
+                return str(step.key)
+        return ""
+
     def touched_lately(self, host: str, at: float) -> bool:
-        """Whether a person has taken the mark away a moment before."""
+        """Whether a person has taken the mark away a moment before, or the machine was started anew by nobody's event."""
+        since = at - (12 if self.machine(host).is_linux else 20)
         return any(
-            line["host"] == host and line["run"] == "a person" and at - 12 < line["at"] <= at
-            for line in self.journal.of("mark-gone")
+            line["host"] == host and since < line["at"] <= at
+            for line in self.journal.of("mark-gone", "restarted")
+            if line.get("run", "a person") == "a person"
         )
+
+    def unheard(self, host: str, at: float) -> bool:
+        """Whether the run has not reached a machine for some time, and nobody could have."""
+        heard = [line["at"] for line in self.lines("looked") if line["host"] == host and line["at"] < at]
+        lost = [
+            line["at"] for line in self.lines("lost") if line["host"] == host and line["at"] > max(heard, default=0)
+        ]
+        if not lost or lost[0] > at - 30:
+            return False
+        faults = self.machine(host).faults
+        return any(begins <= lost[0] and at < ends for begins, ends, kind in faults if kind in ("refuses", "hangs"))
 
     def marked_since(self, host: str, at: float) -> bool:
         return any(line["host"] == host and line["at"] > at for line in self.journal.of("marked", "taken"))
@@ -159,6 +229,12 @@ class RunFacts:
 
     def is_open(self, event: Event, at: float) -> bool:
         """Whether nobody's hours are closed, or were a moment before: a call that has been sent lasts."""
+        ahead, until = self.fleet.clock.wrong
+        shown = [at + (ahead if at < until else 0.0)]
+        shown += [at + ahead] if until <= at < until + 25 else []
+        return any(self._is_open(event, moment) for moment in shown)
+
+    def _is_open(self, event: Event, at: float) -> bool:
         return all(
             any(begin <= at < end + 25 for begin, end in self.fleet.hours[host])
             for host in self.affected(event)
@@ -172,12 +248,18 @@ class RunFacts:
                 return dict(rule)
         raise AssertionError("no rule matches")
 
+    def is_odd(self, identity: str) -> bool:
+        return identity in self.fleet.events and self.fleet.events[identity].is_odd
+
     def affected(self, event: Event) -> list[str]:
         return [host for host in self.hosts if event.affects(self.machine(host).name)]
 
     def events_of(self, host: str) -> list[Event]:
         name = self.machine(host).name
         return [event for event in self.fleet.events.values() if event.status and event.affects(name)]
+
+    def plain_events_of(self, host: str) -> list[Event]:
+        return [event for event in self.events_of(host) if not event.is_odd]
 
     def needs(self, events: Iterable[Event]) -> float:
         hosts = {host for event in events for host in self.affected(event)}
@@ -194,7 +276,12 @@ class RunFacts:
         events = [self.fleet.events[key] for key in marked["events"] if key in self.fleet.events]
         started = any(event.started is not None and event.started <= marked["at"] for event in events)
         left = min((self._expected(event) for event in events), default=0.0) - marked["at"]
-        return not started and left >= self.needs(events) + 45
+        return not started and left >= self.needs(events) + 45 and not any(event.is_odd for event in events)
+
+    def is_near(self, event: Event, at: float) -> bool:
+        """Whether an event comes so soon that hours forbid no preparation for it any more."""
+        within = max((self.fleet.options[host]["prepare_within"] for host in self.affected(event)), default=0.0)
+        return self._expected(event) - at <= min(within, 300.0) + 2
 
     def _expected(self, event: Event) -> float:
         """When it was to be expected: one that names no time is taken to come 600 s after it was seen, as nobody can know better."""
@@ -237,6 +324,7 @@ class RunFacts:
         if (
             not hosts
             or event.grows
+            or event.is_odd
             or event.notice == 0
             or event.type == "SpotRebalanceRecommendation"
             or event.shown < self.began
@@ -253,10 +341,18 @@ class RunFacts:
             return None
         if any("hours" in self._rule(event, host) for host in hosts):
             return None
-        since = [self._prepared_for(event, host) for host in hosts]
-        if None in since:
+        since = [at for at in (self._prepared_for(event, host) for host in hosts) if at is not None]
+        if len(since) < len(hosts):
             return None
-        ready = max(at for at in since if at is not None)
+        ready = max(since)
+        seen = self.seen(event)
+        if seen is None:
+            return None  # but by a watcher
+        # A watcher may be faster than a look that waits, and the run decides when all of these have ended.
+        ready = max([ready, *(ends for begins, ends, _windows in self.run.ticks if begins <= seen <= ends)])
+        # Another event has put one of them back into service before the last was ready: all begins anew.
+        if any(line["host"] in hosts and min(since) < line["at"] <= ready for line in self.journal.of("boot")):
+            return None
         # Whose turn it is to approve could be anybody's.
         everybody = all(self.sound(host, ready - 5, ready + 15) for host in self.hosts if not self.gone_by(host, ready))
         return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None
@@ -323,10 +419,12 @@ class RunFacts:
     def _prepared_for(self, event: Event, host: str) -> float | None:
         """When a machine's mark first said that it is prepared for an event."""
         phase, joined = "", False
-        for line in self.lines("marked", "taken", "phase", "joined", "mark-gone"):
-            if line["host"] != host:
+        for line in self.journal.of("marked", "taken", "phase", "joined", "mark-gone", "boot"):
+            if line["host"] != host or (line["what"] != "boot" and line["run"] not in self.hands_of(host)):
                 continue
-            if line["what"] == "phase":
+            if line["what"] == "boot":
+                phase = ""  # what was done is undone by it
+            elif line["what"] == "phase":
                 phase = line["phase"]
             elif line["what"] == "joined":
                 joined = joined or line["event"] == event.id

@@ -28,7 +28,10 @@ class Step:
         self.limit: float = nature.pop("limit", 60.0)
         assert not nature, nature
         self.originally = self.running
+        self.at_boot = False  # whether its machine's start starts it
         self.job: tuple[str, float, str] | None = None  # direction, when it ends, how
+        self.doing_until = 0.0  # what others were asked to do goes on, whatever they are asked next
+        self.ended: list[tuple[str, float, str]] = []  # what somebody has ended before its time
         self.chance = random.Random(key)
 
     def begin(self, direction: str, seconds: float, run: str) -> None:
@@ -44,10 +47,12 @@ class Step:
             took, how = max(seconds, 0.0), "failed unchanged"  # cut off by its limit
         self.journal.add("piece", host=self.host, key=self.key, direction=direction, run=run)
         job = self.job = (direction, self.clock.now + took, how)
+        if direction == "do" and how != "failed unchanged":
+            self.doing_until = self.clock.now + took
         self.clock.after(took, self._end, job, run)
 
     def _end(self, job: tuple[str, float, str], run: str) -> None:
-        if self.job is not job:
+        if self.job is not job and not (self.elsewhere and job not in self.ended):
             return  # it was cut off
         direction, _when, how = job
         if how in ("done", "failed changed"):
@@ -56,9 +61,22 @@ class Step:
                 self.running = running
                 self.journal.add("back" if running else "out", host=self.host, key=self.key, run=run)
 
+    def boot(self) -> None:
+        """Its machine has been started."""
+        if self.at_boot and self.originally and not self.running:
+            self.running = True
+            self.journal.add("back", host=self.host, key=self.key, run="the boot")
+
     def cut_off(self) -> None:
         if self.job and self.clock.now < self.job[1]:
+            self.ended.append(self.job)
+            self.doing_until = 0.0
             self.job = (self.job[0], self.clock.now, "failed unchanged")
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether it is out, or is about to be, though it ran before."""
+        return self.originally and (not self.running or self.doing_until > self.clock.now)
 
     def outcome(self, direction: str) -> str:
         """pending, done or failed; "" where nothing of the kind was begun."""

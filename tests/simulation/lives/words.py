@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
+from .azure import GONE_FOR_GOOD
 from .machine import WALL
 from .run_facts import PREPARING, RunFacts, problem_texts
 
@@ -21,7 +22,11 @@ def missed(run: RunFacts) -> Iterator[str]:
         event, host = run.fleet.events[line["event"]], line["host"]
         if host not in run.hosts or line["out"] or not run.began < line["at"] < run.until - 20:
             continue
+        if run.booted_lately(host, line["at"]) or run.stood_still(line["at"]):
+            continue
         if run.action(event, host) not in PREPARING or event.notice == 0 or not line["up"] or run.hidden(event):
+            continue
+        if run.touched_lately(host, line["at"]):
             continue
         if run.seen(event, host) is None:
             # It names the machine from its growth on: no look can show that before.
@@ -42,12 +47,33 @@ def leftovers(run: RunFacts) -> Iterator[str]:
         named = any(re.search(rf"\b{host}\b", text) for text in texts)
         if host not in run.run.answered and not named and not run.fleet.machines[host].gone:
             yield f"left: {host} could never be asked, and no problem says so"
+        for put_back in run.lines_of_put_back(host):
+            if not named:
+                yield f"left: {host} was put back by a person in spite of {put_back}, and no problem says so"
         left = run.marked_at(host, run.until) == run.name
         if left and not named and not run.gone_by(host, run.until) and run.fleet.options[host]["hold"] != "leave":
             yield f"left: {host} bears the mark of {run.name} at its end, and no problem says so"
+        if run.left_elsewhere(host) and not named and not run.gone_by(host, run.until):
+            yield f"left: {run.left_elsewhere(host)} for {host} is still out, no mark says so any more, and no problem does"
         dead = run.marked_at(host, run.until)
         if dead and dead != run.name and run.is_dead(dead) and machine.is_up and not named:
             yield f"left: {host} bears the mark of {dead}, which is dead, at the end of {run.name}, and no problem says so"
+
+
+def waited_for(run: RunFacts) -> Iterator[str]:
+    """Rule 8: who has left the play can't come back, and is not waited for."""
+    gone = [host for host, at in run.run.leaves.items() if at < run.until]
+    if not run.reports or not gone or run.fleet.same["rounds"] != 1 or run.beside_others:
+        return
+    hosts = [host for host in run.hosts if host not in gone]
+    struck = any(run.machine(host).marked_before or run.marked_at(host, run.until) for host in hosts)
+    events = [event for host in run.hosts for event in run.events_of(host)]
+    if struck or any(event.left is None or event.type in GONE_FOR_GOOD or event.timeless for event in events):
+        return
+    moves = [line["at"] for line in run.lines("phase", "piece", "mark-gone", "post", "marked")]
+    last = max([*moves, *(run.run.leaves[host] for host in gone), *(event.left or 0.0 for event in events)])
+    if run.lines("marked") and run.until > last + 55:
+        yield f"waited: until {run.until:.0f} for {gone}, though nothing has happened since {last:.0f}"
 
 
 def claims(run: RunFacts) -> Iterator[str]:
@@ -56,7 +82,7 @@ def claims(run: RunFacts) -> Iterator[str]:
         return
     for entry in run.result["events"]:
         event = run.fleet.events.get(str(entry["id"]).upper())
-        if event is None:
+        if event is None or event.is_odd:
             continue
         outcome = entry.get("outcome") or ""
         if outcome == "cancelled" and event.started is not None and event.started < run.until and not run.hidden(event):
@@ -71,6 +97,7 @@ def claims(run: RunFacts) -> Iterator[str]:
         for host, back in (entry.get("recovered") or {}).items():
             if (
                 back["ok"]
+                and not run.fleet.clock.wrong[0]  # its time is that of another clock
                 and run.marked_at(host, run.until) == run.name
                 and not run.marked_since(host, moment(back["at"]))
             ):
@@ -81,14 +108,19 @@ def claims(run: RunFacts) -> Iterator[str]:
                 idle = run.action(event, host) not in PREPARING
                 if idle and re.search(rf"\b{host}\b (was not prepared|unprepared)", text):
                     yield f"claim: {host} was not to be prepared for {event.id}, and it is said: {text}"
-            over = event.id in text and event.left is not None and event.left < run.until - 30
+            over = event.id in text and not event.is_odd and event.left is not None and event.left < run.until - 30
             if over and re.search(r"still (there|Scheduled|Started|to come)", text):
                 yield f"claim: {event.id} left at {event.left:.1f}, and at {run.until:.1f} it is said: {text}"
         for host in run.hosts:
             said = re.search(
                 r"stayed prepared|bring (it|them|\S+) back|stays? (out|prepared|drained)|is still (out|prepared)", text
             )
-            if said and re.search(rf"\b{host}\b", text) and run.was_shown_going(host, run.until - 60):
+            if (
+                said
+                and re.search(rf"\b{host}\b", text)
+                and run.was_shown_going(host, run.until - 60)
+                and host not in run.run.leaves
+            ):
                 yield f"claim: of {host}, which was taken away, it is said: {text}"
 
 
@@ -107,4 +139,4 @@ def moment(iso: str) -> float:
     return datetime.fromisoformat(iso.replace("Z", "+00:00")).timestamp() - WALL
 
 
-WORDS = (missed, leftovers, claims, unwatched)
+WORDS = (missed, leftovers, waited_for, claims, unwatched)

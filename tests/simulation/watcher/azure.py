@@ -31,6 +31,8 @@ class Event:
         self.down: float = fate.pop("down", 0.0)  # seconds for which its machines are away
         self.still: float = fate.pop("still", 0.0)  # seconds for which its machines stand still
         self.names_a_time: bool = fate.pop("names_a_time", True)
+        # From when to when its entry can't be read, and whether it has lost its id as well
+        self.damage: list[tuple[float, float, bool]] = fate.pop("damage", [])
         assert not fate, fate
         self.status = ""
         self.not_before = 0.0
@@ -64,6 +66,12 @@ class Entry(NamedTuple):
     resources: tuple[str, ...]
     source: str
     names_a_time: bool
+    damage: tuple[tuple[float, float, bool], ...] = ()
+
+    def as_it_is(self, at: float) -> str | None:
+        """What can be read of it: None when it is whole, else its id, or ""."""
+        found = [lost for begins, ends, lost in self.damage if begins <= at < ends]
+        return None if not found else "" if found[0] else self.id
 
 
 class Scope:
@@ -76,18 +84,27 @@ class Scope:
         self.documents: list[tuple[float, int, tuple[Entry, ...]]] = [(-1e9, self.incarnation, ())]  # since when, each
         self.blips: list[tuple[float, float]] = []  # when the document is empty though it should not be
         self.pause: Callable[[str, float], None] = lambda _name, _seconds: None
+        self.damage: Callable[[Event], None] = lambda _event: None
+        self.strays: list[
+            tuple[float, float, str]
+        ] = []  # entries that are no events: from when to when, and with which id
         self.surprises: list[Callable[[], None]] = []  # each once, in the very moment in which an event leaves
         self.strike: Callable[[str, float], None] = lambda _name, _down: None
 
-    def document(self, at: float) -> tuple[int, tuple[Entry, ...]]:
-        """Incarnation and events of the document as it was at a moment."""
+    def document(self, at: float) -> tuple[int, tuple[Entry, ...], tuple[str, ...]]:
+        """Incarnation and events of the document as it was at a moment, and the ids of what can't be read in it."""
         _since, incarnation, entries = next(one for one in reversed(self.documents) if one[0] <= at)
-        is_empty = any(begins <= at < ends for begins, ends in self.blips)
-        return incarnation, () if is_empty else entries
+        if any(begins <= at < ends for begins, ends in self.blips):
+            return incarnation, (), ()
+        damaged = [found for found in (entry.as_it_is(at) for entry in entries) if found is not None]
+        strays = [identity for begins, ends, identity in self.strays if begins <= at < ends]
+        whole = tuple(entry for entry in entries if entry.as_it_is(at) is None) if damaged else entries
+        return incarnation, whole, (*damaged, *strays)
 
     def show(self, event: Event) -> None:
         event.shown, event.not_before = self.clock.now, self.clock.now + event.notice
         self.events.append(event)
+        self.damage(event)
         event.status = "Advisory" if event.type == ADVICE else "Scheduled"
         self._changed()
         self.journal.add("shown", event=event.id, type=event.type, resources=list(event.resources), notice=event.notice)
@@ -126,6 +143,7 @@ class Scope:
                 tuple(event.resources),
                 event.source,
                 event.names_a_time,
+                tuple(event.damage),
             )
             for event in self.events
             if event.is_open

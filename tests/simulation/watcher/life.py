@@ -40,12 +40,16 @@ class Life:
         }
         self.scope.strike = lambda name, down: self.machines[name].strike(down) if name in self.machines else None
         self.scope.pause = self._pause
+        self.scope.damage = self._damage
         self.last = BEGIN
         self.shown_at: list[float] = []
+        # Of an event's entry, in seconds since it was shown; whether the id is lost; whether it starts meanwhile
+        self.damages: list[tuple[float, float, bool, bool]] = []
         self._plan_events()
         if not self.calm:
             self._plan_faults()
             self._plan_orders()
+            self._plan_damage()
 
     def live(self) -> None:
         for machine in self.machines.values():
@@ -178,6 +182,14 @@ class Life:
         if name in self.machines:
             self.machines[name].stand_still(seconds, self.chance.random() < 0.2, self.chance.choice((0.5, 5.0, 60.0)))
 
+    def _damage(self, event: Event) -> None:
+        """Its entry has just been shown for the first time."""
+        if self.damages:
+            begins, ends, lost, starts = self.damages.pop()
+            event.damage.append((event.shown + begins, event.shown + ends, lost))
+            if starts and ends - begins > 10.0:  # and is over before anybody can read it again
+                event.approved_by_other, event.lasts = begins + 1.0, ends - begins - 3.0
+
     def _surprise(self, name: str) -> None:
         """One more event, at the worst of moments."""
         chance = self.chance
@@ -196,6 +208,29 @@ class Life:
         for machine in self.machines.values():
             if chance.random() < 0.15:
                 self.clock.at(chance.uniform(BEGIN, self.last), machine.force)
+
+    # ---- what can't be read, or run ----
+
+    def _plan_damage(self) -> None:
+        chance = random.Random(self.seed + 3)  # dice of its own, too
+
+        def span(begins: float) -> tuple[float, float]:
+            return begins, begins + chance.choice((2.0, 12.0, 60.0)) * chance.uniform(0.5, 1.0)
+
+        for machine in self.machines.values():
+            if chance.random() < 0.3:
+                machine.windows["unfit"].append(span(chance.choice((0.0, chance.uniform(0.0, self.last))) + BEGIN - 10))
+            for share, what in ((0.12, machine.damage_mark), (0.15, machine.take_rights)):
+                if chance.random() < share:
+                    phase = chance.choice(("preparing", "prepared", "recovering", "half"))
+                    after = chance.choice((0.0, 2.0)) * chance.random()
+                    machine.troubles.append((phase, after, what, (chance.choice((1.0, 8.0, 40.0, 90.0)),)))
+        if chance.random() < 0.2:
+            for begins, lost in [(chance.uniform(0.0, 60.0), chance.random() < 0.5) for _each in range(2)]:
+                ends = begins + chance.choice((3.0, 15.0, 60.0))
+                self.damages.append((begins, ends, lost, chance.random() < 0.3))
+        if chance.random() < 0.1:
+            self.scope.strays.append((*span(chance.uniform(BEGIN - 30, self.last)), chance.choice(("", "", "X1"))))
 
     # ---- what goes wrong ----
 
@@ -293,5 +328,5 @@ class Life:
             "holder": {"kind": "watcher", "run": "watcher", "job": "", "controller": "another"},
             "since": "then",
             "phase": "prepared",
-            "note": {"outage": "of-another", "boot_id": "another-boot"},
+            "note": {"outage": "of-another"},
         }

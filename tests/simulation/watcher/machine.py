@@ -66,6 +66,7 @@ class Machine:
             "lagging": [],  # they come from one of several that learn of things late
             "forgetful": [],  # nothing can be written to /run
             "unwritable": [],  # a mark can't be written, of which nobody knew before
+            "unfit": [],  # its recover hooks have lost a right, or are gone
         }
         self.yes_from = 1e9
         self.put_back: set[str] = set()  # events in spite of which a person has put it back; on its disk
@@ -75,6 +76,8 @@ class Machine:
         self.wall_off = 0.0
         self.dates = True  # its service's answers tell the time
         self.copied_hold = False
+        self.damaged_until = -1e9  # nobody can read its mark
+        self.unread: tuple[str, ...] = ()  # ids of the entries of the last look that can't be read
         self.post_faults: list[str] = []  # one for each of the first posts: ok, lost, unanswered, refused
         self.settles = 10.0  # seconds from a boot until its jobs are over
         self.first_answers = [0.0]  # seconds from a boot until events are answered, boot by boot
@@ -125,6 +128,15 @@ class Machine:
     @property
     def is_full(self) -> bool:
         return self.within("full")
+
+    @property
+    def is_mark_damaged(self) -> bool:
+        return self.mark is not None and self.clock.now < self.damaged_until
+
+    @property
+    def is_unfit(self) -> bool:
+        """Whether a recover hook can't be run."""
+        return self.within("unfit") and any(piece.kind == "recover" for piece in self.program.pieces.values())
 
     def lacks_case(self) -> bool:
         return self.within("caseless")
@@ -201,6 +213,16 @@ class Machine:
             self.program.take_off()
             self.note("taken-off")
 
+    def take_rights(self, seconds: float) -> None:
+        """Somebody takes from its recover hooks the right to be run, or moves them away, for a while."""
+        self.windows["unfit"].append((self.clock.now, self.clock.now + seconds))
+
+    def damage_mark(self, seconds: float) -> None:
+        """Nobody can read it, until a person has put it right."""
+        if self.up and self.mark is not None and not self.is_held:
+            self.damaged_until = self.clock.now + seconds
+            self.note("damaged", until=self.damaged_until)
+
     @property
     def is_held(self) -> bool:
         """By a run of maintain."""
@@ -232,6 +254,8 @@ class Machine:
     def force(self) -> None:
         """A person has it recovered in spite of its events."""
         if not self.up or self.watcher is None or self.mark is None or self.is_full or self.going_down:
+            return
+        if self.is_mark_damaged:
             return
         if self.is_held or self.mark["vm_id"] != self.vm_id:
             return
@@ -277,7 +301,7 @@ class Machine:
         self.note("down", seconds=down)
         self.program.power_lost()
         self.up, self.going_down, self.watcher, self.kept, self.dies_in = False, False, None, {}, None
-        self.seen, self.stands_until, self.frozen = (), 0.0, None
+        self.seen, self.unread, self.stands_until, self.frozen = (), (), 0.0, None
         if down > 1e6:
             self.taken = True
             return
@@ -329,7 +353,7 @@ class Machine:
 
     def _ordered(self, acts: list[Any]) -> list[Any]:
         """A person's word goes first, as in the loop."""
-        if not self.is_ordered or self.mark is None:
+        if not self.is_ordered or self.mark is None or self.is_mark_damaged:
             return acts
         kinds = parts().acts
         rest = [act for act in acts if not isinstance(act, (kinds.Go, kinds.Approve))]
@@ -370,9 +394,9 @@ class Machine:
         :arg made: of which moment the document is
         """
         self.looks += 1
-        incarnation, self.seen = self.scope.document(made)
+        incarnation, self.seen, self.unread = self.scope.document(made)
         events = tuple(self._event(entry) for entry in self.seen) if self.spells_oddly else as_product_events(self.seen)
-        document = parts().document.Document(incarnation, events)
+        document = parts().document.Document(incarnation, events, tuple(map(as_unreadable, self.unread)))
         date = WALL + made if self.dates else None
         self.look = parts().facts.Look(document, self.mono, date, self.looks, asked)
         self.note(
@@ -381,6 +405,8 @@ class Machine:
             is_out=self.is_out,
             asked=asked_at,
             made=made if self.dates else None,
+            unread=self.unread,
+            unfit=self.is_unfit,
             events={entry.id: (entry.status, entry.not_before, entry.resources) for entry in self.seen},
         )
 
@@ -401,8 +427,8 @@ class Machine:
             identity=facts.Identity(self.name, self.vm_id) if self.is_named else None,
             look=self.look,
             blind="no answer" if self.within("blind") else "",
-            mark=copied(self.mark),
-            unreadable="",
+            mark=None if self.is_mark_damaged else copied(self.mark),
+            unreadable="it is no JSON" if self.is_mark_damaged else "",
             answer=self.answer,
             posted=dict(self.posted),
             hold=hold if self.within("hold") or self.copied_hold else None,
@@ -412,13 +438,15 @@ class Machine:
             settled=now - self.booted_mono >= self.settles,
             crippled="no space left" if self.is_full else "",
             put_back=frozenset(self.put_back),
+            recovery_lacks={"": "the hook recover.d/0 is not run: it is not executable"} if self.is_unfit else {},
         )
 
     def _do(self, act: Any) -> None:
         acts = parts().acts
         if isinstance(act, acts.Say):
             event = act.event.event_id.upper() if act.event else ""
-            self.note("say", happened=act.happened, event=event, outcome=act.outcome)
+            unread = str(act.details.get("id", "")) if act.happened == "event_unreadable" else ""
+            self.note("say", happened=act.happened, event=event or unread, outcome=act.outcome)
         elif isinstance(act, acts.Go):
             self.note("go", to=act.to, still=act.still, events=list(act.events))
             state, why = self.program.go(act)
@@ -438,7 +466,7 @@ class Machine:
 
     def _post(self, identity: str) -> None:
         fault = self.post_faults.pop(0) if self.post_faults else "ok"
-        self.note("posting", event=identity, fault=fault, is_out=self.is_out)
+        self.note("posting", event=identity, fault=fault, is_out=self.is_out, unfit=self.is_unfit)
         if fault in ("ok", "unanswered"):
             self.clock.after(self.chance.uniform(0.01, 0.4), self.scope.approve, identity, self.name)
         takes = 5.0 if fault in ("lost", "unanswered") else 0.5
@@ -476,6 +504,12 @@ def as_product_event(entry: Entry) -> Any:
         entry.source,
         -1,
     )
+
+
+def as_unreadable(identity: str) -> Any:
+    """An entry without machines, and without an id where that is lost, too."""
+    raw = parts().json_body.JsonObject({"EventId": identity} if identity else {})
+    return parts().document.UnusableEvent(1, "it has no Resources", raw)
 
 
 @functools.lru_cache(maxsize=64)

@@ -85,6 +85,8 @@ class Judge:
                 self._say_wrong(
                     "space", at, seer, f"{key} was approved {at - other.left:.1f} s after {other.id} had left"
                 )
+        if line["unfit"] and seer.settings.do in PREPARES:
+            self._say_wrong("allowed", at, seer, f"{key} was approved though a recover hook can't be run")
         if seer.settings.do in PREPARES and not (line["is_out"] and seer.is_prepared(key)):
             self._say_wrong("barrier", at, seer, f"{key} was approved while the machine was not prepared")
         self._may_act(at, seer, f"{key} was approved")
@@ -96,6 +98,8 @@ class Judge:
             self._say_wrong("full", at, seer, f"{what} though nothing could be written")
         if seer.going_down:
             self._say_wrong("going-down", at, seer, f"{what} while the system went down")
+        if seer.is_mark_damaged(at):
+            self._say_wrong("unread", at, seer, f"{what} though nobody can read its mark")
 
     # ---- hooks and steps ----
 
@@ -144,8 +148,11 @@ class Judge:
     def _say(self, line: dict[str, Any], seer: Witness) -> None:
         at, happened, key = line["at"], line["happened"], line["event"]
         event = self.events.get(key)
-        met = (happened, "" if happened == "recovered" else key)
+        met = (happened, "" if happened in ("recovered", "recovery_blocked") else key)
         self.owed[seer.name] = [owed for owed in self.owed[seer.name] if owed[1:] != met]
+        if happened == "event_unreadable":
+            self._unread(at, key, seer)
+            return
         if happened == "recovered":
             seer.recoveries_told += 1
             if seer.recoveries_told > seer.recoveries + self.forgot[seer.name]:
@@ -175,6 +182,12 @@ class Judge:
         if line["outcome"] == "completed" and event.started is None:
             self._say_wrong("claim", at, seer, f"{key} was said to be completed and never started")
 
+    def _unread(self, at: float, key: str, seer: Witness) -> None:
+        self.told[seer.name, "event_unreadable", key] += 1
+        starts = 1 + self.forgot[seer.name] + seer.machine.boots
+        if key and self.told[seer.name, "event_unreadable", key] > starts:
+            self._say_wrong("told", at, seer, f"that {key} can't be read was said again")
+
     def _watching(self, line: dict[str, Any], seer: Witness) -> None:
         self.forgot[seer.name] += 1  # at most what it said in its last moment is said again
 
@@ -201,6 +214,12 @@ class Judge:
         for key in seer.just_shown:
             if seer.settings.do != "ignore":
                 self.owed[seer.name].append((at + SLACK, "shown", key))
+        for key in seer.just_unread:
+            self.owed[seer.name].append((at + SLACK, "event_unreadable", key))
+        if seer.is_out_for_what_is_lost(at):
+            self.owed[seer.name].append((at + SLACK, "recovery_blocked", ""))
+        if seer.is_mark_damaged(at):
+            seer.pressed.clear()
         for key in seer.just_started:
             hit = (
                 seer.settings.do in PREPARES
@@ -208,7 +227,13 @@ class Judge:
                 and self.events[key].type not in TAKES_AWAY
             )
             said = self.told[seer.name, "hit_unprepared", key]  # before it knew its name
-            if hit and seer.phase != "prepared" and key not in seer.hit and not seer.is_held and not said:
+            if (
+                hit
+                and seer.phase != "prepared"
+                and key not in seer.hit
+                and not (seer.is_held or seer.is_mark_damaged(at))
+                and not said
+            ):
                 seer.hit.add(key)
                 self.owed[seer.name].append((at + SLACK, "hit_unprepared", key))
         for key in seer.look:
@@ -251,7 +276,7 @@ class Judge:
         machine, now = seer.machine, self.life.clock.now
         if machine.taken or not machine.up or machine.watcher is None or seer.is_full(now) or machine.mark is None:
             return
-        if machine.is_held:
+        if machine.is_held or machine.is_mark_damaged:
             return
         if machine.within("blind") or machine.within("nameless") or machine.going_down:
             return

@@ -20,6 +20,8 @@ class Fault(NamedTuple):
     rule: str  # of the oracle, which sees it
     words: str
     changes: list[tuple[str, str, Callable[[Any], Any]]]
+    lives: int = 3000  # within so many it is seen
+    first: int = 0  # the seed to begin with, where it is rare: minutes are saved by that
 
 
 def _always(value: Any) -> Callable[[Any], Any]:
@@ -105,6 +107,18 @@ def _waits_for_all(real: Any) -> Any:
     return prepare
 
 
+def _reads_all(real: Any) -> Any:
+    return lambda event, document, *args: real(event, document._replace(unusable=()), *args)
+
+
+def _takes_for_gone(_real: Any) -> Any:
+    return lambda self, keys: set(keys).difference(event.key for event in self.events)
+
+
+def _takes_for_none(real: Any) -> Any:
+    return lambda facts: real(facts._replace(unreadable=""))
+
+
 def _minds_letters(_real: Any) -> Any:
     return lambda here, life: here.marked.whose == "ours" and life.event.event_id in here.marked.events.values()
 
@@ -165,6 +179,29 @@ FAULTS = {
         "stays",
         "nobody minds that a person has put the machine back",
         [("wishes", "is_put_back", _always(False)), ("outage", "is_put_back", _always(False))],
+    ),
+    "unfit": Fault(
+        "allowed",
+        "nobody minds a recover hook that can't be run",
+        [("wishes", "_of_its_type", _always(""))],
+    ),
+    "given-up": Fault(
+        "ends",
+        "a recovery that has failed is not tried again, whatever is put right",
+        [("outage", "_after_failed_recovery", _always(None))],
+    ),
+    "unread": Fault("turn", "what can't be read is nobody's event", [("wishes", "not_its_turn", _reads_all)]),
+    "lost-id": Fault(
+        "early", "an event whose entry can't be read has left", [("facts", "Document.lacks", _takes_for_gone)]
+    ),
+    "unwatched": Fault(
+        "claim",
+        "what can't be read is watched all the same",
+        [("life", "unread", lambda _real: lambda life, _at: life)],
+    ),
+    "unread-silent": Fault("silent", "nobody says what can't be read", [("unreadable", "news", _always([]))]),
+    "damaged-mark": Fault(
+        "claim", "a mark that can't be read passes for none", [("handling", "marked", _takes_for_none)]
     ),
     "silent": Fault(
         "silent",

@@ -72,6 +72,8 @@ class Program:
         """State and why."""
         if self.mark is not None and self.mark["holder"]["run"] != "watcher":
             return "refused", "the machine is another's"
+        if self.machine.is_mark_damaged:
+            return "refused", "its mark can't be read"
         try:
             return self._prepare(act) if act.to == "prepared" else self._recover(act)
         except NotWritten:
@@ -80,6 +82,7 @@ class Program:
     def take_off(self) -> None:
         """By hand: no mark, and all serves."""
         self.mark = None
+        self.machine.damaged_until = -1e9
         self.jobs.clear()
         for piece in self.pieces.values():
             piece.running = piece.kind == "step"
@@ -182,6 +185,7 @@ class Program:
                 {**one, "state": WAITING} if one["kind"] == "step" and one["state"] in (BEGUN, DONE) else one
                 for one in steps
             ]
+            mark = {**mark, "again": self.machine.boot_id}
         known = {entry["key"] for entry in steps}
         new = [piece for piece in self.pieces.values() if piece.kind != "recover" and piece.key not in known]
         if not act.still:
@@ -209,8 +213,13 @@ class Program:
             return "recovered", "no mark"
         steps = list(self.mark["steps"])
         if self.mark["phase"] == "half" and not act.still:
-            again = (NOT_TAKEN_BACK, "step")  # a hook is begun once
-            steps = [{**one, "state": FAILED} if (one["state"], one["kind"]) == again else one for one in steps]
+            # A hook is begun once: one that was refused never was.
+            steps = [
+                {**one, "state": FAILED, "refused": False}
+                if one["state"] == NOT_TAKEN_BACK and (one["kind"] == "step" or one.get("refused"))
+                else one
+                for one in steps
+            ]
         known = {entry["key"] for entry in steps}
         new = [piece for piece in self.pieces.values() if piece.kind == "recover" and piece.key not in known]
         steps = [
@@ -261,11 +270,16 @@ class Program:
     def _begin(self, entry: dict[str, Any], direction: str, left: float) -> None:
         state = BEGUN if direction == "do" else TAKING_BACK
         limit = min(self.pieces[entry["key"]].limit, left)
-        self._put(entry["key"], state=state, tries=entry["tries"] + 1, limit=limit, began=self.machine.mono)
+        begun = {"tries": entry["tries"] + 1, "limit": limit, "began": self.machine.mono, "refused": False}
+        self._put(entry["key"], state=state, **begun)
         self._start(entry["key"], direction, "first")
 
     def _start(self, key: str, direction: str, why: str) -> None:
         piece, entry = self.pieces[key], self._entry(key)
+        if piece.kind == "recover" and self.machine.is_unfit:
+            self.machine.note("refused", key=key, why=why)
+            self._put(key, state=NOT_TAKEN_BACK, refused=why == "first")
+            return
         tries = piece.does if direction == "do" else piece.undoes
         seconds, code = tries[min(piece.count[direction], len(tries) - 1)]
         piece.count[direction] += 1

@@ -58,6 +58,13 @@ class Witness:
         self.was_slow, self.slow_at = False, -1e9  # the last answer; and when one last was
         self.stills: list[tuple[float, float]] = []  # from when to when nothing told that it stood still
         self.unfelt = 0.0  # seconds since the last look for which it stood still, its clocks too
+        self.just_unread: list[str] = []
+        self.ever_unread: set[str] = set()
+        self.just_lost = False  # an event of its mark shows no more, and an entry without an id does
+        self.unread: tuple[str, ...] = ()  # ids of what could not be read in the last look
+        self.is_unfit = False  # a recover hook can't be run
+        self.damaged_until = -1e9  # its mark can't be read
+        self.is_blocked = False  # that it is not brought back was said, and is so
         self.made: float | None = None  # when its document was, where it says so
 
     def take(self, line: dict[str, Any]) -> None:
@@ -69,6 +76,12 @@ class Witness:
 
     def _look(self, line: dict[str, Any]) -> None:
         at, before, now = line["at"], self.look, line["events"]
+        before_unread, self.unread = self.unread, line["unread"]
+        self.is_unfit = line["unfit"]
+        self.just_unread = [key for key in self.unread if key and key not in self.ever_unread]
+        self.ever_unread.update(self.just_unread)
+        shown_no_more = {key for key in self.mark_events if key in before and key not in (*now, *self.unread)}
+        self.just_lost = "" in self.unread and any(not self.is_put_back(key, at) for key in shown_no_more)
         mine = {key for key, (_status, _time, names) in now.items() if self.name in names}
         self.is_named, self.is_out = line["named"], line["is_out"]
         self.just_shown, self.just_started = [], []
@@ -78,8 +91,9 @@ class Witness:
                 key for key in mine if now[key][0] == "Started" and key not in self.ever_started and key not in self.hit
             ]
             self.ever_started.update(self.just_started)
-        others = {key for key in before if self._is_others(before[key])}
-        still = {key for key in now if self._is_others(now[key])}
+        # What can't be read may be another's; and where an id is lost, nothing has left for certain.
+        others = {key for key in before if self._is_others(before[key])}.union(before_unread)
+        still = others if "" in self.unread else {key for key in now if self._is_others(now[key])}.union(self.unread)
         made, self.made = self.made, line["made"]
         by_date = made is not None and self.made is not None and self.made - made > BROKEN
         if at - self.looked > BROKEN or by_date or others - still:
@@ -96,6 +110,7 @@ class Witness:
             self.longest_notice.setdefault(key, not_before - at)
         self.look, self.looked, self.has_looked_since_boot = now, at, True
         self.looks.append((at, set(now)))
+        self.is_blocked = self.is_blocked and "" in self.unread
 
     def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
         return entry[0] != "Advisory" and any(name != self.name for name in entry[2])
@@ -156,6 +171,21 @@ class Witness:
     def _clock(self, line: dict[str, Any]) -> None:
         self.clock_is_wrong = not self.machine.dates
 
+    def _damaged(self, line: dict[str, Any]) -> None:
+        self.damaged_until = line["until"]
+        self._begin_anew()
+
+    def is_out_for_what_is_lost(self, at: float) -> bool:
+        """Whether it stays out of service from now on, as what can't be read may be its event."""
+        out = self.phase == "prepared" and not (self.is_held or self.is_blocked or self.is_mark_damaged(at))
+        return self.just_lost and out and self.is_named
+
+    def is_mark_damaged(self, at: float) -> bool:
+        return self.phase != "" and at < self.damaged_until
+
+    def _refused(self, line: dict[str, Any]) -> None:
+        self.is_cut_off_twice = self.is_cut_off_twice or line["why"] != "first"
+
     def _down(self, line: dict[str, Any]) -> None:
         self._begin_anew()
         self.is_cut_off_twice = self.is_cut_off_twice or (self.phase == "recovering" and self.is_second_try)
@@ -182,6 +212,7 @@ class Witness:
 
     def _unmarked(self, line: dict[str, Any]) -> None:
         self.phase, self.mark_events, self.unmarked_at = "", [], line["at"]
+        self.damaged_until = -1e9
         self.says_not_recovered = self.is_forced = self.is_cut_off_twice = False
 
     def _begun(self, line: dict[str, Any]) -> None:
@@ -196,8 +227,10 @@ class Witness:
             self.failed.add(line["event"])
         if line["happened"] == "started" and self.is_held:
             self.hit.add(line["event"])  # it was the holder's to prepare for
-        if line["happened"] == "not_recovered":
+        if line["happened"] in ("not_recovered", "recovery_blocked"):
             self.says_not_recovered = True
+        if line["happened"] == "recovery_blocked":
+            self.is_blocked = True
 
     # ---- the world at this moment ----
 
@@ -275,6 +308,8 @@ class Witness:
         return next((why for why, holds in checks.items() if holds), "")
 
     def why_not_turn(self, key: str) -> str:
+        if self.unread:
+            return "there was an entry that can't be read"
         own = self.look.get(key)
         for other, (status, not_before, names) in self.look.items():
             if other == key or not self._is_others((status, not_before, names)):
@@ -295,8 +330,10 @@ class Witness:
         left = self.look[key][1] - at
         if (
             left <= 0
+            or (self.is_unfit and self.settings.do in PREPARES_NOW)
             or self.clock_is_wrong
             or self.is_full(at)
+            or self.is_mark_damaged(at)
             or self._in("unwritable", at)
             or self.going_down
             or not self.is_named
@@ -324,6 +361,7 @@ class Witness:
         settled = at - self.machine_booted > self.machine.settles + 1.0
         can_act = not (self.is_full(at) or self.going_down or not self.is_named or self.struck() or self.clock_is_wrong)
         can_act = can_act and at - self.slow_at > 20.0  # what is over is known late
+        can_act = can_act and not self.is_mark_damaged(at)
         wanted = self.look[key][0] == "Scheduled" and not self.is_put_back(key, at)
         return wanted and self.is_prepared(key) and not self.is_out and settled and can_act
 
@@ -351,6 +389,7 @@ class Witness:
             and key not in self.failed
             and not self.is_put_back(key, at)
             and not self.is_held
+            and not self.is_mark_damaged(at)
             and at - self.slow_at > 20.0  # by such answers it is earlier than it is
             and not any(self._in(what, at) for what in ("full", "caseless", "unwritable"))
             and self.is_named

@@ -23,7 +23,7 @@ def loop():
     thread.start()
     yield running
     running.call_soon_threadsafe(running.stop)
-    thread.join(10)
+    thread.join(60)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def start(loop):
     started = []
 
     def run(coroutine):
-        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(10)
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(60)
 
     async def stop(service):
         service.stop()

@@ -32,7 +32,7 @@ class Reply(NamedTuple):
         return json.loads(self.body.decode())
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=120):
     """What the condition answers once that is something."""
     deadline = time.monotonic() + seconds
     while True:
@@ -45,7 +45,7 @@ def until(condition, seconds=20):
 
 def exchange(address, method, path, headers=None, body=None):
     """One request on a connection of its own."""
-    connection = http.client.HTTPConnection(*address, timeout=10)
+    connection = http.client.HTTPConnection(*address, timeout=60)
     try:
         connection.request(method, path, body=body, headers=headers or {})
         answer = connection.getresponse()

@@ -189,7 +189,7 @@ def test_waiting_for_an_entry(emulator):
     waiter.start()
     emulator.inject("Freeze")  # not what is waited for
     emulator.post("nonsense")
-    waiter.join(10)
+    waiter.join(60)
     assert [entry["kind"] for entry in answers[0]["entries"]] == ["post"]
 
 

@@ -7,18 +7,23 @@ import json
 import socket
 
 import pytest
-from emulator_harness import EVENTS, LATEST
+from emulator_harness import EVENTS, LATEST, until
 
 PATH = EVENTS + "?api-version=" + LATEST
 GET = f"GET /vm/web1{PATH} HTTP/1.1\r\nHost: x\r\nMetadata: true\r\n\r\n".encode()
 
 
-def raw(emulator, request=GET, timeout=10.0):
-    """Everything the emulator sends until it ends the connection; the exception that ended it, if any."""
+def raw(emulator, request=GET, timeout=60.0, after=b""):
+    """Everything the emulator sends until it ends the connection; the exception that ended it, if any.
+
+    :arg after: what has come before this timeout counts
+    """
     received = b""
-    with socket.create_connection(emulator.metadata, timeout) as connection:
+    with socket.create_connection(emulator.metadata, 60.0) as connection:
         connection.sendall(request)
         while True:
+            if after in received:
+                connection.settimeout(timeout)
             try:
                 data = connection.recv(65536)
             except OSError as error:
@@ -96,7 +101,7 @@ def test_a_delayed_post_is_executed_at_once(emulator):
     event_id = emulator.inject("Reboot")
     emulator.fault("delay", delay=60, method="POST", count=1)
     raw(emulator, post_request(event_id), timeout=0.1)
-    assert emulator.statuses() == ["Started"]
+    until(lambda: emulator.statuses() == ["Started"])
 
 
 def test_an_empty_body(emulator):
@@ -125,7 +130,7 @@ def test_trickle(emulator):
 
 def test_a_trickle_is_slow(emulator):
     emulator.fault("trickle", interval=60, count=1)
-    received, error = raw(emulator, timeout=1.0)
+    received, error = raw(emulator, timeout=0.3, after=b"\r\n\r\n{")
     assert isinstance(error, socket.timeout)
     assert received.endswith(b"\r\n\r\n{")
 
@@ -153,8 +158,8 @@ def test_somebody_elses_answers_execute_nothing(emulator, keys):
     event_id = emulator.inject("Reboot")
     emulator.fault(method="POST", count=1, **keys)
     raw(emulator, post_request(event_id), timeout=0.2)
+    (post,) = until(lambda: emulator.journal("post"))
     assert emulator.statuses() == ["Scheduled"]
-    (post,) = emulator.journal("post")
     assert (post["executed"], post["fault"], post["api_version"]) == (False, keys["kind"], LATEST)
 
 

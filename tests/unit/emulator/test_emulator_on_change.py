@@ -55,7 +55,7 @@ EVENT = {"id": "X", "name": "", "type": "Reboot", "resources": ["a"], "scope": "
 def test_commands_that_fail_are_reported(command, time_limit, status, message):
     ran = queue.Queue()
     on_change.OnChange(command, ran.put, time_limit).changed("started", EVENT)
-    result = ran.get(timeout=40)
+    result = ran.get(timeout=120)
     assert result.status == status and message in result.error
 
 
@@ -65,5 +65,5 @@ def test_a_slow_command_holds_up_nothing(monkeypatch):
     runner = on_change.OnChange("sleep 60", ran.put, time_limit=5)
     for _number in range(8):
         runner.changed("started", EVENT)
-    dropped = ran.get(timeout=10)
+    dropped = ran.get(timeout=120)
     assert "not run" in dropped.error and dropped.seconds == 0

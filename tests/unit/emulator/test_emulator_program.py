@@ -175,7 +175,7 @@ def test_the_journal_as_a_file(run, tmp_path):
 def test_systemd_is_notified(run, tmp_path):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         notify.bind(str(tmp_path / "notify"))
-        notify.settimeout(10)
+        notify.settimeout(60)
         running = run(*VM, environment={"NOTIFY_SOCKET": str(tmp_path / "notify")})
         assert notify.recv(100) == b"READY=1"
         running.stop()

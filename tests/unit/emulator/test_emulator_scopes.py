@@ -117,8 +117,8 @@ def test_with_the_clock_standing_still_the_enabling_answer_comes_when_it_is_move
     emulator.advance(119)
     assert asking.is_alive() and answers.empty()
     emulator.advance(1)
-    assert answers.get(timeout=10).status == 200
-    asking.join(10)
+    assert answers.get(timeout=60).status == 200
+    asking.join(60)
 
 
 def test_an_enabling_answer_that_nobody_waits_for_any_more_harms_nothing(start):

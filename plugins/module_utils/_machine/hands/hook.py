@@ -17,7 +17,7 @@ from ..._steps.hook import PREFIX, TRY_AGAIN, variables
 from ..._steps.outcome import exit_words
 from ..._steps.step_type import Step
 from .. import trust
-from ..hand import ABSENT, AGAIN, FAILED, PENDING, Piece, Progress
+from ..hand import ABSENT, AGAIN, FAILED, PENDING, REFUSED, Piece, Progress
 from ..hook_files import HookFiles
 from ..job_failed import JobFailed
 from ..job_hand import JobHand
@@ -59,9 +59,11 @@ class HookHand(JobHand):
         tries = self._tries(piece)
         if tries and self._seen(piece, tries).state not in (ABSENT, AGAIN):
             return self._seen(piece, tries)
-        refusal = trust.unfit(piece.step["path"])
+        refusal = piece.step.get("refused") or trust.unfit(piece.step["path"])
         if refusal:
-            return Progress(FAILED, f"it was not run: {refusal}")
+            if tries:  # it asked for another one, or was cut off
+                return Progress(FAILED, f"it was not run again: {refusal}")
+            return Progress(REFUSED, f"it was not run: {refusal}")
         try:
             self.launch(self._ready(piece, len(tries) + 1))
         except OSError as error:
@@ -98,7 +100,9 @@ class HookHand(JobHand):
             return Progress(ABSENT, "it was cut off, and is begun once more")
         if _asks(tries[-1]):
             return self._when_again(piece, tries)
-        return super().check(piece._replace(job=_name(piece, len(tries))))
+        return self.seen(
+            piece, tries[-1]
+        )  # by the same look: meanwhile it may have ended with the wish for another try
 
     def _when_again(self, piece: Piece, tries: List[Seen]) -> Progress:
         """It has asked for another try."""

@@ -24,6 +24,10 @@ LONG = 600.0
 """Seconds that hooks may take in all before somebody should think about it: a Redeploy gives ten minutes' notice."""
 
 _HOOK = "correct that, and see azure-maintenance hooks list; the watcher looks again within half a minute"
+_MEANS = {
+    "prepare": "; until then no event is approved for which it would be run",
+    "recover": "; until then no event is approved after which it would be run, and a recovery without it has failed",
+}
 _SECRET = "run role watcher again, which writes it; until then its reports wait"
 _STEP = "install what is lacking, or correct the step in drain_steps and run role watcher again"
 
@@ -49,7 +53,7 @@ def hooks(configuration: Configuration) -> List[Finding]:
     wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
     there = Hooks(configuration.hooks_folder, wishes, configuration.hook_limit)
     found = [
-        Finding(FAIL, "hooks", words, "correct its name in the settings", ("hooks", key))
+        Finding(FAIL, "hooks", words, f"put it there, or correct its name in the settings{_means(key)}", ("hooks", key))
         for key, words in there.unknown().items()
     ]
     refused: Dict[str, str] = {}
@@ -64,7 +68,9 @@ def hooks(configuration: Configuration) -> List[Finding]:
             if phase == "prepare":
                 longest = max(longest, sum(step["timeout"] for step in some.steps))
         count[phase] = len(keys)
-    found += [Finding(FAIL, "hooks", f"{key} is not run: {why}", _HOOK) for key, why in sorted(refused.items())]
+    found += [
+        Finding(FAIL, "hooks", f"{key} is not run: {why}", _HOOK + _means(key)) for key, why in sorted(refused.items())
+    ]
     for key, one in sorted(configuration.hooks.items()):
         if one.user and not _is_user(one.user):
             words = f"{key}: this machine has no user {one.user}"
@@ -74,6 +80,10 @@ def hooks(configuration: Configuration) -> List[Finding]:
         found.append(Finding(WARN, "hooks", words, "set lower limits"))
     words = ", ".join(f"{count[phase]} {phase}" for phase in PHASES)
     return found or [Finding(OK, "hooks", f"{words} in {configuration.hooks_folder}")]
+
+
+def _means(key: str) -> str:
+    return _MEANS.get(key.split(".")[0], "")
 
 
 def hook_files(configuration: Configuration) -> List[str]:

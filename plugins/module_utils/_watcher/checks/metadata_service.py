@@ -1,7 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Azure's metadata service, as the watcher will find it: whether it answers, who it says this machine is, and what time it has.
+"""Azure's metadata service, as the watcher will find it: whether it answers, who it says this machine is, what time it has, and
+who else may ask it.
 
 Private to this collection.
 
@@ -9,18 +10,32 @@ Nothing here asks for events: the first who does turns Scheduled Events on for a
 """
 
 import email.utils
-from typing import Dict, List, Mapping, Optional
+import ipaddress
+import sys
+from typing import Callable, Dict, List, Mapping, Optional
+from urllib.parse import urlsplit
 
 from ..._clock import Clock
 from ..._errors import ScheduledEventsError
 from ..._imds.client import NAME, Client
 from ..._imds.transport import Answer, Transport
 from ..settings import Configuration
+from .asking import Said
 from .finding import FAIL, OK, WARN, Finding
 
 WITHIN = 5.0
 MOST_APART = 30.0
 """Seconds that the clocks may be apart. The watcher goes by the service's own; people who compare logs don't."""
+
+ANYBODY = "nobody"
+"""A user without rights: whoever keeps this one off keeps all others off that are not named."""
+
+_CONNECTS = (
+    "import socket, sys\n"
+    "try: socket.create_connection((sys.argv[1], int(sys.argv[2])), 2)\n"
+    "except OSError: print('kept off')\n"
+    "else: print('connected')"
+)
 
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
@@ -91,6 +106,37 @@ def _time(headers: Mapping[str, str], clock: Clock) -> List[Finding]:
     return [
         Finding(WARN, "clock", words, "the watcher goes by the service's; set the machine's (timedatectl, chronyc)")
     ]
+
+
+def others(endpoint: str, ask: Callable[[List[str]], Said]) -> List[Finding]:
+    """Whether other users of the machine may use up the requests that Azure lets it send. They only connect, and ask for nothing."""
+    parts = urlsplit(endpoint)
+    host = parts.hostname or ""
+    try:
+        if not ipaddress.IPv4Address(host).is_link_local:
+            return []
+    except ValueError:
+        return []
+    program = [sys.executable, "-I", "-S", "-c", _CONNECTS, host, str(parts.port or 80)]
+    said = ask(["runuser", "-u", ANYBODY, "--", *program]).text.strip()
+    if said == "kept off":
+        return [Finding(OK, "users", f"user {ANYBODY} can't ask {host}, so others can't use up its requests")]
+    if said != "connected":
+        return []
+    words = (
+        f"any user of this machine may ask {host}: Azure answers five requests a second in all, and whoever sends so many "
+        "keeps the watcher from seeing its events"
+    )
+    rules = (
+        "nft add table inet azure_maintenance",
+        "nft 'add chain inet azure_maintenance output { type filter hook output priority 0 ; }'",
+        f"nft add rule inet azure_maintenance output ip daddr {host} meta skuid != 0 reject",
+    )
+    advice = (
+        "where users or programs here are not to be trusted with that, leave it to root (and name others that need it, such as "
+        f"programs with a managed identity; see the guide, security): {' && '.join(rules)}"
+    )
+    return [Finding(WARN, "users", words, advice)]
 
 
 def proxies(environment: Mapping[str, str], whose: str) -> List[Finding]:

@@ -15,7 +15,7 @@ from ..._imds.http_transport import HttpTransport
 from ..checks import configuration as configured
 from ..checks import guards, metadata_service, receivers, route, system
 from ..checks.asking import ask
-from ..checks.finding import FAIL, WARN, Finding
+from ..checks.finding import FAIL, OK, WARN, Finding
 from ..findings import as_json, show
 from ..post_transport import Way, reach
 from ..settings import Configuration
@@ -52,9 +52,14 @@ def look(here: Surroundings) -> List[Finding]:
     found += route.look(wanted.endpoint)
     found += metadata_service.proxies(here.environment, "this shell")
     found += metadata_service.proxies(system.environment(ask), "the service")
-    found += metadata_service.look(
+    service = metadata_service.look(
         wanted, HttpTransport(here.clock), here.clock, "root" if here.is_root else here.caller()
     )
+    found += service
+    if here.is_root and any(
+        one.what == "endpoint" and one.state == OK for one in service
+    ):  # else nobody can tell what keeps others off
+        found += metadata_service.others(wanted.endpoint, ask)
     found += system.services(ask, bool(wanted.reports))
     found += system.process(view)
     found += receivers.look(wanted, reach, Way) if configuration else []

@@ -32,20 +32,21 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
     )
     hooks = Hooks(folder, wishes_in(here), usual)
     found = hooks.found(options.phase, options.type)
+    not_run = dict(found.refused, **hooks.missing(options.phase, options.type))
     for step in found.steps:
         user = f", as {step['user']}" if step["user"] else ""
         here.say(f"{one_line(step['key'])}  (up to {step['timeout']:g} s{user})")
-    for key, why in sorted(found.refused.items()):
+    for key, why in sorted(not_run.items()):
         here.say(f"{one_line(key)}  IS NOT RUN")
         here.entry("", why)
     others = sorted(hooks.kinds())
-    if not found.steps and not found.refused:
+    if not found.steps and not not_run:
         here.tell(
             f"There is no hook in {folder}/{options.phase}.d" + (f" for {options.type}." if options.type else ".")
         )
     if others and not options.type:
         here.tell(f"Types with hooks of their own (--type): {', '.join(others)}")
-    return WRONG if found.refused else FINE
+    return WRONG if not_run else FINE
 
 
 def wishes_in(here: Surroundings) -> Dict[str, Any]:

@@ -146,6 +146,9 @@ def _events(published: Mapping[str, Any], wall: float) -> List[Entry]:
     shown = [event for event in _list(published.get("shown")) if isinstance(event, dict)]
     name, put_back = one_line(published.get("name")), _list(published.get("put_back"))
     words = [line for event in shown for line in _event(event, name, event.get("id") in put_back, wall)]
+    unreadable = len(_list(published.get("unreadable")))
+    if unreadable:
+        words.append(f"{unreadable} that CAN'T BE READ, see below")
     if not words:
         words = [f"none in the document (looked at {one_line(published['looked_at'], 30)})"]
     return [("Events" if number == 0 else "", line) for number, line in enumerate(words)]

@@ -22,7 +22,7 @@ LATER = 5  # seconds: so long after its limit Ansible would end the request, whi
 def _look(hand: AtHand, job: Any, call: Call) -> Seen:
     step, part = hand["step"], part_of(hand)
     seen = followed(hand, job, call, _request(step, part, seconds_of(hand)))
-    if not part.get("until") or "went_wrong" in seen.result or not has_ended(seen.result):
+    if hand["awaited"] or not part.get("until") or "went_wrong" in seen.result or not has_ended(seen.result):
         return seen
     return Seen(call(_question(step, part["until"])), ["until"], seen.job)
 

@@ -124,6 +124,8 @@ def _sent(url, method="GET", timeout=10000, **more):
         "Known": "",
         "IntervalMs": 0,
         "LimitMs": 0,
+        "FromMs": 0,
+        "UntilMs": 0,
     }
     return [dict(request, **more)]
 

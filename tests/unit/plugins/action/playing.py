@@ -56,7 +56,7 @@ def emulator(folder, scenario, *options):
         stdout=subprocess.DEVNULL,
     ) as process:
         try:
-            for _dummy in range(200):
+            for _dummy in range(2400):
                 if addresses.exists():
                     break
                 assert process.poll() is None, f"the emulator ended with {process.returncode}"
@@ -109,7 +109,7 @@ def playbook(folder, play, hosts, variables, **environment):
     """Run a play; returns what it printed, and the status it ended with."""
     with start(folder, play, hosts, variables, **environment) as process:
         try:
-            printed = process.communicate(timeout=300)[0]
+            printed = process.communicate(timeout=900)[0]
         except subprocess.TimeoutExpired:
             process.kill()
             raise

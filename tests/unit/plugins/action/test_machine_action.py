@@ -4,6 +4,7 @@
 """The action machine over a connection that plays a script: whatever it does, the task is ok and ends in its time."""
 
 import json
+import signal
 import sys
 import time
 import types
@@ -19,9 +20,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.action import machin
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import alarm, bounded
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
+HANGS = 300  # seconds
+
 
 def hangs(*_arguments, **_options):
-    time.sleep(300)
+    time.sleep(HANGS)
 
 
 class Played:
@@ -34,13 +37,15 @@ class Played:
         over="ssh",
         reset=lambda: None,
         close=lambda: None,
-        grace=0.2,
         interpreter=sys.executable,
         variables=None,
+        rings=False,
         **arguments,
     ):
-        monkeypatch.setattr(alarm, "GRACE", grace)
+        monkeypatch.setattr(alarm, "GRACE", 0.2)
         monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
+        if not rings:  # it would on a machine that is busy enough
+            monkeypatch.setattr(signal, "setitimer", lambda *_times: None)
         self.commands, self.resets, self.removed = [], 0, []
         task = types.SimpleNamespace(
             action="cloudops.azure_maintenance.machine",
@@ -74,9 +79,10 @@ class Played:
         self.seconds = time.monotonic() - started
 
 
-def sent_by(monkeypatch, options=None, **variables):
+def sent_by(monkeypatch, options=None, call=None, **variables):
     """What a call sent to the program."""
-    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), variables=variables, plan="found", options=options)
+    arguments = {"plan": "found", "options": options, **({"call": call} if call else {})}
+    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), variables=variables, **arguments)
     return json.loads(played.commands[0][1].rpartition(b")\n")[2])
 
 
@@ -98,6 +104,56 @@ def test_an_option_that_says_nothing_is_left_to_the_program(monkeypatch):
     }
 
 
+@pytest.mark.parametrize("ago, sent", [(5.0, "approve"), (15.0, "look")])
+def test_an_approval_of_a_run_that_was_stopped_meanwhile_is_not_sent(monkeypatch, ago, sent):
+    monkeypatch.setattr(machine, "steady", lambda: 1000.0)
+    approve = {"do": "approve", "ids": ["A"], "decided": 1000.0 - ago}
+    call = {"requests": [approve], "seconds": 0.5, "resource_name": "", "heard": HEARD}
+    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), call=call)
+    found = json.loads(played.commands[0][1].rpartition(b")\n")[2])
+    assert [request["do"] for request in found["requests"]] == [sent]
+
+
+HEARD = {"uptime": 1000.0, "boot_id": "boot-1", "at": 500.0}
+GO = {"do": "go", "to": "prepared", "events": ["E1"], "left": 60.0}
+NOT_HEARD = "nothing was heard from the machine before this call, which only looks: nothing was begun"
+
+
+def a_call(**more):
+    return {"requests": [GO, {"do": "look", "wait": 0}], "seconds": 8, **more}
+
+
+def test_a_call_says_until_which_uptime_somebody_waits_for_it(monkeypatch):
+    monkeypatch.setattr(machine, "steady", lambda: 530.0)
+    sent = sent_by(monkeypatch, call=a_call(heard=HEARD))
+    assert sent["options"]["within"] == {"uptime": 1030.0, "boot_id": "boot-1", "until": 1038.0}
+    assert sent["requests"] == [GO, {"do": "look", "wait": 0}]
+    assert "heard" not in sent["options"] and "decided" not in sent["options"]
+
+
+def test_what_is_left_is_less_by_the_time_since_the_decision(monkeypatch):
+    """Other machines of the task were called first, or the tick was to rest."""
+    sent = sent_by(monkeypatch, call=a_call(heard=HEARD, decided=machine.steady() - 40))
+    assert 15.0 < sent["requests"][0]["left"] <= 20.0 and sent["requests"][1] == {"do": "look", "wait": 0}
+
+
+def test_a_call_to_a_machine_of_which_nothing_was_heard_only_looks(monkeypatch):
+    requests = [GO, {"do": "look", "wait": 0}, {"do": "approve", "ids": ["E1"]}, {"do": "yes", "event": "E1"}]
+    assert [one["do"] for one in sent_by(monkeypatch, call=a_call(requests=requests))["requests"]] == ["look"]
+
+    def answers(_command, data, _sudoable):
+        marker = data.split(b"'azure_maintenance ")[1].split(b"'")[0]
+        content = {"answers": [{"n": 1}], "uptime": 77.0, "boot_id": "boot-2", "took": 0.1}
+        return 0, b"azure_maintenance " + marker + json.dumps(content).encode(), b""
+
+    found = Played(monkeypatch, answers, call=a_call(requests=requests)).result
+    went, look, approve, yes = found["answers"]
+    assert (went["state"], went["why"], look, yes) == ("skipped", NOT_HEARD, {"n": 1}, {"problem": NOT_HEARD})
+    assert approve["not_approved"] == [{"id": "E1", "reason": "skipped", "message": NOT_HEARD}]
+    assert found["heard"]["uptime"] == 77.0 and found["heard"]["boot_id"] == "boot-2"
+    assert 0 <= machine.steady() - found["heard"]["at"] < 60
+
+
 def test_steps_are_a_variables(monkeypatch):
     step = {"key": "command x", "do": {"argv": ["echo", "{{ no template }}"]}}
     assert sent_by(monkeypatch, found={"steps": [step]})["steps"] == [step]
@@ -105,27 +161,27 @@ def test_steps_are_a_variables(monkeypatch):
 
 
 def test_a_call_that_hangs_has_the_connection_reset_and_ansible_leave_it_alone(monkeypatch):
-    played = Played(monkeypatch, hangs)
+    played = Played(monkeypatch, hangs, rings=True)
     assert played.result["lost"].startswith("It gave no answer within 0.5 s")
-    assert played.resets == 1 and played.removed == [] and played.seconds < 10
+    assert played.resets == 1 and played.removed == [] and played.seconds < HANGS
     assert not played.result["changed"] and "failed" not in played.result and "unreachable" not in played.result
 
 
 def test_a_reset_that_hangs_or_fails_is_ended_as_well(monkeypatch):
-    played = Played(monkeypatch, hangs, reset=hangs)
-    assert played.result["lost"].startswith("It gave no answer") and played.resets == 1 and played.seconds < 10
+    played = Played(monkeypatch, hangs, reset=hangs, rings=True)
+    assert played.result["lost"].startswith("It gave no answer") and played.resets == 1 and played.seconds < HANGS
 
     def fails():
         raise AnsibleError("no")
 
-    assert Played(monkeypatch, hangs, reset=fails).result["lost"].startswith("It gave no answer")
+    assert Played(monkeypatch, hangs, reset=fails, rings=True).result["lost"].startswith("It gave no answer")
 
 
 def test_a_connection_that_hangs_when_it_is_closed_is_left(monkeypatch):
     """WinRM's closes its shell over the network, and Ansible does that after each task."""
     closed = []
-    played = Played(monkeypatch, hangs, over="local", close=lambda: closed.append(1) or hangs())
-    assert played.result["lost"].startswith("It gave no answer") and closed == [1] and played.seconds < 10
+    played = Played(monkeypatch, hangs, over="local", close=lambda: closed.append(1) or hangs(), rings=True)
+    assert played.result["lost"].startswith("It gave no answer") and closed == [1] and played.seconds < HANGS
     played.connection.close()
     assert closed == [1]
 
@@ -156,11 +212,9 @@ def test_an_answer_that_came_before_the_alarm_counts(monkeypatch):
 
     def execute(_command, in_data, _sudoable):
         marker = in_data.split(b"'azure_maintenance ")[1].split(b"'")[0]
-        started = time.monotonic()
-        while time.monotonic() < started + 0.6:
-            time.sleep(0.05)
+        signal.raise_signal(signal.SIGALRM)
         return -9, b"azure_maintenance " + marker + b'{"lost": "", "took": 0, "answers": [], "number": 3}\n', b""
 
-    played = Played(monkeypatch, execute, grace=20)
+    played = Played(monkeypatch, execute)
     assert played.result["lost"] == "" and played.result["number"] == 3 and played.resets == 1
     assert played.removed != []

@@ -38,15 +38,15 @@ def action(**arguments):
     return others.ActionModule(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
 
 
-@pytest.fixture
-def looked(monkeypatch):
+@pytest.fixture(params=[0.0])
+def looked(request, monkeypatch):
     """A look at a delegated step, with what each call was to be."""
     steps = make_plan([STEP], HOST)["steps"]
     key = steps[0]["key"]
     entry = {"key": key, "before": None, "by": "r1", "tries": 1}
     mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
     asked = {"key": key, "direction": "do", "begun": True, "left": 60.0}
-    answer = {"number": 1, "elsewhere": asked, "mark": mark}
+    answer = {"number": 1, "elsewhere": asked, "mark": mark, "ended": time.monotonic() - request.param}
     calls = []
 
     def called(self, order, task_vars, limit=20.0, secret=False):
@@ -63,6 +63,13 @@ def test_what_came_is_judged_and_the_job_returned(looked):
     pending = {"state": "pending", "note": "", "direction": "do"}
     assert result.pop("ended") <= time.monotonic()
     assert result == {"changed": True, "failed": False, "outcome": pending, "job": "j1"}
+
+
+@pytest.mark.parametrize("looked", [61.0], indirect=True)
+def test_a_step_is_not_begun_where_the_time_that_was_left_went_by_since_the_machine_answered(looked):
+    _module, result, calls = looked
+    assert calls == [] and result["outcome"]["state"] == "failed" and result["job"] is None
+    assert "the time that was left was used up before it could begin" in result["outcome"]["note"]
 
 
 def test_a_secret_step_is_secret_where_it_is_done_and_no_argument_of_the_task(looked):

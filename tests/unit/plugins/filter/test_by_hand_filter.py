@@ -9,6 +9,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_by_hand import maintenance_by_hand
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import steady
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.asked_machines import (
     answer,
     event,
@@ -26,8 +27,10 @@ def test_a_yes_from_its_beginning_to_its_end():
     shown = event("A-1", "vm1")
     found = maintenance_by_hand({"web1": asked(shown, **EXPIRED)}, "approve", event="a-1")
     assert (found["verdict"], found["host"], found["run"]) == ("approve", "web1", "r7")
-    again = maintenance_by_hand({"web1": asked(shown, **EXPIRED)}, "approve", event="a-1", before=found)
-    assert again == found
+    later = asked(shown, **EXPIRED)
+    later["answer"]["ended"] = steady()
+    again = maintenance_by_hand({"web1": later}, "approve", event="a-1", before=found)
+    assert again == dict(found, decided=again["decided"]) and again["decided"] >= later["answer"]["ended"]
     laid = maintenance_by_hand({"web1": {"answer": {"answers": [{}]}}}, "laid", before=found)
     assert laid == {"done": True, "sentence": "The yes to event A-1 is laid down on web1."}
     came = maintenance_by_hand({"web1": {}}, "approved", before=found)

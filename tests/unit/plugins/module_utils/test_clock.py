@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock, Deadline, ticks
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock, Deadline, steady, ticks
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 
 
@@ -65,3 +65,12 @@ def test_the_real_clock(monkeypatch, seconds, slept):
     clock.sleep(seconds)
     assert calls == slept
     assert (clock.now(), clock.wall()) == (12.0, 34.0)
+
+
+def test_the_steady_clock_goes_on_while_the_system_sleeps(monkeypatch):
+    monkeypatch.setattr(time, "CLOCK_BOOTTIME", "boot", raising=False)
+    monkeypatch.setattr(time, "clock_gettime", {"boot": 12.5}.__getitem__, raising=False)
+    assert steady() == 12.5
+    monkeypatch.delattr(time, "CLOCK_BOOTTIME")
+    monkeypatch.setattr(time, "monotonic", lambda: 7.0)
+    assert steady() == 7.0, "where there is no such clock"

@@ -24,7 +24,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.loopback import request_of
 
 DOCUMENT = b'{"DocumentIncarnation": 2, "Events": []}'
-TIMEOUT = 0.6  # seconds for one exchange, in these tests
+TIMEOUT = 0.6  # seconds for one exchange, in these tests, where its end is what they are about
+LONG = 60  # and where it is not
 
 
 def answered(status, body=b"", **headers):
@@ -53,7 +54,8 @@ def head(status, length, more=b""):
 
 
 def hangs(connection):
-    time.sleep(3 * TIMEOUT)
+    connection.settimeout(2 * LONG)
+    connection.recv(1)  # until the other side hangs up
 
 
 def resets(connection):
@@ -68,7 +70,7 @@ def resets_in_the_body(connection):
 
 def trickles(connection):
     connection.sendall(head(b"200 OK", 100))
-    for _dummy in range(100):
+    for _dummy in range(1000):
         connection.sendall(b" ")
         time.sleep(TIMEOUT / 5)
 

@@ -30,6 +30,7 @@ machine.program = stand_in
 
 class ActionModule(machine.ActionModule):
     def run(self, tmp=None, task_vars=None):
+        os.environ["CALLS_WORKER"] = str(os.getpid())
         found = super().run(tmp, task_vars)
         pathlib.Path(os.environ["CALLS_FOLDER"], task_vars["inventory_hostname"] + ".json").write_text(
             json.dumps(found, default=str)

@@ -73,17 +73,27 @@ def test_the_actions_stand_in_the_order_of_their_strictness():
 
 def test_a_type_that_nobody_knows_is_warned_of_and_no_error():
     rules = [
-        {"name": "Restart", "when": {"types": ["Freeze", "Rebot", "Supernova"]}, "do": "notify"},
+        {"name": "Restart", "when": {"types": ["Freeze", "Hibernate", "Supernova"]}, "do": "notify"},
         {"when": {"types": [" freeze "]}, "do": "notify"},
         {"do": "ignore"},
     ]
     policy.parse_policy(rules)
     known = "so the rule matches only if Azure brings one. The known types are Freeze, Reboot, Redeploy, Preempt,"
     assert [warning[: warning.index(" Terminate")] for warning in policy.policy_warnings(rules)] == [
-        f"Rule 1 of the policy ('Restart'): no type 'Rebot' is known (did you mean 'Reboot'?), {known}",
+        f"Rule 1 of the policy ('Restart'): no type 'Hibernate' is known (did you mean 'Terminate'?), {known}",
         f"Rule 1 of the policy ('Restart'): no type 'Supernova' is known, {known}",
     ]
     assert policy.policy_warnings(policy.DEFAULT_POLICY) == []
+
+
+@pytest.mark.parametrize(
+    "word, meant", [("Rebot", "Reboot"), ("redeployed", "Redeploy"), (" freez", "Freeze"), ("Pre-empt", "Preempt")]
+)
+def test_a_type_that_is_misspelt_is_an_error(word, meant):
+    with pytest.raises(
+        policy.PolicyError, match=rf"no type .* is known \(did you mean '{meant}'\?\)\. The known types are Freeze"
+    ):
+        policy.parse_policy([{"when": {"types": ["Freeze", word]}, "do": "approve"}, {"do": "notify"}])
 
 
 def test_a_condition_named_by_a_number():

@@ -10,6 +10,9 @@ import struct
 import threading
 import time
 
+LONG = 60
+"""Seconds in which anything here has happened."""
+
 
 class Server:
     """A listener on loopback that plays one function per connection, and counts connections."""
@@ -22,6 +25,7 @@ class Server:
         self.connections = 0
         self.closed = threading.Semaphore(0)  # once for each connection that was played to its end
         self.stop = threading.Event()
+        self._open = None
         self.threads = [threading.Thread(target=self._serve, args=(plays,), daemon=True)]
 
     def _serve(self, plays):
@@ -29,7 +33,8 @@ class Server:
             with contextlib.suppress(OSError):
                 connection = self.listener.accept()[0]
                 self.connections += 1
-                connection.settimeout(5)
+                self._open = connection
+                connection.settimeout(LONG)
                 with contextlib.closing(connection), contextlib.suppress(OSError):
                     play(self, connection)
             self.closed.release()
@@ -45,8 +50,11 @@ class Server:
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+        # and a play whose bytes, or whose silence, nobody reads any more
+        with contextlib.suppress(AttributeError, OSError):
+            self._open.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
-            thread.join(5)
+            thread.join(LONG)
 
 
 def request_of(connection):
@@ -88,7 +96,7 @@ def stalls(start):
     def play(server, connection):
         request_of(connection)
         connection.sendall(start)
-        server.stop.wait(5)
+        server.stop.wait(LONG)
 
     return play
 

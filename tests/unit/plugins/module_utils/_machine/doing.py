@@ -7,14 +7,16 @@ import json
 import os
 import time
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import PENDING, Piece
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.types import make_hands
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import RUNNING, Jobs
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 
-LONG = 20
-"""Seconds in which anything here has happened."""
+LONG = 120
+"""Seconds in which anything here has happened, also on a machine that is very busy."""
 
 
 def until(condition, what="it"):
@@ -44,8 +46,8 @@ def content(path):
         return ""
 
 
-def jobs_in(folder, boot_id="this boot"):
-    return Jobs(os.path.join(str(folder), "jobs"), boot_id, grace=0.5)
+def jobs_in(folder, boot_id="this boot", grace=0.5):
+    return Jobs(os.path.join(str(folder), "jobs"), boot_id, grace=grace)
 
 
 def ended(jobs, name):
@@ -65,6 +67,40 @@ def shell(script, *arguments):
 def started(tmp_path, name="job"):
     with open(str(tmp_path / "jobs" / name / "started"), encoding="ascii") as file:
         return json.load(file)
+
+
+class LimitClock(Clock):
+    """A keeper's clock: the limit of its job, LONG seconds, has come when a file is there, and not before.
+
+    The keeper sees that when its job writes something.
+    """
+
+    def __init__(self, path):
+        self._path = str(path)
+
+    def now(self):
+        return super().now() + LONG * os.path.exists(self._path)
+
+
+class StandingClock(Clock):
+    """A keeper's clock on which no job is ever at its limit."""
+
+    def now(self):
+        return 5000.0
+
+
+class JobClock(ScriptedClock):
+    """The clock of a job's work, which runs in a process of its own: time passes while it rests, and each rest is a line."""
+
+    def __init__(self, path):
+        super().__init__()
+        self._path = str(path)
+
+    def sleep(self, seconds):
+        super().sleep(seconds)
+        with open(self._path, "a", encoding="ascii") as file:
+            file.write(f"{seconds:g}\n")
+        time.sleep(0.01)
 
 
 class Doing:

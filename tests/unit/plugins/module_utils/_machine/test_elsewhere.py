@@ -36,11 +36,11 @@ def test_cases_before_that_others_must_learn_are_asked_for_before_anything_is_be
 
 def test_it_is_handed_out_once_it_is_marked_as_begun(machine):
     answer = machine.call({"do": "go", "to": "prepared", "left": 50.0, "before": {SERVICE: {"ran": True}}})
-    assert answer["elsewhere"] == {"key": SERVICE, "direction": "do", "begun": True, "left": 50.0}
+    assert answer["elsewhere"] == {"key": SERVICE, "direction": "do", "begun": True, "still": False, "left": 50.0}
     assert machine.states() == {"first": "done", "remote": "begun", "tasks.yml": "waiting", "last": "waiting"}
     machine.clock.sleep(4)
     answer = machine.go()
-    assert answer["elsewhere"] == {"key": SERVICE, "direction": "do", "begun": False, "left": 46.0}
+    assert answer["elsewhere"] == {"key": SERVICE, "direction": "do", "begun": False, "still": False, "left": 46.0}
     assert answer["state"] == "preparing"
 
 
@@ -81,7 +81,7 @@ def test_pending_is_asked_about_until_its_limit(machine):
 @pytest.mark.parametrize("to, words", [("prepared", "preparing"), ("recovered", "recovering")])
 def test_a_start_of_the_machine_takes_no_time_from_what_others_do(machine, to, words):
     machine.go(before={SERVICE: {"ran": True}})
-    machine.go(to)
+    machine.go(to, outcomes={SERVICE: {"state": "done"}} if to == "recovered" else {})
     machine.boot_id = "boot-2"
     answer = machine.go(to, outcomes={SERVICE: {"state": "pending"}})
     limit = 60.0 if to == "prepared" else 40.0
@@ -101,13 +101,33 @@ def test_a_failure_elsewhere_fails_the_preparation(machine):
 def test_the_way_back_hands_out_the_inverse_and_takes_no_old_outcome_for_it(machine):
     machine.go(before={SERVICE: {"ran": True}})
     answer = machine.go("recovered", outcomes={SERVICE: {"state": "done"}})  # of the way there
-    assert answer["elsewhere"] == {"key": SERVICE, "direction": "undo", "begun": True, "left": 40.0}
+    assert answer["elsewhere"] == {"key": SERVICE, "direction": "undo", "begun": True, "still": False, "left": 40.0}
     assert machine.states()["remote"] == "taking_back"
     late = machine.go("recovered", outcomes={SERVICE: {"state": "done", "direction": "do"}})
     assert late["elsewhere"]["begun"] is False
     answer = machine.go("recovered", outcomes={SERVICE: {"state": "done", "direction": "undo"}})
     assert answer["state"] == "recovered"
     assert machine.world.journal == [("do", "first"), ("undo", "first")]
+
+
+@pytest.mark.parametrize("state", ["done", "failed"])
+def test_what_others_are_doing_is_undone_when_it_has_ended(machine, state):
+    machine.go(before={SERVICE: {"ran": True}})
+    answer = machine.go("recovered", outcomes={SERVICE: {"state": "pending", "direction": "do"}})
+    assert (answer["state"], machine.states()["remote"]) == ("recovering", "begun")
+    assert answer["elsewhere"] == {"key": SERVICE, "direction": "do", "begun": False, "still": False, "left": 60.0}
+    answer = machine.go("recovered", outcomes={SERVICE: {"state": state, "direction": "do"}})
+    assert answer["elsewhere"] == {"key": SERVICE, "direction": "undo", "begun": True, "still": False, "left": 40.0}
+
+
+def test_what_others_are_doing_is_undone_when_its_limit_has_long_passed(machine):
+    machine.go(before={SERVICE: {"ran": True}})
+    pending = {SERVICE: {"state": "pending", "direction": "do"}}
+    machine.go("recovered", outcomes=pending)
+    machine.clock.sleep(89)
+    assert machine.go("recovered", outcomes=pending)["elsewhere"]["direction"] == "do"
+    machine.clock.sleep(2)
+    assert machine.go("recovered", outcomes=pending)["elsewhere"]["direction"] == "undo"
 
 
 def test_outcomes_of_what_is_not_under_way_change_nothing(machine):

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What was cut off can't act later: real processes, of which one is held up at each place where it could."""
 
+import contextlib
 import os
 import signal
 
@@ -112,6 +113,27 @@ def test_of_two_calls_that_go_on_each_step_is_begun_by_one(tmp_path, held_up, pl
     assert later.mark()["number"] == 11
 
 
+def test_what_an_earlier_call_writes_while_the_lock_is_waited_for_is_not_lost(tmp_path):
+    machine = Machine(tmp_path, step("one", elsewhere=True), step("two"))
+    machine.go()  # step one is begun
+    machine.number = 9
+    reading, opens = machine.store.read, []
+
+    def read():
+        """What is read first is older than what the one under the lock writes."""
+        found = reading()
+        if not opens:
+            opens.append(found)
+            steps = [dict(entry, state="begun") for entry in found["steps"]]
+            machine.store.replace(dict(found, steps=steps), "run-1", found["number"])
+        return found
+
+    machine.store.read = read
+    outcome = {"command one": {"state": "done", "note": "", "direction": "do"}}
+    machine.go("recovered", outcomes=outcome)
+    assert machine.world.journal == [("stop", "two"), ("undo", "two")]
+
+
 def test_of_two_that_take_the_machine_the_second_is_refused(tmp_path, held_up):
     early = held_up(a_machine(tmp_path), 1, GO)
     assert early.is_held, "there is no such place"
@@ -177,6 +199,69 @@ def _taken(machine):
         machine.store.replace(dict(mark, number=20), "run-1", 8)
 
 
+@pytest.mark.parametrize(
+    "kind, phase, events, may",
+    [
+        ("watcher", "prepared", ["E0", "e1"], True),
+        ("watcher", "preparing", ["E1"], False),
+        ("watcher", "prepared", ["E0"], False),
+        ("run", "prepared", ["E1"], False),
+    ],
+)
+def test_what_its_own_watcher_has_prepared_may_be_approved_there(tmp_path, kind, phase, events, may):
+    machine = a_machine(tmp_path)
+    machine.go()
+    mark = machine.mark()
+    held = dict(mark, holder=dict(mark["holder"], kind=kind, run="watcher"), phase=phase, events=events)
+    machine.store.replace(held, "run-1", mark["number"])
+    if may:
+        started = look(200, document(2, event("E1", "Started")))
+        machine.transport.expect(look(200, document(1, event("E1"))), own_name(), sent("E1"), started, own_name())
+    else:
+        machine.transport.expect(look(200, document(1, event("E1"))), own_name())
+    request = {
+        "do": "approve",
+        "ids": ["E1"],
+        "own": ["E1"],
+        "prepared": ["web1"],
+        "allow_unknown": [],
+        "by_watcher": True,
+    }
+    answer = machine.call(request)["answers"][0]
+    assert answer["approved"] == (["E1"] if may else [])
+    assert [one["reason"] for one in answer["not_approved"]] == ([] if may else ["fenced"])
+    assert machine.mark() == held, "it stays the watcher's"
+    machine.transport.finish()
+
+
+def test_what_its_watcher_takes_back_before_the_approval_is_sent_is_not_approved(tmp_path):
+    machine = a_machine(tmp_path)
+    machine.go()
+    mark = machine.mark()
+    held = dict(mark, holder=dict(mark["holder"], kind="watcher", run="watcher"), phase="prepared", events=["E1"])
+    machine.store.replace(held, "run-1", mark["number"])
+    original = machine.transport.get
+
+    def get(*args):
+        if machine.mark()["phase"] == "prepared":
+            machine.store.replace(dict(held, phase="recovering"), "watcher", held["number"])
+        return original(*args)
+
+    machine.transport.get = get
+    machine.transport.expect(*[look(200, document(1, event("E1"))), own_name()] * 2)
+    request = {
+        "do": "approve",
+        "ids": ["E1"],
+        "own": ["E1"],
+        "prepared": ["web1"],
+        "allow_unknown": [],
+        "by_watcher": True,
+    }
+    answer = machine.call(request)["answers"][0]
+    assert (answer["approved"], answer["not_approved"][0]["reason"]) == ([], "fenced")
+    machine.transport.finish()
+
+
 def test_whoever_bears_no_mark_may_approve(tmp_path):
     """A machine that only watches the event, and is not affected."""
     machine = a_machine(tmp_path)
@@ -187,3 +272,117 @@ def test_whoever_bears_no_mark_may_approve(tmp_path):
     assert answer["not_approved"] == []
     assert answer["look"]["events"][0]["status"] == "Started"
     machine.transport.finish()
+
+
+# ---- calls for which nobody waits any more ----
+
+APPROVE = {"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []}
+
+
+def sent_before(machine, seconds, boot_id="boot-1"):
+    """The option of a call that was sent so many seconds ago, and is waited for for 10 s."""
+    uptime = machine.moment().uptime - seconds
+    return {"within": {"uptime": uptime, "boot_id": boot_id, "until": uptime + 10.0}}
+
+
+def test_a_call_that_comes_too_late_makes_no_mark_and_begins_nothing(tmp_path):
+    machine = a_machine(tmp_path)
+    answer = machine.call(GO, {"do": "yes", "event": "E1", "by": "me"}, **sent_before(machine, 62.0))
+    went, yes = answer["answers"]
+    assert went["state"] == "skipped"
+    assert went["why"] == (
+        "This call comes too late: nobody has waited for it since 10 s after it was sent, and that was 62 s ago. "
+        "Nothing was begun."
+    )
+    assert yes["problem"] == went["why"] and answer["yes"] == []
+    assert machine.mark() is None and machine.world.journal == []
+    assert machine.go(options=sent_before(machine, 9.0))["state"] == "prepared"
+
+
+def test_a_call_from_before_the_machine_was_started_anew_comes_too_late_whatever_its_uptime_says(tmp_path):
+    machine = a_machine(tmp_path)
+    went = machine.go(options=sent_before(machine, 1.0, boot_id="boot-0"))
+    assert (went["state"], machine.mark()) == ("skipped", None)
+    assert went["why"] == "This call was sent before the machine was started anew. Nothing was begun."
+
+
+def test_an_approval_that_comes_too_late_is_not_sent_though_no_mark_is_there(tmp_path):
+    machine = a_machine(tmp_path)
+    shows = (look(200, document(1, event("E1"))), own_name())
+    machine.transport.expect(*shows)
+    answer = machine.call(APPROVE, **sent_before(machine, 133.0))["answers"][0]
+    assert answer["approved"] == [] and "comes too late" in answer["not_approved"][0]["message"]
+
+    asking = machine.transport.get  # and one that hangs between its look and the POST
+    machine.transport.get = lambda *args: (asking(*args), setattr(machine.clock, "elapsed", machine.clock.elapsed + 4))[
+        0
+    ]
+    machine.transport.expect(*shows, *shows)
+    answer = machine.call(APPROVE, seconds=30, **sent_before(machine, 5.0))["answers"][0]
+    assert answer["approved"] == [] and "comes too late" in answer["not_approved"][0]["message"]
+    machine.transport.finish()
+
+
+def test_who_bears_no_mark_does_not_approve_once_somebody_else_has_marked_the_machine(tmp_path):
+    machine = a_machine(tmp_path)
+    machine.transport.expect(look(200, document(1, event("E1"))), own_name())
+    asking = machine.transport.get
+
+    def get(*args):
+        machine.transport.get = asking
+        later_calls(tmp_path).call(GO, **another_run())
+        return asking(*args)
+
+    machine.transport.get = get
+    machine.transport.expect(look(200, document(1, event("E1"))), own_name())
+    answer = machine.call(APPROVE)["answers"][0]
+    assert answer["approved"] == [] and "run-2" in answer["not_approved"][0]["message"]
+
+
+@pytest.mark.parametrize("hangs", [1, 2, 3, 4])
+def test_a_call_that_hangs_in_the_lock_begins_nothing_once_it_is_too_late(tmp_path, hangs):
+    machine = Machine(tmp_path, step("one"))
+    locking, times = machine.store._locked, []
+
+    @contextlib.contextmanager
+    def locked():
+        with locking():
+            times.append(1)
+            machine.clock.elapsed += 60.0 * (len(times) == hangs)
+            yield
+
+    machine.store._locked = locked
+    went = machine.go(options=sent_before(machine, 1.0))
+    assert machine.world.journal == []
+    assert went["state"] == ("preparing" if hangs == 3 else "skipped")
+    assert hangs < 3 or machine.states() == {"one": "waiting"}, "the first two times are before there is a mark"
+
+
+def test_a_call_that_comes_too_late_renews_no_mark(tmp_path):
+    machine = a_machine(tmp_path)
+    machine.go()
+    machine.transport.expect(look(200, document(1)), own_name())
+    answer = machine.call({"do": "look", "wait": 0, "since": None}, **sent_before(machine, 11.0))
+    assert answer["answers"][0]["incarnation"] == 1 and answer["mark"]["number"] == 1
+
+
+def test_what_is_left_is_less_by_the_age_of_the_call(tmp_path):
+    machine = Machine(tmp_path, step("one"))
+    machine.go(left=30.0, options=sent_before(machine, 8.0))
+    assert machine.world.limit == 22.0
+    other = Machine(tmp_path / "other", step("one"))
+    assert other.go(left=7.0, options=sent_before(other, 8.0))["state"] == "failed"
+    assert other.world.journal == [] and other.mark() is None
+
+
+def test_a_step_of_others_is_handed_out_with_what_is_left_of_its_time_and_whether_anything_new_may_begin(tmp_path):
+    machine = Machine(tmp_path, step("one", elsewhere=True))
+    went = machine.go(left=30.0, options=sent_before(machine, 8.0))
+    assert went["elsewhere"] == {
+        "key": "command one",
+        "direction": "do",
+        "begun": True,
+        "still": False,
+        "left": 22.0,
+    }
+    assert machine.go(left=20.0, still=True)["elsewhere"]["still"]

@@ -12,20 +12,24 @@ import tempfile
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_hand
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_hand, keeper
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
     ABSENT,
     AGAIN,
     DONE,
     FAILED,
     PENDING,
+    REFUSED,
     Progress,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands import hook
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import RUNNING, Seen
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import NotWritten
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import Machine
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
+    LONG,
+    LimitClock,
     content,
     ended,
     is_gone,
@@ -152,12 +156,17 @@ def test_one_that_is_no_program_at_all(tmp_path):
     assert found.did() == Progress(FAILED, f"{found.path}: Exec format error")
 
 
-def test_one_that_hangs_and_one_that_ignores_the_request_to_end(tmp_path):
-    for name, text in (("hangs", "sleep 60"), ("deaf", "trap '' TERM; echo $$ > LOG; while :; do sleep 1; done")):
+def test_one_that_hangs_and_one_that_ignores_the_request_to_end(tmp_path, monkeypatch):
+    def did(name, text, limit):
         (tmp_path / name).mkdir()
         found = a_hook(tmp_path / name, text)
-        found.step["timeout"] = 0.5
-        assert found.did(limit=0.5) == Progress(FAILED, "it did not end within its 0.5 s")
+        found.step["timeout"] = limit
+        return found.did(limit=limit)
+
+    assert did("hangs", "sleep 60", 0.5) == Progress(FAILED, "it did not end within its 0.5 s")
+    monkeypatch.setattr(keeper, "Clock", lambda: LimitClock(tmp_path / "deaf" / "log"))
+    deaf = "trap '' TERM; echo $$ > LOG; echo; while :; do sleep 1; done"
+    assert did("deaf", deaf, LONG) == Progress(FAILED, f"it did not end within its {LONG} s")
     assert is_gone(pid_in(tmp_path / "deaf" / "log"))
 
 
@@ -226,6 +235,16 @@ def asking(tmp_path, phase="prepare"):
 
 def at(found, clock, limit=300.0):
     return found.piece(limit)._replace(elapsed=clock.elapsed)
+
+
+def test_one_that_asks_for_another_try_while_it_is_looked_at_has_not_failed(tmp_path, monkeypatch):
+    found = a_hook(tmp_path, "exit 75")
+    found.begin()
+    ended(found.jobs, "job")
+    over = found.jobs.look
+    looks = [Seen(RUNNING, {}), over("job-2")]
+    monkeypatch.setattr(found.jobs, "look", lambda name: looks.pop(0) if looks else over(name))
+    assert found.check().state == PENDING
 
 
 WORDS = "it asked for another try (exit code 75: not yet)"
@@ -342,7 +361,7 @@ def test_one_that_is_not_executable(tmp_path):
     found = a_hook(tmp_path, "touch LOG")
     found.path.chmod(0o644)
     words = f"{found.path} is not executable: chmod +x {found.path}"
-    assert found.begin() == Progress(FAILED, f"it was not run: {words}")
+    assert found.begin() == Progress(REFUSED, f"it was not run: {words}")
     assert found.hand.lacks(found.step) == words
     assert found.jobs.look("job").state == "absent"
 
@@ -353,8 +372,24 @@ def test_one_that_others_can_write(tmp_path):
     assert found.hand.lacks(found.step) == ""
     found.path.chmod(0o777)
     progress = found.begin()
-    assert progress.state == FAILED and "can be written by others than root (mode 0777)" in progress.note
+    assert progress.state == REFUSED and "can be written by others than root (mode 0777)" in progress.note
     assert not (tmp_path / "log").exists()
+
+
+def test_one_that_is_missing_is_not_run_whatever_its_path_leads_to(tmp_path):
+    found = a_hook(tmp_path, "touch LOG")
+    found.step["refused"] = "there is no such file"
+    assert found.begin() == Progress(REFUSED, "it was not run: there is no such file")
+    assert not (tmp_path / "log").exists()
+
+
+@pytest.mark.usefixtures("quick")
+def test_one_that_asked_for_another_try_and_is_refused_then_has_failed(tmp_path):
+    found = a_hook(tmp_path, "exit 75")
+    progress = found.did()
+    assert progress.state == AGAIN, progress.note
+    found.path.chmod(0o644)
+    assert found.begin().state == FAILED
 
 
 def test_one_whose_files_can_not_be_written(tmp_path):

@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import keeper
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
     DONE,
     FAILED,
@@ -16,7 +17,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands import service
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
+    LONG,
     Doing,
+    LimitClock,
     content,
     until,
 )
@@ -34,7 +37,7 @@ show)
     exit 0;;
 esac
 [ -e "units/$3" ] || { echo "Failed to $1 $3.service: Unit $3.service not loaded." >&2; exit 5; }
-[ "$3" = slow ] && sleep 60
+[ "$3" = slow ] && { until [ -e go ]; do sleep 0.05; done; echo; sleep 60; }
 [ "$3" = stuck ] && { echo "Job for $3.service failed." >&2; echo 'See "journalctl -xe" for details.' >&2; exit 1; }
 [ "$1" = stop ] && echo inactive > "units/$3" || echo active > "units/$3"
 """
@@ -95,12 +98,15 @@ def test_a_failure_has_the_words_of_systemctl(units, doing):
     assert doing.did(service="stuck") == Progress(FAILED, words)
 
 
-def test_one_that_takes_its_time_holds_up_nobody_and_has_its_limit(units, doing):
+def test_one_that_takes_its_time_holds_up_nobody_and_has_its_limit(units, doing, monkeypatch):
+    monkeypatch.setattr(keeper, "Clock", lambda: LimitClock(units.parent / "go"))
     (units / "slow").write_text("active")
-    piece = doing.piece(doing.step(service="slow"), limit=0.7)
+    piece = doing.piece(dict(doing.step(service="slow"), timeout=2.0 * LONG))
     assert doing.hand.begin(piece) == Progress(PENDING)
     until(lambda: content(units.parent / "log"))
-    assert doing.end_of(piece) == Progress(FAILED, "it did not end within the 0.7 s that were left for it")
+    assert doing.hand.check(piece) == Progress(PENDING)
+    (units.parent / "go").touch()
+    assert doing.end_of(piece) == Progress(FAILED, f"it did not end within the {LONG} s that were left for it")
 
 
 def test_systemctl_that_can_not_say(units, doing, monkeypatch):

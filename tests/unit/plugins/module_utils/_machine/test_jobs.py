@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import jobs as job_module
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import keeper as keeper_module
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_failed import JobFailed
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import (
     ABSENT,
@@ -23,6 +24,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.keeper import MOST
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
+    LONG,
+    LimitClock,
     content,
     ended,
     is_gone,
@@ -32,7 +35,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     until,
 )
 
-LIMIT = 20
+LIMIT = LONG
 
 
 @pytest.fixture
@@ -156,44 +159,52 @@ def test_one_that_is_slow_to_begin_is_not_given_up(jobs, tmp_path, monkeypatch):
 # Its limit
 
 
-def test_at_the_limit_the_whole_group_is_ended(jobs, tmp_path):
+@pytest.fixture
+def at_limit(tmp_path, monkeypatch):
+    """What a job runs in a shell to be at its limit: once it is ready for that, on a machine of any speed."""
+    monkeypatch.setattr(keeper_module, "Clock", lambda: LimitClock(tmp_path / "at limit"))
+    return f"touch '{tmp_path}/at limit'; echo"
+
+
+def test_at_the_limit_the_whole_group_is_ended(jobs, tmp_path, at_limit):
     log = tmp_path / "log"
-    script = "sleep 60 & echo $! >> $1; (trap '' TERM; echo $(exec sh -c 'echo $PPID') >> $1; sleep 60) & wait"
-    result = ran(jobs, shell(script, log), limit=1)
+    script = "sleep 1000 & echo $! >> $1; (trap '' TERM; echo $(exec sh -c 'echo $PPID') >> $1; %s; sleep 1000) & wait"
+    result = ran(jobs, shell(script % at_limit, log))
     assert result["timed_out"] and not result["stopped"]
-    assert 1 <= result["seconds"] < 1 + 0.5 + 1 + 5  # the limit, the grace, a last second, and a slow machine
+    assert LIMIT <= result["seconds"] < LIMIT + 500, "the limit, the grace, a last second, and a slow machine"
     pids = [int(pid) for pid in content(log).split()]
     assert len(pids) == 2
     until(lambda: all(is_gone(pid) for pid in pids), "the end of the group")
 
 
-def test_one_that_does_not_listen_is_killed(jobs):
-    result = ran(jobs, shell("trap '' TERM; while :; do sleep 1; done"), limit=0.5)
+def test_one_that_does_not_listen_is_killed(jobs, at_limit):
+    result = ran(jobs, shell(f"trap '' TERM; {at_limit}; while :; do sleep 1; done"))
     assert (result["timed_out"], result["rc"]) == (True, -signal.SIGKILL)
 
 
-def test_one_that_listens_may_tidy_up(jobs):
-    result = ran(jobs, shell("trap 'echo tidy; exit 7' TERM; sleep 60 & wait"), limit=0.5)
-    assert (result["timed_out"], result["rc"], result["stdout"]) == (True, 7, "tidy\n")
+def test_one_that_listens_may_tidy_up(tmp_path, at_limit):
+    script = f"trap 'echo tidy; exit 7' TERM; {at_limit}; while :; do sleep 0.05; done"
+    result = ran(jobs_in(tmp_path, grace=LONG), shell(script))
+    assert (result["timed_out"], result["rc"], result["stdout"]) == (True, 7, "\ntidy\n")
 
 
-def test_so_may_the_others_of_its_group(tmp_path):
-    script = "(trap 'sleep 0.2; echo tidy; exit' TERM; sleep 60 & wait) & exec sleep 60"
-    result = ran(Jobs(str(tmp_path / "jobs"), "this boot", grace=10), shell(script), limit=0.5)
-    assert (result["rc"], result["stdout"]) == (-signal.SIGTERM, "tidy\n")
-    assert result["seconds"] < 8, "and nobody waits longer for them"
+def test_so_may_the_others_of_its_group(tmp_path, at_limit):
+    script = f"(trap 'sleep 0.2; echo tidy; exit' TERM; {at_limit}; while :; do sleep 0.05; done) & exec sleep 1000"
+    result = ran(jobs_in(tmp_path, grace=500), shell(script))
+    assert (result["rc"], result["stdout"]) == (-signal.SIGTERM, "\ntidy\n")
+    assert result["seconds"] < LIMIT + 500, "and nobody waits longer for them"
 
 
 def test_one_that_never_stops_writing_has_its_limit_too(jobs):
     result = ran(jobs, shell("yes"), limit=0.5)
-    assert result["timed_out"] and result["seconds"] < 10
+    assert result["timed_out"] and result["seconds"] < LONG
 
 
 def test_what_a_program_leaves_running_is_let_be(jobs, tmp_path):
-    result = ran(jobs, shell("sleep 60 & echo $! > $1", tmp_path / "log"), limit=10)
+    result = ran(jobs, shell("sleep 1000 & echo $! > $1", tmp_path / "log"), limit=500)
     pid = int(content(tmp_path / "log"))
     try:
-        assert result["rc"] == 0 and result["seconds"] < 10
+        assert result["rc"] == 0 and result["seconds"] < 500
         assert not is_gone(pid)
     finally:
         os.kill(pid, signal.SIGKILL)
@@ -245,7 +256,9 @@ BEGINNER = """
 import sys, time
 sys.path[:0] = {path!r}
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import jobs_in
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import jobs
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
+jobs.LONGEST_BEGINNING = 60
 script = "ps -o tty= -p $$ > $1/tty; while [ ! -e $1/go ]; do sleep 0.05; done; echo went > $1/log"
 jobs_in(sys.argv[1]).begin("job", lambda: become(["sh", "-c", script, "sh", sys.argv[1]]), 60)
 print("begun", flush=True)

@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files, process
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import CUT_OFF, OVER, RUNNING
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
+    LONG,
     content,
     ended,
     is_gone,
@@ -25,7 +26,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     until,
 )
 
-LIMIT = 20
+LIMIT = LONG
 
 
 @pytest.fixture

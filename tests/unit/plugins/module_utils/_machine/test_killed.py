@@ -17,6 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     SharedWorld,
     step,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import LONG, until
 
 PLACES_THERE, PLACES_BACK = 33, 36  # where a call can be killed that goes the whole way
 
@@ -152,21 +153,17 @@ def test_the_real_program_is_killed_with_its_jobs_under_way(tmp_path, delay):
             process.stdout.close()
             process.wait()
             return None
-        output = process.communicate(said, timeout=60)[0].decode("ascii")
+        output = process.communicate(said, timeout=LONG)[0].decode("ascii")
         (line,) = [line for line in output.splitlines() if line.startswith("answer:")]
         return json.loads(line[len("answer:") :])["answers"][0]["state"]
 
     def ends(request, state):
-        for _count in range(50):
-            found = call(request)
-            if found == state:
-                return True
-        return False
+        until(lambda: call(request) == state, state)
 
     call(GO, kill_after=delay)
-    assert ends(GO, "prepared")
+    ends(GO, "prepared")
     call(BACK, kill_after=delay)
-    assert ends(BACK, "recovered")
+    ends(BACK, "recovered")
     assert journal.read_text(encoding="ascii").splitlines() == [
         "do one",
         "do two",

@@ -203,3 +203,37 @@ def test_a_look_goes_on_where_the_mark_cant_be_renewed(machine, monkeypatch):
     (answer,) = machine.call({"do": "look", "wait": 0})["answers"]
     assert answer["incarnation"] == 1
     assert any("could not be renewed" in warning for warning in answer["warnings"])
+
+
+@pytest.mark.parametrize("why", ["brought back", "started anew", "another event"])
+def test_nothing_is_sent_by_a_machine_that_is_not_prepared_itself_any_more(machine, why):
+    machine.go()
+    assert machine.mark()["phase"] == "prepared"
+    approve = {"do": "approve", "ids": ["E1"], "own": ["E1"], "prepared": ["web1"], "allow_unknown": []}
+    looked = look(200, document(1, event("E1"))), own_name()
+    machine.transport.expect(*looked, sent("E1"), *looked)
+    assert machine.call(approve)["answers"][0]["approved"] == ["E1"]
+    if why == "brought back":
+        machine.go("recovered")
+    elif why == "started anew":
+        machine.boot_id = "boot-2"
+    else:
+        approve["own"] = ["E2"]
+    machine.transport.expect(*looked)
+    (answer,) = machine.call(approve)["answers"]
+    assert answer["approved"] == [] and answer["not_approved"][0]["reason"] == "fenced"
+    assert "not prepared for it any more" in answer["not_approved"][0]["message"]
+
+
+def test_after_a_wait_the_mark_is_as_it_is_then(machine):
+    """A person brings the machine back while a run waits for a change."""
+    machine.go()
+
+    def brought_back(seconds):
+        machine.store.take_off()
+        machine.clock.elapsed += seconds
+
+    machine.clock.sleep = brought_back
+    unchanged = look(200, document(1, event("E1")))
+    machine.transport.expect(unchanged, own_name(), unchanged)
+    assert machine.call({"do": "look", "wait": 1, "since": 1})["mark"] is None

@@ -417,3 +417,36 @@ def test_an_unreadable_mark_is_somebodys(machine):
     assert "can't be understood" in answer["mark"]["unreadable"]
     assert (machine.folder / "mark.json").read_text(encoding="utf-8") == "{"
     assert machine.world.journal == []
+
+
+@pytest.mark.parametrize("left, waits", [(600.0, True), (61.0, False)])
+def test_what_a_start_has_taken_back_is_done_again_when_the_start_is_over(tmp_path, left, waits):
+    """What it is still starting would only be stopped to be started by it; unless no time is left to wait for that."""
+    machine = Machine(tmp_path, step("one"))
+    assert machine.go()["state"] == "prepared"
+    machine.boot_id = "boot-2"
+    parts, started = machine.parts(), []
+    machine.parts = lambda: parts._replace(has_started=lambda: bool(started))
+    assert machine.go(again=True, left=left)["state"] == ("preparing" if waits else "prepared")
+    assert (machine.mark().get("again") is None) == waits
+    started.append("now")
+    assert machine.go(again=True, left=left)["state"] == "prepared"
+    assert machine.mark()["again"] == "boot-2" and machine.world.journal == [("do", "one")] * 2
+
+
+def test_a_mark_that_was_lost_with_the_disk_is_put_back_as_it_was_and_undone(machine):
+    machine.go()
+    lost = machine.mark()
+    machine.store.take_off()
+    del machine.world.journal[:]
+    assert machine.go("recovered", restore=lost, still=True)["state"] == "recovering"
+    assert machine.mark()["steps"] == lost["steps"] and machine.mark()["number"] > lost["number"]
+    assert machine.go("recovered")["state"] == "recovered"
+    assert machine.world.journal == [("undo", "wait"), ("undo", "drain"), ("undo", "nginx")]
+
+
+def test_a_mark_that_is_there_is_not_replaced_by_an_older_one(machine):
+    machine.go()
+    lost = dict(machine.mark(), steps=[])
+    machine.go("recovered", restore=lost, still=True)
+    assert len(machine.mark()["steps"]) == 3

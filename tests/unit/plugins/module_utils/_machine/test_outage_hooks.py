@@ -11,6 +11,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     DONE,
     FAILED,
     PENDING,
+    REFUSED,
     Progress,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
@@ -83,6 +84,49 @@ def test_a_hook_of_recover_that_failed_is_begun_once_until_somebody_wants_it_aga
     assert "hook recover.d 10-back: exit code 1" in answer["why"]
     assert machine.go("recovered", retry_hooks=True)["state"] == "recovered"
     assert machine.world.journal == [("undo", "drain"), ("undo", "10-back")]
+
+
+# --- hooks of recover that are refused, or missing ---
+
+
+@pytest.fixture
+def refusing(machine):
+    """It is to be put back, and 10-back can't be run."""
+    machine.go()
+    machine.world.results["undo", "10-back"] = [Progress(REFUSED, "it was not run: chmod +x 10-back")]
+    answer = machine.go("recovered")
+    assert (answer["state"], "hook recover.d 10-back: it was not run: chmod +x" in answer["why"]) == ("half", True)
+    assert machine.states()["20-last"] == "taken_back"  # the others run all the same
+    del machine.world.journal[:]
+    return machine
+
+
+def test_one_that_was_refused_is_tried_again_by_itself(refusing):
+    assert refusing.go("recovered", still=True)["state"] == "half"
+    assert (refusing.go("recovered")["state"], refusing.states()["10-back"]) == ("half", "not_taken_back")
+    refusing.world.results.clear()
+    assert refusing.go("recovered")["state"] == "recovered"
+    assert refusing.world.journal == [("undo", "10-back"), ("undo", "10-back")]  # the first one was refused, too
+
+
+def test_one_that_runs_at_last_and_fails_is_not_tried_again(refusing):
+    refusing.world.results["undo", "10-back"] = [Progress(FAILED, "exit code 1")]
+    assert refusing.go("recovered")["state"] == "half"
+    assert refusing.go("recovered")["state"] == "half"
+    assert refusing.world.journal == [("undo", "10-back")]
+
+
+def test_one_that_was_refused_and_that_somebody_removes_is_not_missed(refusing):
+    refusing.steps = [one for one in refusing.steps if one["name"] != "10-back"]
+    assert refusing.go("recovered")["state"] == "recovered"
+    assert refusing.world.journal == []
+
+
+def test_one_that_was_refused_belongs_to_the_next_outage_too(refusing):
+    refusing.world.results.clear()
+    assert refusing.go(turn_round=True)["state"] == "prepared"
+    assert refusing.go("recovered")["state"] == "recovered"
+    assert ("undo", "10-back") in refusing.world.journal
 
 
 # --- the note of whoever calls ---

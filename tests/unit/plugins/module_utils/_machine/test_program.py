@@ -28,6 +28,8 @@ KEYS = {
     "answers",
     "mark",
     "yes",
+    "put_back",
+    "hold",
     "watcher",
     "boot_id",
     "uptime",
@@ -61,6 +63,8 @@ def test_an_empty_call_says_how_the_machine_is(machine):
         "answers": [],
         "mark": None,
         "yes": [],
+        "put_back": [],
+        "hold": None,
         "watcher": None,
         "boot_id": "boot-1",
         "uptime": 5000.0,
@@ -204,3 +208,28 @@ def test_a_look_imports_nothing_of_steps_and_a_step_nothing_of_the_network(tmp_p
     went = modules({"do": "go", "to": "recovered"})
     assert "_machine.outage" in went
     assert not {"_machine.looks", "http.client", "ssl", "subprocess"} & went
+
+
+def test_what_a_person_has_said_on_the_machine_is_in_every_answer(machine):
+    machine.call({"do": "yes", "event": "E-1", "by": "me"}, run="")
+    answer = machine.call({"do": "put_back", "events": ["e-1", "E-2"]}, run="")
+    assert (answer["answers"], answer["put_back"], answer["yes"]) == ([{}], ["E-1", "E-2"], []), "an older yes is over"
+    assert machine.call()["put_back"] == ["E-1", "E-2"]
+    machine.call({"do": "yes", "event": "E-1", "by": "me"}, run="")
+    assert machine.call()["yes"] == ["E-1"], "and a later one counts"
+
+
+def test_a_call_that_was_sent_before_a_person_put_the_machine_back_prepares_nothing_for_that_event(machine):
+    go = {"do": "go", "to": "prepared", "events": ["e-1"], "left": 600.0}
+    machine.call({"do": "put_back", "events": ["E-1"]}, run="")
+    answer = machine.call(go)
+    assert (answer["answers"][0]["state"], answer["mark"]) == ("refused", None)
+    assert "in spite of event e-1" in answer["answers"][0]["why"]
+    assert machine.call(dict(go, events=["E-2"]))["answers"][0]["state"] == "prepared", "another event is one"
+
+
+def test_a_yes_to_it_ends_that_a_person_put_the_machine_back(machine):
+    machine.call({"do": "put_back", "events": ["E-1"]}, run="")
+    machine.call({"do": "yes", "event": "E-1", "by": "me"}, run="")
+    answer = machine.call({"do": "go", "to": "prepared", "events": ["E-1"], "left": 600.0})
+    assert answer["answers"][0]["state"] == "prepared"

@@ -163,9 +163,22 @@ def test_a_step_that_the_inventory_no_longer_has_can_not_be_done(state):
     assert move.why == "gone (do it, undo it) can't be done: the inventory no longer has this step"
 
 
-def test_elsewhere_nothing_is_stopped():
-    plan = plan_of(step("a", elsewhere=True))
-    move = next_move([entry("a", BEGUN)], plan, "recovered")
+@pytest.mark.parametrize("kind", ["service", "command", "http"])
+def test_elsewhere_nothing_is_stopped_and_what_goes_on_there_is_undone_when_it_has_ended(kind):
+    plan = plan_of(step("a", kind=kind, elsewhere=True))
+    for state, expected in (
+        (BEGUN, (CHECK, "do", True)),
+        (DONE, (BEGIN, "undo", True)),
+        (FAILED, (BEGIN, "undo", True)),
+    ):
+        move = next_move([entry("a", state, kind=kind)], plan, "recovered")
+        assert (move.what, move.direction, move.elsewhere) == expected
+
+
+@pytest.mark.parametrize("kind", ["haproxy", "connections", "failover_cluster", "iis", "tasks"])
+def test_elsewhere_what_only_goes_on_while_it_is_looked_at_is_undone_at_once(kind):
+    plan = plan_of(step("a", kind=kind, elsewhere=True))
+    move = next_move([entry("a", BEGUN, kind=kind)], plan, "recovered")
     assert (move.what, move.direction, move.elsewhere) == (BEGIN, "undo", True)
 
 
@@ -180,9 +193,20 @@ def test_why_a_step_failed_is_said_with_the_step():
 
 
 def test_a_recovery_that_begins_anew_tries_again_what_was_not_taken_back():
-    steps = sequence.tried_again(marked(DONE, NOT_TAKEN_BACK, TAKEN_BACK))
+    steps = sequence.tried_again(marked(DONE, NOT_TAKEN_BACK, TAKEN_BACK), PLAN)
     assert [step["state"] for step in steps] == [DONE, FAILED, TAKEN_BACK]
     assert moved(steps, "recovered") == (BEGIN, "b", "undo")
+
+
+def test_what_may_have_outlasted_a_start_of_the_machine_is_undone_though_it_is_not_done_again():
+    """A load balancer keeps what it was told, whichever step fails when they are done again."""
+    steps = sequence.done_again(marked(DONE, DONE, WAITING))
+    assert [step["state"] for step in steps] == [WAITING] * 3 and moved(steps, "prepared") == (BEGIN, "a", "do")
+    steps[0] = sequence.came(sequence.begun(steps[0], "do", "now"), "do", "failed", "no")
+    assert moved(steps, "recovered") == (BEGIN, "b", "undo")
+    steps[1] = sequence.came(sequence.begun(steps[1], "undo", "now"), "undo", "done")
+    assert moved(steps, "recovered") == (BEGIN, "a", "undo")
+    assert not sequence.is_to_undo(sequence.turned_round(steps[1:2], PLAN)[0])
 
 
 def test_what_the_mark_says_of_a_step_that_is_begun_and_of_one_that_came_to_something():

@@ -63,7 +63,7 @@ class Machine:
     def stop(self):
         """The service is ended in order."""
         self.processes[-1].send_signal(signal.SIGTERM)
-        assert self.processes[-1].wait(10) == 0
+        assert self.processes[-1].wait(60) == 0
 
     def cut_power(self):
         """Everything that runs on it ends at once; what is started then runs in another boot."""
@@ -99,6 +99,14 @@ class Machine:
             return json.loads((self.state / "watcher.json").read_text())
         except (OSError, ValueError):
             return {}
+
+    def is_prepared_for(self, event):
+        """By its mark, which what it publishes lags behind."""
+        try:
+            mark = json.loads((self.state / "mark.json").read_text())
+        except OSError:
+            return False
+        return mark["phase"] == "prepared" and event in mark["events"]
 
     def is_watching(self):
         return self.published().get("looking") and self.published().get("name") == "web1"

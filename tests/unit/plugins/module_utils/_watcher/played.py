@@ -23,7 +23,7 @@ class PlayedHandling:
         self.remembered = remembered
         self.acts = []
         self.facts = []
-        self.wishes = {}
+        self.wishes, self.unreadable = {}, []
 
     def tick(self, facts):
         self.facts.append(facts)
@@ -70,7 +70,7 @@ class PlayedMetadata:
         found = parse_document(document(number, *events), "2020-07-01")
         self.look = Look(found, self._clock.now(), None, number, self._clock.now())
 
-    def approve(self, events, at):
+    def approve(self, events, at, own=()):
         self.approved.append((events, at))
 
     def posted(self):

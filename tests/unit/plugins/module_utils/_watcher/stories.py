@@ -8,6 +8,7 @@ import json
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document, UnusableEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.json_body import JsonObject
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import (
     DEFAULT_POLICY,
     parse_policy,
@@ -144,6 +145,8 @@ class Story:
         if self.go and not is_yet_to_turn:
             mark = dict(mark, note=json.loads(json.dumps(self.go.note)))
             mark["events"] = list(dict.fromkeys([*mark["events"], *self.go.events]))
+            if self.go.again:
+                mark["again"] = self.world["boot"]
         said = {"phase": said} if isinstance(said, str) else dict(said)
         if "steps" in said:
             entry = {"key": "s", "words": "drain", "unwords": "", "note": "it broke"}
@@ -159,7 +162,11 @@ class Story:
             document = Document()
             if entries is not None:
                 readable = tuple(event(entry) for entry in entries if "broken" not in entry)
-                broken = tuple(UnusableEvent(1, entry["broken"], {}) for entry in entries if "broken" in entry)
+                broken = tuple(
+                    UnusableEvent(1, entry["broken"], JsonObject({"EventId": entry["id"]} if "id" in entry else {}))
+                    for entry in entries
+                    if "broken" in entry
+                )
                 document = Document(self.looks, readable, broken)
             date = WALL + self.at + world.get("stood", 0.0) if world.get("date", True) else None
             asked = NOW + self.at - world.get("took", 0.0)
@@ -182,6 +189,7 @@ class Story:
             yes=frozenset(key.upper() for key in world.get("yes", ())),
             steps={},
             lacking=world.get("lacking", {}),
+            recovery_lacks=world.get("recovery_lacks", {}),
             going_down=world.get("going_down", False),
             settled=world["settled"],
             crippled=world.get("crippled", ""),

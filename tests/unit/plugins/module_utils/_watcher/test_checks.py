@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import pathlib
+import socket
 import struct
 import sys
 import time
@@ -37,7 +38,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.findings import lines_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.post_transport import Way
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import Configuration
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import (
+    Configuration,
+    HookOptions,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.surroundings import Read
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.view import View, Waits
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
@@ -55,6 +59,51 @@ def states(findings):
 
 
 # --- the metadata service ---
+
+
+def asked_by_others(said, endpoint="http://169.254.169.254"):
+    """What comes of it when user nobody's attempt to connect says this; and the command."""
+    commands = []
+    return metadata_service.others(endpoint, lambda command: commands.append(command) or Said(0, said)), commands
+
+
+def test_whoever_may_ask_it_may_use_up_its_requests():
+    (found,), (command,) = asked_by_others("connected\n")
+    assert (found.state, found.what) == (WARN, "users") and "five requests a second" in found.words
+    assert "ip daddr 169.254.169.254 meta skuid != 0 reject" in found.advice
+    assert command[:4] == ["runuser", "-u", "nobody", "--"] and command[-2:] == ["169.254.169.254", "80"]
+
+
+def test_a_machine_that_leaves_it_to_root():
+    (found,), _commands = asked_by_others("kept off\n")
+    assert (found.state, found.what) == (OK, "users")
+
+
+@pytest.mark.parametrize("said", ["", "runuser: user nobody does not exist"])
+def test_where_it_can_not_be_tried_nothing_is_said(said):
+    assert asked_by_others(said)[0] == []
+
+
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:8780/vm/web1", "http://imds.test"])
+def test_an_endpoint_of_the_users_own_is_left_alone(endpoint):
+    assert asked_by_others("connected", endpoint) == ([], [])
+
+
+def test_how_others_try_to_connect():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        program = [
+            sys.executable,
+            "-I",
+            "-S",
+            "-c",
+            metadata_service._CONNECTS,
+            "127.0.0.1",
+            str(listener.getsockname()[1]),
+        ]
+        assert ask(program).text == "kept off\n"
+        listener.listen(1)
+        assert ask(program).text == "connected\n"
 
 
 def asked(*script, **settings):
@@ -369,8 +418,8 @@ def test_versions(text, state):
 def test_a_program_that_hangs_or_is_not_there():
     assert ask(["/nowhere/program"]) == Said(-1, "")
     began = time.monotonic()
-    assert ask(["sleep", "30"], 0.2) == Said(-1, "")
-    assert time.monotonic() - began < 5
+    assert ask(["sleep", "600"], 0.2) == Said(-1, "")
+    assert time.monotonic() - began < 300
     assert ask(["sh", "-c", "echo x; exit 3"]) == Said(3, "x\n")
 
 
@@ -411,8 +460,6 @@ def test_hooks_that_take_long(tmp_path):
 
 
 def test_a_hook_of_a_user_that_is_not_there(tmp_path):
-    from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import HookOptions
-
     (tmp_path / "notify.d").mkdir()
     (tmp_path / "notify.d" / "10-a").write_text("#!/bin/sh\n", encoding="ascii")
     (tmp_path / "notify.d" / "10-a").chmod(0o755)
@@ -422,6 +469,19 @@ def test_a_hook_of_a_user_that_is_not_there(tmp_path):
 
 
 # --- reports ---
+
+
+@pytest.mark.parametrize("phase, means", [("prepare", "for which it"), ("recover", "a recovery without it has failed")])
+def test_hooks_that_are_not_run(tmp_path, phase, means):
+    path = tmp_path / f"{phase}.d" / "10-a"
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o600)
+    wanted = Configuration(hooks_folder=str(tmp_path), hooks={f"{phase}.d/20-b": HookOptions()})
+    missing, refused = configured.hooks(wanted)
+    assert missing.state == refused.state == FAIL
+    assert "20-b" in missing.words and "put it there, or correct its name" in missing.advice and means in missing.advice
+    assert f"chmod +x {path}" in refused.words and means in refused.advice
 
 
 def test_receivers():
@@ -527,6 +587,15 @@ def test_it_is_asked_as_the_watcher_asks_whoever_called_sudo(doctor, monkeypatch
     monkeypatch.setattr(surroundings, "_user_number", lambda: 1000)
     doctor()
     assert asked == ["root", "anna"]
+
+
+def test_the_doctor_has_others_try_only_what_answers_root(doctor, monkeypatch):
+    monkeypatch.setattr(metadata_service, "others", lambda endpoint, _ask: [Finding(OK, "users", endpoint)])
+    assert "users" not in doctor("--json")[1]
+    monkeypatch.setattr(metadata_service, "look", lambda *arguments: [Finding(OK, "endpoint", "it answers")])
+    assert {"state": "ok", "what": "users", "words": "http://127.0.0.1:9", "advice": ""} in json.loads(
+        doctor("--json")[1]
+    )["findings"]
 
 
 def test_the_doctor_for_programs(doctor):

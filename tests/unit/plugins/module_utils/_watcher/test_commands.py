@@ -174,6 +174,12 @@ def test_status_of_events_that_are_to_come(machine):
     assert "not approved: Reboot E2 of web2 is under way Reboot E2 Started of web2, web3" in words
 
 
+def test_status_of_entries_that_can_not_be_read(machine):
+    machine.state(unreadable=[1], problems=["Entry 1 of the document (id E7) can't be read: it has no Resources."])
+    machine.call("status")
+    assert "Events     1 that CAN'T BE READ, see below\nProblem    Entry 1 of the document" in machine.out
+
+
 def test_status_of_a_machine_that_was_put_back(machine):
     machine.state(shown=[an_event("E1"), an_event("E2")], put_back=["E2"])
     machine.call("status")
@@ -277,7 +283,19 @@ def test_whatever_is_damaged_there_are_words(machine, name, content):
 
 def test_a_published_state_of_odd_things(machine):
     odd = dict.fromkeys(
-        ("act", "shown", "put_back", "problems", "orders", "name", "since", "version", "looked_at", "pid"),
+        (
+            "act",
+            "shown",
+            "put_back",
+            "unreadable",
+            "problems",
+            "orders",
+            "name",
+            "since",
+            "version",
+            "looked_at",
+            "pid",
+        ),
         {"a": [None]},
     )
     machine.state(**odd)
@@ -488,6 +506,13 @@ def hooks(machine):
         path.write_text("#!/bin/sh\n", encoding="ascii")
         path.chmod(mode)
     return machine
+
+
+def test_hooks_that_are_missing_are_listed(hooks):
+    hooks.set(hooks={"recover.d/50-back": {}})
+    assert hooks.call("hooks", "list", "recover") == WRONG
+    assert "recover.d/50-back  IS NOT RUN\n" in hooks.out and "has no such file" in " ".join(hooks.out.split())
+    assert "There is no hook" not in hooks.out
 
 
 def test_hooks_are_listed(hooks):

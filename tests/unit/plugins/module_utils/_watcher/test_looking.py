@@ -22,6 +22,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     TOO_OLD,
     Posting,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.program import objection
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import Configuration
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ENDPOINT,
@@ -288,7 +289,7 @@ def test_a_name_that_is_another_machines():
 
 
 def posting(service, objection=""):
-    return Posting(service.asking, lambda events: objection, service.wake)
+    return Posting(service.asking, lambda events, own: objection, service.wake)
 
 
 def test_an_approval_that_is_taken():
@@ -334,6 +335,27 @@ def test_nor_what_must_not_be_approved_any_more():
     found = posting(service, "the machine is held by run 7")
     found.send(("a",), service.clock.now())
     assert found.posted()["A"].why == "It was not sent: the machine is held by run 7"
+
+
+def test_it_is_asked_by_what_has_to_be_prepared():
+    service, asked = Service(), []
+    found = Posting(service.asking, lambda events, own: asked.append(own) or "no", service.wake)
+    found.approve(("a", "B"), service.clock.now(), ("B",))
+    found.send(*found._waiting.get())
+    found.approve(("a", "B"), service.clock.now())
+    found.send(*found._waiting.get())
+    assert asked == [("B",), ()]
+
+
+def test_a_mark_that_has_changed_since_the_decision_speaks_against_it():
+    def why_not(mark, own=("A",)):
+        return objection(mark, "", own, "boot-1", None, 0.0)
+
+    mark = {"phase": "prepared", "events": ["a"], "boot_id": "boot-1", "holder": {"kind": "watcher", "run": "watcher"}}
+    assert why_not(mark) == why_not(None, ()) == ""
+    for changed in (None, dict(mark, phase="recovering"), dict(mark, events=["b"]), dict(mark, boot_id="boot-0")):
+        assert why_not(changed) == "the machine is not prepared for it any more"
+    assert "held by run r7" in why_not(dict(mark, holder={"kind": "run", "run": "r7"}))
 
 
 def test_what_is_on_its_way_is_not_sent_twice():

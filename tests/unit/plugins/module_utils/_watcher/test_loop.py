@@ -17,6 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Say,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.collecting import HOOKS_EVERY
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.life import UNBROKEN
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import (
     BUSY,
@@ -30,6 +31,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.wishes import Wish
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
+    Watched,
     settings,
     step,
 )
@@ -299,6 +301,13 @@ def test_the_published_state(played):
     assert found["problems"] == ["HTTP 503."] and found["version"] == "0.0.1"
 
 
+def test_entries_that_can_not_be_read_are_problems(played):
+    played.metadata.shows(event(), event("ID-2", resources=["web1", ""]))
+    played.handling.unreadable = ["Entry 2 can't be read."]
+    played.tick()
+    assert (played.published()["unreadable"], played.published()["problems"]) == ([2], ["Entry 2 can't be read."])
+
+
 def test_it_says_why_an_event_is_not_approved(played):
     played.metadata.shows(event(), event("ID-2", resources=["web2"]))
     played.handling.wishes = {"ID-1": WISH}
@@ -493,3 +502,29 @@ def test_an_order_that_nobody_knows_and_one_that_is_not_roots(played):
     played.tick()
     assert ordered(played, name)[0] is False and played.facts.hold is None
     assert list((played.state / "orders").iterdir()) == []
+
+
+# --- right before an approval is sent ---
+
+
+def test_an_approval_that_waits_is_not_sent_once_a_hold_is_confirmed(tmp_path):
+    watched = Watched(tmp_path, endpoint="http://127.0.0.1:1")
+    watched.parts.hold.put(Hold("a freeze", "anna", None, "VM-1"), watched.clock.wall())
+    assert _why_not_sent(watched) == "It was not sent: approvals are on hold (anna: a freeze)"
+    watched.parts.hold.put(Hold("a freeze", "anna", watched.clock.wall() - 1.0), watched.clock.wall())
+    assert not _why_not_sent(watched).startswith("It was not sent")
+
+
+def test_nor_once_a_person_has_put_the_machine_back(tmp_path):
+    watched = Watched(tmp_path, endpoint="http://127.0.0.1:1")
+    PutBack(str(watched.state)).add(["ID-1"], watched.clock.wall())
+    assert _why_not_sent(watched).startswith("It was not sent: a person has put the machine back into service")
+    watched.parts.program.say_yes("id-1", "anna")
+    assert not _why_not_sent(watched).startswith("It was not sent")
+
+
+def _why_not_sent(watched):
+    """What came of an approval that was decided on just now; nobody listens at this service."""
+    metadata = watched.parts.metadata
+    metadata._posting.send(("Id-1",), watched.clock.now())
+    return metadata.posted()["ID-1"].why

@@ -4,7 +4,6 @@
 """The outbox: whoever says something goes on at once, whatever the disk does."""
 
 import threading
-import time
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.outbox import Outbox
 
@@ -24,21 +23,20 @@ def test_who_hangs_holds_up_nobody():
     go_on, told = threading.Event(), []
 
     def hangs(report):
-        go_on.wait(30)
+        assert go_on.wait(120)
         told.append(report["n"])
 
     outbox = Outbox([hangs], most=5)
     outbox.put({"n": 0})
     while not outbox._queue.empty():  # until it hangs with the first one
         pass
-    began = time.monotonic()
     for number in range(1, 11):
         outbox.put({"n": number})
-    assert time.monotonic() - began < 1
+    assert told == [], "nobody has waited for it"
     assert outbox.lost == 5
     assert not outbox.flush(0.05)
     go_on.set()
-    assert outbox.flush(10)
+    assert outbox.flush(60)
     assert told == [0, 1, 2, 3, 4, 5]
 
 

@@ -13,8 +13,10 @@ import sys
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import Busy, NotWritten, Store
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reserve import (
     Reserve,
     ReservedStore,
@@ -132,6 +134,12 @@ def test_what_is_under_way_gets_the_room(tmp_path):
     ReservedStore(full, reserve).remove("watcher", 3)
     ReservedStore(full, reserve).take_off()
     assert full.written == [("replace", {"m": 1}, "watcher", 3), ("remove", "watcher", 3), "take off"]
+
+
+def test_it_knows_what_a_person_has_put_back(tmp_path):
+    store = FolderStore(str(tmp_path), Clock())
+    store.keep_off(["e-1"], 1.8e9)
+    assert ReservedStore(store, Reserve(str(tmp_path))).put_back() == ["E-1"]
 
 
 def test_a_new_mark_does_not(tmp_path):

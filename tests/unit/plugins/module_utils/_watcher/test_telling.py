@@ -186,10 +186,11 @@ def test_what_is_wrong_with_hooks_is_said_and_the_others_run(world):
 @pytest.mark.parametrize(
     "hooks, refused, kinds",
     [
-        ({}, "recover.d/10-a", []),  # it is prepared for; that it is not brought back as it should be is another matter
+        ({}, "recover.d/10-a", []),
         ({}, "prepare.d/Freeze/15-c", ["freeze"]),
         ({}, "prepare.d/10-a", ["", "freeze"]),
         ({"prepare.d/30-x": HookOptions()}, "", ["", "freeze"]),
+        ({"prepare.d/Reboot/30-x": HookOptions()}, "", ["reboot"]),
         ({"recover.d/30-x": HookOptions()}, "", []),
     ],
 )
@@ -199,3 +200,31 @@ def test_for_which_types_a_prepare_hook_is_lacking(world, hooks, refused, kinds)
     if refused:
         (world.hooks / refused).chmod(0o777)
     assert sorted(found_steps(world.configuration._replace(hooks=hooks)).lacking) == kinds
+
+
+@pytest.mark.parametrize(
+    "hooks, refused, kinds",
+    [
+        ({}, "recover.d/10-a", ["", "freeze"]),
+        ({}, "prepare.d/10-a", []),
+        ({"recover.d/30-x": HookOptions()}, "", ["", "freeze"]),
+        ({"recover.d/Reboot/30-x": HookOptions()}, "", ["reboot"]),
+        ({"notify.d/30-x": HookOptions()}, "", []),
+    ],
+)
+def test_a_recover_hook_that_is_not_run_is_a_step_all_the_same(world, hooks, refused, kinds):
+    """Of which the machine program says why it is not run: without it the machine would pass for recovered."""
+    for name in ("prepare.d/10-a", "recover.d/10-a", "prepare.d/Freeze/15-c"):
+        world.hook(name)
+    if refused:
+        (world.hooks / refused).chmod(0o600)
+    found = found_steps(world.configuration._replace(hooks=hooks))
+    assert sorted(found.recovery_lacks) == kinds
+    wanted = {"recover.d/10-a", *(key for key in hooks if key.startswith("recover.d/"))}
+    assert {step["key"] for kind in kinds for step in found.steps[kind] if step["undoes"]} == (
+        wanted if kinds else set()
+    )
+    assert all(
+        name in why for name in [*hooks, *([refused] if refused else [])] for why in found.recovery_lacks.values()
+    )
+    assert {step["key"] for step in found.steps[""] if step.get("refused")} <= set(hooks)

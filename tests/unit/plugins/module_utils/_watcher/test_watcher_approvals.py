@@ -69,7 +69,9 @@ def recovered(watcher):
 def test_an_approval_that_goes_wrong(world, start, fault, posts):
     watcher = start()
     world.fault(method="POST", count=1, **fault)
-    event = world.event(tail=3)
+    event = world.event(tail=600)
+    until(lambda: "started" in happened(watcher))
+    world.move(event, "complete")
     assert recovered(watcher)
     sent = [post["requests"][0]["event_id"] for post in world.journal("post")]
     assert sent == [event] * posts
@@ -78,9 +80,11 @@ def test_an_approval_that_goes_wrong(world, start, fault, posts):
 
 def test_somebody_else_approves_it(world, start):
     watcher = start(turn_after=1000.0)
-    event = world.event(tail=3)
+    event = world.event(tail=600)
     until(lambda: "shown" in happened(watcher))
     world.move(event, "approve")
+    until(lambda: "started" in happened(watcher))
+    world.move(event, "complete")
     until(lambda: "over" in happened(watcher))
     assert world.journal("post") == [] and happened(watcher).count("started") == 1
 
@@ -95,7 +99,7 @@ def test_the_clock_on_the_wall_is_set(world, start, monkeypatch, seconds):
     monkeypatch.setattr(watcher.clock, "wall", lambda: Clock().wall() + seconds)
     until(lambda: "paused" in happened(watcher))
     until(lambda: watcher.hand.begun)
-    assert 3 < time.monotonic() - shown < 30
+    assert watcher.hand.begun[0][2] - shown > 3, "not at once"
     monkeypatch.undo()
     until(lambda: happened(watcher).count("paused") == 2)
     assert "over" not in happened(watcher) and "late" not in happened(watcher)
@@ -124,7 +128,7 @@ def place(event):
 
 
 def test_five_machines_with_one_event_each_at_once(tmp_path):
-    turn_after = 2.0
+    turn_after = 1.0
     world = World(tmp_path / "emulator", vms=[f"{name},scope=web" for name in FIVE])
     with contextlib.ExitStack() as stack:
         stack.callback(world.stop)
@@ -137,7 +141,7 @@ def test_five_machines_with_one_event_each_at_once(tmp_path):
             )
             for name in FIVE
         ]
-        until(lambda: all("recovered" in happened(watcher) for watcher in watchers), 90)
+        until(lambda: all("recovered" in happened(watcher) for watcher in watchers), 300)
         assert all(recovered(watcher) for watcher in watchers)
         journal = [(entry["kind"], entry) for entry in world.journal("post", "started", "gone")]
         sent = [entry["requests"][0]["event_id"] for kind, entry in journal if kind == "post"]

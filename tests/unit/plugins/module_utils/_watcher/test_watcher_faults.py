@@ -87,7 +87,7 @@ def test_wrong_answers_in_the_middle_of_an_outage(machine):
         assert machine.published()["events"] == [event]
         return not machine.world.faults()
 
-    until(are_over, 90)
+    until(are_over, 240)
     until(lambda: machine.published().get("looking"))
     assert machine.hooks() == [PREPARED] and machine.does("prepared")
     assert "over" not in machine.happened()
@@ -123,7 +123,7 @@ def test_proxies_in_its_environment(machine):
 
 
 def test_cancelled_before_it_was_prepared_for_and_in_the_middle_of_it(machine):
-    machine.write(prepare_before=600, hook_limit=20)
+    machine.write(prepare_before=600, hook_limit=200)
     machine.hook("prepare", "10-a", f"until [ -e {machine.folder}/go ]; do sleep 0.1; done")
     machine.hook("prepare", "20-b")
     machine.hook("recover", "10-a")
@@ -184,7 +184,7 @@ def test_rebooted_by_nobodys_event(machine):
     machine.cut_power()
     machine.start()
     until(lambda: steps(machine) == ["do", "do"])
-    until(lambda: machine.does("prepared"))
+    until(lambda: machine.is_prepared_for(event))
     machine.cancel(event)
     back(machine)
     assert machine.hooks() == [PREPARED, RECOVERED] and steps(machine) == ["do", "do", "undo"]
@@ -220,22 +220,24 @@ def test_a_power_cut_in_the_middle_of_a_recover_hook(machine):
 @pytest.mark.parametrize("is_killed", [False, True], ids=["", "killed meanwhile"])
 def test_a_preempt_in_the_middle_of_a_recovery(machine, is_killed):
     """What came up is in service again: it is drained once more before the machine is taken away."""
-    machine.write(steps=[noting(machine)], hook_limit=60, approve="never")
+    machine.write(steps=[noting(machine)], hook_limit=600, approve="never")
     event = prepared(machine)
-    machine.hook("recover", "10-a", f"[ -e {machine.folder}/go ] || exec sleep 60")
+    machine.hook("recover", "10-a", f"[ -e {machine.folder}/go ] || exec sleep 600")
     machine.cancel(event)
     until(lambda: RECOVERED in machine.hooks())
     if is_killed:
         machine.processes[-1].kill()
         machine.processes[-1].wait()
-    preempt = machine.event(type="Preempt", notice=30)
+    preempt = machine.event(type="Preempt", notice=300)
     if is_killed:
         machine.start()
-    until(lambda: machine.hooks() == [PREPARED, RECOVERED, PREPARED] and machine.does("prepared"), 25)
+    until(lambda: machine.is_prepared_for(preempt), 240)
     (shown,) = machine.world.document()["Events"]
-    assert shown["EventStatus"] == "Scheduled", "it was in time"
+    assert shown["EventStatus"] == "Scheduled", "it was in time: the recover hook would have taken twice as long"
+    assert machine.hooks() == [PREPARED, RECOVERED, PREPARED]
     assert machine.lines()[2] == f"prepare 10-a {preempt}" and steps(machine) == ["do", "undo", "do"]
-    assert "recovery_stopped" in machine.happened() and "not_recovered" not in machine.happened()
+    until(lambda: "recovery_stopped" in machine.happened())
+    assert "not_recovered" not in machine.happened()
     (machine.folder / "go").touch()
     machine.cancel(preempt)
     back(machine)
@@ -299,8 +301,8 @@ def test_a_mark_that_can_not_be_read(machine, mark):
     (machine.state / "mark.json").write_text(mark)
     watching(machine)
     machine.event()
-    until(lambda: "shown" in machine.happened())
-    assert machine.does("bears a mark that can't be read") and "crippled" in machine.happened()
+    until(lambda: {"shown", "crippled"} <= set(machine.happened()))
+    until(lambda: machine.does("bears a mark that can't be read"))
     assert machine.lines() == [] and (machine.state / "mark.json").read_text() == mark
     (machine.state / "mark.json").unlink()
     until(lambda: machine.does("prepared"))
@@ -326,7 +328,7 @@ def test_all_else_that_it_keeps_is_damaged(machine):
 
 def test_what_came_of_a_hook_is_damaged(machine):
     """Nobody knows then what came of it: it has failed."""
-    machine.write(hook_limit=20)
+    machine.write(hook_limit=60)
     machine.hook("prepare", "10-a", f"until [ -e {machine.folder}/go ]; do sleep 0.1; done")
     machine.hook("recover", "10-a")
     watching(machine)
@@ -349,7 +351,8 @@ def test_a_clone_of_a_machine_that_is_out_of_service(machine):
     machine.write(endpoint=machine.world.endpoint_of("web2"))
     machine.start()
     until(lambda: machine.published().get("name") == "web2" and machine.does("watching"))
-    assert "copied" in machine.happened() and "over" not in machine.happened()
+    until(lambda: "copied" in machine.happened())
+    assert "over" not in machine.happened()
     assert (machine.state / "aside" / "mark.json").exists()
     own = machine.event(resources=["web2"])
     until(lambda: machine.does("prepared"))
@@ -371,8 +374,11 @@ def test_what_others_may_write_is_not_run(machine):
     event = machine.event()
     until(lambda: machine.does("prepared"))
     machine.cancel(event)
+    until(lambda: "not_recovered" in machine.happened())
+    assert machine.does("half") and machine.hooks() == ["prepare 20-b"]
+    (machine.folder / "hooks" / "recover.d").chmod(0o755)
     back(machine)
-    assert machine.hooks() == ["prepare 20-b"]
+    assert machine.hooks() == ["prepare 20-b", "recover 10-a"]
 
 
 # --- versions ---

@@ -31,7 +31,6 @@ def test_a_preparation_has_what_is_left_until_not_before():
     assert (go.left, go.kinds, go.at_once, go.again, go.still) == (800.0, ("reboot",), False, False, False)
     assert go.note == {
         "outage": "20260101T000140Z",
-        "boot_id": "boot-1",
         "types": {"E1": "Reboot"},
         "started": [],
         "over": {},
@@ -54,6 +53,35 @@ def test_what_runs_when_the_event_has_started_has_its_own_limit():
     assert (go.left, go.still, go.note["started"]) == (1200.0, True, ["E1"])
 
 
+def test_what_can_not_be_read_is_said_with_what_follows_from_it():
+    story, blank = Story(), {"broken": "number 2 of its Resources is blank", "id": "E7"}
+    found = said(story.tick({"at": 0, "document": [E1, blank]}), "event_unreadable")
+    assert found.message.startswith(
+        "Entry 1 of the document (id E7) can't be read: number 2 of its Resources is blank. "
+    )
+    assert found.details == {"id": "E7", "position": 1, "reason": "number 2 of its Resources is blank"}
+    assert story.handling.unreadable == [found.message]
+    lost = {"broken": "it has no EventId"}
+    story.tick({"at": 601, "document": [E1, lost]})
+    story.tick({"mark": "prepared"})
+    blocked = said(story.tick({"document": [lost]}), "recovery_blocked")
+    assert (
+        "out of service: Reboot E1 is not in the document any more, but entry 1 of the document (without an id)"
+        in blocked.message
+    )
+    assert "azure-maintenance recover --force" in blocked.message
+    assert story.handling.unreadable[1:] == [blocked.message]
+    assert go_of(story.tick({"put_back": ["E1"]})).to == RECOVERED and len(story.handling.unreadable) == 1
+
+
+def test_of_many_that_can_not_be_read_a_few_are_named():
+    story = Story()
+    acts = story.tick(
+        {"at": 0, "document": [{"broken": "it has no Resources", "id": f"E{number}"} for number in range(9)]}
+    )
+    assert len(acts) == 5 and story.handling.unreadable[5:] == ["4 more entries of the document can't be read."]
+
+
 def test_the_types_of_an_outage_are_known_after_a_reboot():
     story = Story()
     story.tick({"at": 0, "document": [dict(E1, type="Redeploy")]})
@@ -67,7 +95,7 @@ def test_an_approval_stands_in_the_mark_before_it_is_sent():
     story.tick({"at": 0, "document": [E1]})
     acts = story.tick({"mark": "prepared"})
     assert go_of(acts).note["approved"] == ["E1"] and not [act for act in acts if isinstance(act, Approve)]
-    assert story.tick({}) == [Approve(("E1",))]
+    assert story.tick({}) == [Approve(("E1",), ("E1",))]
 
 
 def test_an_outage_keeps_its_name_and_the_next_has_another():

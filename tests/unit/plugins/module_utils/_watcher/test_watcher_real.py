@@ -5,7 +5,6 @@
 
 import os
 import resource
-import time
 
 import pytest
 
@@ -34,18 +33,28 @@ def watched(tmp_path, world):
         yield found
 
 
+def looks(watched, count):
+    """The watcher has looked so often from now on."""
+    before = watched.parts.metadata.about()["looks"]
+    until(lambda: watched.parts.metadata.about()["looks"] >= before + count)
+
+
 def test_an_event_is_prepared_for_within_a_look(world, watched):
+    """Handling is asked once about what the look shows: its step begins then, however fast this machine is."""
     assert watched.parts.metadata.identity.name == "web1"
-    took = []
-    for _each in range(3):
-        count = len(watched.hand.begun)
-        shown = time.monotonic()
+    watched.hand.moment = lambda: len(watched.handling.seen)
+    for each in range(3):
         event = world.event()
-        until(lambda count=count: len(watched.hand.begun) > count)
-        took.append(watched.hand.begun[count][2] - shown)
+        until(lambda each=each: len(watched.hand.begun) > 2 * each)
+        begun = watched.hand.begun[2 * each][2]
+        shown = [
+            number
+            for number, facts in enumerate(watched.handling.seen, 1)
+            if facts.look and event in [one.event_id for one in facts.look.document.events]
+        ]
+        assert begun == shown[0]
         world.control("POST", f"/events/{event}/cancel")
         until(lambda: not (watched.state / "mark.json").exists())
-    assert max(took) < 1.2, took
 
 
 FAULTS = {
@@ -74,8 +83,8 @@ def test_a_fault_takes_back_no_event_and_ends(world, watched, fault):
     assert "metadata" in words or "document" in words, words
     assert watched.parts.metadata.look.document.events, "it is still there"
     assert (watched.state / "mark.json").exists()
-    until(lambda: broken not in [one["id"] for one in world.control("GET", "/faults")["faults"]], 30)
-    until(lambda: not watched.parts.metadata.blind, 30)
+    until(lambda: broken not in [one["id"] for one in world.control("GET", "/faults")["faults"]])
+    until(lambda: not watched.parts.metadata.blind)
     assert not watched.log.has("A tick failed"), watched.log.lines
     assert (watched.state / "mark.json").exists()
 
@@ -92,43 +101,46 @@ def test_an_answer_that_hangs_stops_neither_loop_nor_looks(world, watched):
     world.fault("hang", method="GET", count=1)
     until(lambda: world.control("GET", "/faults")["faults"] == [])
     ticks = len(watched.handling.seen)
-    until(lambda: len(watched.handling.seen) > ticks + 2, 5)
-    until(lambda: watched.parts.metadata.blind, 15)
-    until(lambda: not watched.parts.metadata.blind, 5)
+    until(lambda: len(watched.handling.seen) > ticks + 2)
+    assert not watched.parts.metadata.blind, "nobody has given up that look yet"
+    until(lambda: watched.parts.metadata.blind)
+    until(lambda: not watched.parts.metadata.blind)
 
 
 def test_it_asks_no_more_than_it_may(world, watched):
+    """Once a second, by the emulator's clock. One that comes late on a busy machine is nearer to the next one."""
     before = len(world.journal("request"))
-    time.sleep(4)
-    entries = world.journal("request")[before:]
-    assert 3 <= len(entries) <= 6
+    entries = until(lambda: world.journal("request")[before + 4 :] and world.journal("request")[before:])
+    assert entries[4]["wall"] - entries[0]["wall"] > 2
     assert world.running.process.poll() is None
 
 
 def test_one_connection_and_an_etag(world, watched):
-    time.sleep(2.5)
-    statuses = [entry.get("status") for entry in world.journal("request") if entry.get("method") == "GET"]
-    assert statuses.count(304) >= 2, statuses
+    def unchanged():
+        entries = [entry for entry in world.journal("request") if entry.get("method") == "GET"]
+        return [entry.get("status") for entry in entries].count(304) >= 2
+
+    until(unchanged)
 
 
 @pytest.mark.parametrize("kind", ["lost_answer", "reset"])
 def test_a_post_that_is_lost_is_sent_again_until_the_document_confirms_it(world, watched, kind):
     world.fault(kind, method="POST", count=1)
     event = world.event()
-    until(lambda: any(e.has_started for e in watched.parts.metadata.look.document.events), 15)
-    time.sleep(1.0)  # one more may have been on its way when that document came
+    until(lambda: any(e.has_started for e in watched.parts.metadata.look.document.events))
+    looks(watched, 1)  # one more may have been on its way when that document came
     posts = world.journal("post")
     assert [post["requests"][0]["event_id"] for post in posts] == [event] * len(posts)
     wanted = 1 if kind == "lost_answer" else 2
     assert wanted <= len(posts) <= wanted + 1
-    time.sleep(1.5)
+    looks(watched, 2)
     assert len(world.journal("post")) == len(posts), "a confirmed approval is not sent again"
 
 
 def test_a_post_that_fails_once(world, watched):
     world.fault("status", status=500, method="POST", count=1)
     world.event()
-    until(lambda: any(e.has_started for e in watched.parts.metadata.look.document.events), 15)
+    until(lambda: any(e.has_started for e in watched.parts.metadata.look.document.events))
     assert not [posted for posted in watched.parts.metadata.posted().values() if not posted.accepted]
 
 
@@ -188,9 +200,9 @@ def test_many_looks_leave_nothing_behind(tmp_path):
 def _look_often(world, folder):
     with Watched(folder, endpoint=world.endpoint, interval=0.002) as watched:
         looking = watched.parts.metadata._looking
-        until(lambda: looking.polls > 600, 60)
+        until(lambda: looking.polls > 600, 300)
         handles, memory = len(os.listdir("/proc/self/fd")), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        until(lambda: looking.polls > 3600, 120)
+        until(lambda: looking.polls > 3600, 900)
         assert looking.failures == 0, watched.parts.metadata.blind
         assert len(os.listdir("/proc/self/fd")) <= handles + 1
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 2048, "kB"

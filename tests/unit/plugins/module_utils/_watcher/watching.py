@@ -37,11 +37,13 @@ def step(name="10-app", kind="command"):
 class QuickHand(Hand):
     """Does everything at once, and writes down when."""
 
+    moment = staticmethod(time.monotonic)
+
     def __init__(self):
         self.begun = []
 
     def begin(self, piece):
-        self.begun.append((piece.direction, piece.step["name"], time.monotonic()))
+        self.begun.append((piece.direction, piece.step["name"], self.moment()))
         return Progress(DONE)
 
     def check(self, piece):
@@ -66,7 +68,7 @@ class Simple:
 
     def __init__(self, remembered):
         self.seen = []
-        self.wishes = {}
+        self.wishes, self.unreadable = {}, []
 
     def tick(self, facts):
         self.seen.append(facts)
@@ -153,7 +155,7 @@ class Watched:
 
     def __exit__(self, *exc_info):
         self.loop.stop()
-        self._thread.join(10)
+        self._thread.join(60)
         self.assembled.stop()
         assert not self._thread.is_alive()
 

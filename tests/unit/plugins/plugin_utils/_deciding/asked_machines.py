@@ -44,6 +44,7 @@ def mark(*ids, phase="prepared", kind="run", run="r7", steps=(), number=17):
         "since": "2026-01-01T00:00:00Z",
         "renewed": "2026-01-01T00:01:00Z",
         "lease": {"uptime": 100.0, "boot_id": "b1", "until": 220.0},
+        "boot_id": "b1",
         "events": list(ids),
         "phase": phase,
         "steps": list(steps),

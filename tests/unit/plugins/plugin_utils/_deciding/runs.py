@@ -82,13 +82,18 @@ class Machine:
         self.fails = ""  # why its preparation fails
         self.stuck = ""  # why its recovery fails
         self.yes = []
+        self.put_back = []
+        self.hold = None
         self.boot = "boot-1"
+        self.start = None  # seconds that a start of PowerShell takes
+        self.took = 0.5  # seconds of a call that does not wait
         self.refuses = ""  # why it would not approve
         self.lost_approvals = 0  # approvals that Azure gets, and whose answer is lost
         self.approved = []
         self.asked = []  # requests, in the order in which they came, with their time
         self.done_at = None
         self.watcher = None  # what its own watcher says of itself
+        self.heard = None  # its uptime, as the action notes it
 
     def show(self, *events):
         self.documents = list(events)
@@ -129,8 +134,12 @@ class Machine:
             "answers": answers,
             "mark": self.mark,
             "yes": self.yes,
+            "put_back": self.put_back,
+            "hold": self.hold,
             "watcher": self.watcher,
             "boot_id": self.boot,
+            "start": self.start,
+            "heard": self.heard,
             "number": call["number"],
             "fenced": "",
         }
@@ -191,7 +200,19 @@ class Machine:
     def release(self, request, call, at):
         return {}
 
+    def is_put_back(self):
+        """A person recovers it by force."""
+        self.put_back = list(self.mark["events"])
+        self.mark = None
+
+    def loses_its_disk(self):
+        """It is rebooted, and what was on it is gone."""
+        self.mark, self.boot = None, f"{self.boot}+"
+
     def go(self, request, call, at):
+        if request.get("restore") and self.mark is None:
+            self.mark = dict(request["restore"], holder=mark(call["run"], [])["holder"])
+            self.done_at = at + self.seconds
         if self.mark and self.mark["holder"]["run"] not in (call["run"], request["take"]):
             return self._state("refused", "it is held by another run")
         if request["to"] == "prepared":
@@ -207,11 +228,13 @@ class Machine:
                 call["run"],
                 [*kept, *request["events"]],
                 phase=(self.mark or {}).get("phase", "preparing"),
-                boot=self.boot,
+                boot=(self.mark or {}).get("boot_id", self.boot),
             )
         self.mark["events"] = list(dict.fromkeys([*self.mark["events"], *request["events"]]))
-        if self.mark["phase"] in ("recovering", "half"):
+        restarted = self.boot != self.mark.get("again", self.mark["boot_id"])
+        if self.mark["phase"] in ("recovering", "half") or (restarted and request["again"]):
             self.mark["phase"], self.done_at = "preparing", at + self.seconds
+            self.mark["again"] = self.boot
         if self.mark["phase"] == "preparing" and at >= (self.done_at or 0):
             if self.fails:
                 self.mark["phase"] = "half"
@@ -223,15 +246,17 @@ class Machine:
         if self.mark is None:
             return self._state("recovered")
         if self.mark["phase"] != "recovering" or self.mark["holder"]["run"] != call["run"]:
+            steps = self.mark["steps"]
             self.mark = mark(call["run"], self.mark["events"], phase="recovering", boot=self.mark["boot_id"])
+            self.mark["steps"] = steps
             self.done_at = at + self.seconds
-        if at < self.done_at:
+        if at < self.done_at or (request["still"] and not self.stuck):
             return self._state("recovering")
         if self.stuck:
             self.mark["phase"] = "half"
             return self._state("half", self.stuck)
-        self.mark = None
-        return self._state("recovered")
+        steps, self.mark = [dict(step, state="taken_back") for step in self.mark["steps"]], None
+        return dict(self._state("recovered"), steps=steps)
 
     def _state(self, state, why=""):
         return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": []}
@@ -262,6 +287,7 @@ class Run:
             machine.host: machine for machine in (Machine(one) if isinstance(one, str) else one for one in machines)
         }
         self.at = 0.0
+        self.ahead = 0.0  # by how much the controller's clock was set since
         own = {name: value for name, value in options.items() if name in OPTIONS}
         same = {name: value for name, value in options.items() if name in SAME}
         assert len(own) + len(same) == len(options)
@@ -283,6 +309,12 @@ class Run:
     def __getitem__(self, host):
         return self.machines[host]
 
+    def is_proven(self):
+        """Azure itself says that its machines are one scope."""
+        for machine in self.machines.values():
+            machine.group = "pg"
+        return self
+
     def show(self, *events, to=None):
         """What machines are shown from now on, by default all."""
         for machine in self.machines.values() if to is None else [self.machines[host] for host in to]:
@@ -293,14 +325,16 @@ class Run:
         for _number in range(count):
             todo = self.record["todo"]
             waits = {host: self.machines[host].waits_for(call) for host, call in todo["calls"].items()}
-            length = max([*waits.values(), 0.0]) or seconds
+            longest = max([self.machines[host].took for host in todo["calls"]], default=0.0) + 0.5
+            # Where machines are only seen once more, nobody else does anything.
+            length = max([*waits.values(), 0.0]) or (longest if todo["again"] else max(seconds, longest))
             began = self.at + todo["seconds"]
             answers = {}
             for host, call in todo["calls"].items():
-                own = waits[host] or 0.5
+                own = waits[host] or self.machines[host].took
                 answers[host] = dict(self.machines[host].answer(call, began + own), took=own)
             self.at = began + length
-            self.record = run_record.ticked(self.record, answers, self.at)
+            self.record = run_record.ticked(self.record, answers, self.at, wall=self.at + self.ahead)
         return self
 
     def until(self, condition, most=400, seconds=4.0):

@@ -54,8 +54,22 @@ def test_a_call_names_the_machine_as_soon_as_it_is_known():
     assert run.record["todo"]["calls"]["web1"]["resource_name"] == "vm1"
 
 
+def test_a_call_says_what_was_heard_last_and_when_it_was_decided():
+    """By that the machine is told until when it may begin anything: a first call only looks."""
+    run = Run("web1")
+    first = run.record["todo"]["calls"]["web1"]
+    assert first["heard"] is None and {request["do"] for request in first["requests"]} == {"hello", "look"}
+    run["web1"].heard = {"uptime": 77.0, "boot_id": "boot-1", "at": 5.0}
+    run.tick(seconds=3.0)
+    assert run.record["todo"]["calls"]["web1"]["heard"] == run["web1"].heard
+    assert run.record["todo"]["calls"]["web1"]["decided"] == run.at
+    run["web1"].down = NO_ROUTE
+    run.tick()
+    assert run.record["hosts"]["web1"]["heard"] == run["web1"].heard
+
+
 def test_a_scope_alone_is_waited_for_long_and_several_in_slices():
-    run = Run().tick()
+    run = Run().is_proven().tick()
     assert waits(run) == {"web1": LONGEST_LOOK}
     run = Run("web1", "web2", Machine("db1", "db")).tick()
     assert waits(run) == {"web1": 30.0, "db1": 30.0}
@@ -186,6 +200,23 @@ def test_what_was_done_elsewhere_is_handed_on():
     assert go["before"] == {"haproxy lb": {"servers": {}}}
 
 
+def test_a_call_that_came_too_late_is_one_that_was_not_made():
+    run = Run("web1").tick()
+    run.show(event("A", ["vm1"]))
+    answer, go = run["web1"].answer, run["web1"].go
+    outcomes = {"haproxy lb": {"state": "done"}}
+    run["web1"].answer = lambda call, at: dict(answer(call, at), outcomes=outcomes)
+    run.tick()
+    run["web1"].answer = answer
+    run["web1"].go = lambda *_arguments: run["web1"]._state("skipped", "This call comes too late. Nothing was begun.")
+    run.tick()
+    assert run.record["todo"]["calls"]["web1"]["requests"][0]["outcomes"] == outcomes
+    assert run.record["hosts"]["web1"]["why"] == "This call comes too late. Nothing was begun."
+    assert run.record["events"]["A"]["failed"] == {}
+    run["web1"].go = go
+    run.until(lambda: run["web1"].approved == ["A"])
+
+
 def test_what_others_have_gone_about_is_kept_whether_or_not_the_next_answer_comes():
     run = Run()
     run.tick()
@@ -278,6 +309,35 @@ def test_hold_waits_for_a_person():
     run["web1"].yes = ["a"]
     run.tick(3)
     assert run.approvals() != []
+
+
+@pytest.mark.parametrize("lacking", [["web1"], ["web1", "web2", "web3"]])
+def test_hold_leaves_nothing_that_its_machine_s_own_document_lacks(lacking):
+    run = Run(policy=rules("hold"), hold="leave")
+    run["web1"].seconds = 30.0
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run["web1"].mark)
+    run.until(lambda: run.at + 5 >= run["web1"].done_at)
+    run.show(to=lacking)  # a document that is late, or it is over
+    run.until(lambda: run.prepared("web1"))
+    run.tick()
+    assert not (run.record["leaving"] or run.record["finished"])
+    run.show(event("A", ["vm1"]))
+    run.to_end()
+    assert run.marked() == ["web1"], "once it is shown again"
+
+
+def test_hold_leaves_nothing_that_is_over():
+    run = Run(policy=rules("hold"), hold="leave")
+    run["web1"].seconds = 30.0
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run["web1"].mark)
+    run.until(lambda: run.at + 5 >= run["web1"].done_at)
+    run.show()
+    run.to_end()
+    assert run.marked() == [] and not any("person" in note for note in run.notes)
 
 
 def test_hold_may_leave_its_marks_to_another_run():

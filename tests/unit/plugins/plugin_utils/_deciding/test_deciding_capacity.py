@@ -210,3 +210,15 @@ def test_never_more_than_the_limit_is_approved_whatever_comes():
                         assert len([host for host in gone if hosts[host] == group]) <= int(limit)
                 assert found[event.key].prepare or (event.left > 75 and not event.begun)
                 assert found[event.key].words or found[event.key].approve
+
+
+def test_a_group_that_only_events_have_made_counts_all_of_its_machines():
+    assert limit_in({"a": "a", "b": "a", "c": "a", "d": "a"}, joined=["a", "b", "c", "d"]) == 2
+    assert limit_in({"a": "a", "b": "a", "c": "a", "d": "a"}, joined=["d"]) == 1
+
+
+def limit_in(groups, joined):
+    """How many of the machines of one group may be out, by how many events of one machine each get their turn."""
+    candidates = [Candidate(host, host, (host,), 900.0, 30.0) for host in groups]
+    found = turns(groups, dict.fromkeys(groups, "50%"), {}, [], candidates, joined)
+    return sum(turn.prepare for turn in found.values())

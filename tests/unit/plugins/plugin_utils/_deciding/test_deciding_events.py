@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.judging import preparation_end
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
     Machine,
@@ -74,6 +77,30 @@ def test_an_event_that_comes_back_is_taken_up_again():
     assert run.event()["gone"] is None
     assert run.event()["reopened"] == 1
     assert "it was not gone" in run.timeline
+
+
+def test_an_event_that_is_scheduled_again_after_it_had_started_and_was_gone_is_a_new_one():
+    run = all_started(Run(rounds=0, wait_timeout=4000.0))
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+    run.until(lambda: run.marked() == [])
+    since, posts = run.at, len(run.approvals())
+    run.show(event("A", ["vm1"], not_before=run.at + 500))
+    run.until(lambda: run.event()["reopened"] == 1)
+    run.until(lambda: run.sent("A"))
+    assert "prepared" in run.goes("web1", since=since) and run.prepared("web1")
+    assert len(run["web2"].approved + run["web3"].approved + run["web1"].approved) > posts
+    assert "Scheduled again after it had started" in run.timeline
+
+
+def test_an_event_that_goes_back_to_scheduled_without_having_been_gone_is_a_problem():
+    run = all_started()
+    run.show(event("A", ["vm1"], not_before=run.at + 500))
+    run.tick(1, seconds=1.0)
+    assert run.problems == [], "documents may differ for a moment"
+    run.tick(5)
+    assert any("Scheduled again" in said for said in run.problems)
+    assert run.event()["started"] is not None
 
 
 def test_members_whose_documents_differ_for_a_moment_end_no_event():
@@ -349,3 +376,105 @@ def test_what_is_first_seen_late_is_said_without_odd_numbers():
     assert "its time is over" in run.timeline
     assert "before it was first seen" in run.timeline
     assert " -" not in run.timeline.replace("--", "")
+
+
+def test_a_not_before_that_moves_earlier_leaves_time_for_a_drain_that_fits():
+    """The margin of 60 s was that of a notice of 900 s; of one of 40 s it is 10."""
+    run = Run("web1", "web2")
+    run["web1"].seconds = 15.0
+    run.tick()
+    run.show(event())
+    run.tick(2)
+    run.show(event(not_before=run.at + 40))
+    run.until(lambda: run.sent("A"))
+    assert run.event()["failed"] == {} and run.problems == []
+
+
+def test_a_not_before_that_moves_later_has_the_whole_margin_again():
+    run = Run("web1", "web2", policy=rules("prepare"))
+    run.tick()
+    run.show(event(not_before=44))
+    run.tick()
+    machine = run.record["hosts"]["web1"]
+    assert preparation_end(run.event(), machine) == pytest.approx(34, abs=1)
+    run.show(event(not_before=900))
+    run.tick()
+    assert preparation_end(run.event(), machine) == pytest.approx(840, abs=1)
+
+
+def test_a_notice_counts_from_the_end_of_its_call_however_many_were_made_before_it():
+    """Of 300 hosts the last ones are called minutes after the first: a notice of 100 s is none that is over."""
+    run = Run("web1")
+    run.tick()
+    machine = run["web1"]
+    answered = machine.answer
+    machine.answer = lambda call, at: dict(answered(call, run.at + 119.5), ended=run.at + 120.0)
+    run.show(event(not_before=run.at + 219.5))
+    run.tick(seconds=120.0)
+    assert run.event()["deadline"] == pytest.approx(run.at + 99.5, abs=1.5)
+    assert run.event()["shown"] == pytest.approx(run.at, abs=1)
+
+
+def test_what_hits_a_machine_of_a_wrongly_declared_scope_that_does_not_look_is_seen_within_its_notice():
+    """Nothing has shown yet that the two are one scope: the other one waits for a change in vain."""
+    run = Run("web1", "web2", wait_timeout=3000.0)
+    run.tick(3)
+    before = run.at
+    run.show(event("A", ["vm2"], not_before=run.at + 120), to=["web2"])
+    run.until(lambda: "A" in run.record["events"])
+    assert run.at - before <= 62
+    run.until(lambda: run.prepared("web2"))
+    assert run.at - before < 120
+
+
+def calls_since(run, host, since):
+    return len({at for at, _request in run[host].asked if at > since})
+
+
+def test_a_declared_scope_that_is_a_placement_group_costs_one_call_at_a_time():
+    run = Run("web1", "web2", "web3", wait_timeout=3000.0).is_proven()
+    run.tick(3)
+    since = run.at
+    run.until(lambda: run.at > since + 1000)
+    assert max(calls_since(run, host, since) for host in ("web2", "web3")) <= 4
+
+
+def test_a_declared_scope_that_was_shown_one_event_costs_one_call_at_a_time():
+    run = Run("web1", "web2", rounds=0, wait_timeout=3000.0)
+    all_prepared(run, event())
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None and not run.marked())
+    run.tick(2)
+    since = run.at
+    run.until(lambda: run.at > since + 1000)
+    assert min(calls_since(run, host, since) for host in run.machines) <= 4
+
+
+def test_of_a_large_declared_scope_only_some_are_asked_in_a_tick():
+    run = Run(*(f"web{number}" for number in range(1, 41)), wait_timeout=3000.0)
+    run.tick(3)
+    for _number in range(10):
+        run.tick()
+        assert len(run.record["todo"]["calls"]) <= 11
+
+
+def test_who_joins_a_group_by_an_event_does_not_enlarge_it():
+    """Of a declared scope of three one may be out; with the fourth, which may turn out to be none of it, that is not two."""
+    run = Run("web1", "web2", "web3", Machine("web4", declared=False), max_out="50%")
+    run.tick(2)
+    run["web3"].down = NO_ROUTE
+    run.until(lambda: run.record["hosts"]["web3"]["lost"])
+    run.show(event("A", ["vm1", "vm4"], type="Freeze"), event("B", ["vm2"]))
+    run.tick(12)
+    assert run.record["hosts"]["web4"]["scope"] == "web", "both were shown the same event"
+    assert run.approvals("A") == run.approvals("B") == [] and run.marked() == []
+
+
+def test_who_is_ready_for_one_event_is_not_named_as_ready_for_another():
+    """A request of one machine approves all of its events by one list: each goes with a list of its own."""
+    run = Run("web1", "web2", "web3")
+    run.tick()
+    run.show(event("A", ["vm1"]), event("B", ["vm2"]))
+    run.until(lambda: run.sent("A") and run.sent("B"))
+    requests = [request for _at, request in run["web3"].asked if request["do"] == "approve"]
+    assert [(request["ids"], request["prepared"]) for request in requests] == [(["A"], ["vm1"]), (["B"], ["vm2"])]

@@ -38,6 +38,7 @@ def mark(*ids, phase="prepared", kind="run", run="r7", number=17):
     return {
         "number": number,
         "holder": {"kind": kind, "run": run, "job": "", "controller": "ctl"},
+        "boot_id": "b1",
         "events": list(ids or ("A-1",)),
         "phase": phase,
     }
@@ -45,6 +46,7 @@ def mark(*ids, phase="prepared", kind="run", run="r7", number=17):
 
 DEAD = {"mark": mark(), "expired": True}
 BARE = {"mark": None}
+ANSWERED = {"is_linux": True, "boot_id": "b1", "ended": 100.0}
 SHOWN = (event(),)
 
 
@@ -55,7 +57,7 @@ def fleet(first="dead", second="dead", third="bare", shown=SHOWN):
         for mark in (first, second, third)
     )
     return [
-        Asked(**{"host": f"web{number}", "name": f"vm{number}", "is_linux": True, "events": list(shown), **changes})
+        Asked(**{**ANSWERED, "host": f"web{number}", "name": f"vm{number}", "events": list(shown), **changes})
         for number, changes in enumerate((first, second, third), 1)
     ]
 
@@ -84,7 +86,7 @@ class TestWhatAMachineAnswered:
 
     def test_all_of_it(self):
         found = asked("web1", False, "inventory", self.answer())
-        assert found == Asked("web1", "vm1", False, [event()], self.LEASED, silent=119.0, lasts=1.0)
+        assert found == Asked("web1", "vm1", False, [event()], self.LEASED, silent=119.0, lasts=1.0, boot_id="b1")
 
     @pytest.mark.parametrize(
         "changes, expired",
@@ -230,6 +232,31 @@ class TestNoRunLives:
         assert why in found.sentences
         assert "Run maintain" in found.sentences[-1]
         assert "web1" in found.yes_on
+
+    def test_one_that_was_started_anew_since_is_in_service(self):
+        found = by_hand("A-1", fleet(second={**DEAD, "boot_id": "b2"}))
+        assert (found.verdict, found.missing) == ("missing", ("web2",))
+        assert "web2 was started anew since it was prepared" in found.sentences[1]
+        assert "Run maintain for these machines" in found.sentences[2]
+        again = {**DEAD, "mark": {**mark(), "again": "b2"}, "boot_id": "b2"}
+        assert by_hand("A-1", fleet(second=again)).verdict == "approve", "its steps were done again under this start"
+
+    @pytest.mark.parametrize(
+        "at, start, verdict", [(110.0, 0.0, "approve"), (110.1, 0.0, "missing"), (122, 13, "approve")]
+    )
+    def test_what_is_approved_by_is_no_older_than_its_age_allows(self, at, start, verdict):
+        found = by_hand("A-1", [one._replace(start=float(start)) for one in fleet()], at=at)
+        assert found.verdict == verdict
+        assert verdict == "approve" or "gave its answer too long ago" in found.sentences[1]
+
+    def test_who_approves_is_prepared_itself_where_it_is_affected(self):
+        assert by_hand("A-1", fleet(), at=101.0).own == ()
+        found = by_hand("A-1", fleet()[:2], at=101.0)
+        assert (found.host, found.own, found.decided) == ("web1", ("A-1",), 101.0)
+
+    def test_a_watcher_that_leaves_out_a_step_has_not_prepared_it(self):
+        watched = {"mark": mark(kind="watcher", run="watcher"), "left_out": True}
+        assert "lacks steps" in by_hand("A-1", fleet(second=watched)).sentences[1]
 
     def test_machines_that_the_inventory_does_not_have(self):
         shown = (event("A-1", "vm1", "vm2", "vm9"),)

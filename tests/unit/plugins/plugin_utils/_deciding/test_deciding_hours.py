@@ -18,6 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Machine,
     Run,
     event,
+    mark,
     started,
 )
 
@@ -65,13 +66,24 @@ def test_several_scopes_are_looked_at_in_slices_meanwhile():
     assert {request["wait"] for call in run.record["todo"]["calls"].values() for request in call["requests"]} == {30.0}
 
 
+def test_what_a_watcher_has_prepared_takes_out_no_other_machine_of_the_event_early():
+    run = Run(policy=rule(hours="05:00-06:00"))
+    run["web1"].watcher = {"act": "prepare", "version": "0.2.0", "alive": True, "lacks": []}
+    run["web1"].mark = mark("watcher", ["A"], kind="watcher")
+    run.show(event("A", ["vm1", "vm2"], not_before=1800.0))
+    run.tick(10)
+    assert run.event()["turn"] == "waits" and run.goes("web2") == []
+    run.until(lambda: run.prepared("web2"))
+    assert 1500 <= run.at < 1600 and not run.sent("A")
+
+
 def test_what_can_not_wait_is_prepared_in_time_and_starts_by_itself():
     run = shown(event(not_before=1800.0), policy=rule(hours="05:00-06:00"))
     assert waits(run) == (
         "its hours (05:00-06:00 UTC) do not open before its not-before: it is prepared in time, and starts by itself"
     )
     run.until(run.marked)
-    assert 1800 - 60 - 34 - 15 <= run.at < 1800 - 60 - 34, "its margin, its step's limit and a few seconds before"
+    assert 1500 <= run.at < 1500 + 10, "hours forbid what is early only"
     assert run.record["ticks"] < 20
     run.until(lambda: run.prepared("web1"))
     run.until(lambda: run.at >= 1790)
@@ -84,15 +96,42 @@ def test_what_can_not_wait_is_prepared_in_time_and_starts_by_itself():
     assert (run.problems, run.marked(), run.approvals()) == ([], [], [])
 
 
-def test_hours_that_open_after_it_had_to_be_prepared():
-    run = shown(event(not_before=HOUR + 40), policy=rule(hours="01:00-05:00"))
-    due = HOUR + 40 - 60 - 34 - 15  # its margin, its step, and a few seconds
+@pytest.mark.parametrize("within, steps", [(3600.0, 30.0), (60.0, 30.0), (3600.0, 400.0)])
+def test_hours_that_open_after_it_had_to_be_prepared(within, steps):
+    machine = Machine("web1", needs=steps)
+    run = shown(
+        event(not_before=HOUR + 40), machines=(machine,), policy=rule(hours="01:00-05:00"), prepare_within=within
+    )
+    # what its margin, its step, and a few seconds need, or what is not early by the option
+    due = HOUR + 40 - max(60 + steps + 4 + 15, min(within, 300))
     run.until(run.marked)
     assert due <= run.at < due + 10 and run.record["ticks"] < 40, "a long look ends when it is due"
     run.until(lambda: run.prepared("web1"))
     assert run.at < HOUR - 15 and run.approvals() == []
     run.until(run.sent)
     assert HOUR <= run.at < HOUR + 15
+
+
+def test_outside_of_its_hours_it_waits_for_room_in_its_group():
+    one, other = event("A", ["vm1"], not_before=1000.0), event("B", ["vm2"], not_before=1001.0)
+    run = shown(one, other, policy=rule(hours="05:00-06:00"), max_out=1)
+    run.until(run.marked)
+    run.until(lambda: run.at > 760)
+    assert (run.marked(), run.event("B")["turn"], run.event("B")["resumes"]) == (["web1"], "waits", None)
+    run.until(lambda: "web2" in run.marked())
+    assert 1001 - 60 - 34 - 15 <= run.at < 1001 - 60 - 34
+
+
+def test_outside_of_its_hours_all_of_its_machines_are_prepared():
+    """One of them must first be asked for the case before, which takes a tick longer."""
+    run = Run("web1", "web2", policy=rule(hours="05:00-06:00"))
+    prepare, asks = run["web2"]._prepare, [True, True]
+    run["web2"]._prepare = lambda *args: (
+        dict(run["web2"]._state("preparing"), ask=[asks.pop()]) if asks else prepare(*args)
+    )
+    run.show(event(resources=["vm1", "vm2"], not_before=400.0))
+    run.until(lambda: run.prepared("web1", "web2"))
+    assert not asks and run.at < 200
 
 
 def closing(hours, **options):
@@ -321,3 +360,25 @@ def test_the_plan_filter_goes_by_the_time_of_day(do, notice, verdict, monkeypatc
         (planned,) = planned_for(notice, {"do": do, "weekdays": weekdays})
         assert planned["verdict"] == wanted
         assert ("hours" in planned["why"].partition("]")[2]) is (weekdays == "sat" and do != "prepare")
+
+
+def test_hours_go_by_the_clock_as_it_is_now_not_as_it_was_when_the_run_began():
+    run = closing(["00:00-00:01", "01:00-02:00"])
+    run.tick(5)
+    assert run.approvals() == []
+    run.ahead = HOUR - run.at  # it is corrected
+    run.until(run.sent)
+    assert run.at < 200
+    assert "The controller's time jumped forward by" in run.timeline
+
+
+def test_a_clock_that_is_corrected_closes_hours_as_well():
+    run = Run(policy=rule(hours="00:00-00:10"))
+    run["web1"].seconds = 30.0
+    run.tick()
+    run.show(event(not_before=900.0))
+    run.until(lambda: run.marked() == ["web1"])
+    run.ahead = HOUR
+    run.until(lambda: run.prepared("web1"))
+    run.tick(5)
+    assert run.approvals() == [] and waits(run).startswith("its hours (00:00-00:10 UTC) are not open")

@@ -145,6 +145,23 @@ def test_two_hosts_that_turn_out_to_be_one_machine():
     assert any("web2 takes no part: it is the same VM as web1" in problem for problem in run.problems)
 
 
+@pytest.mark.parametrize("scopes", [("", ""), ("a", "b")])
+@pytest.mark.parametrize("names", [("vm1", "vm1"), ("vm1", "vm2"), ("", "vm1")])
+def test_two_names_of_one_machine_that_only_an_event_shows_to_be_one(names, scopes):
+    """Its vmId could not be learned."""
+    one, other = (
+        Machine(host, scope=scope, declared=bool(scope), resource_name=name)
+        for host, scope, name in zip(("web1", "web2"), scopes, names, strict=True)
+    )
+    other.name = "vm1"
+    run = Run(one, other)
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    assert run.goes("web2") == []
+    assert any("web2 takes no part: it is the same VM as web1" in problem for problem in run.problems)
+
+
 def test_names_that_were_swapped_are_never_approved_by():
     run = Run(Machine("web1", resource_name="vm2"), Machine("web2", resource_name="vm1"), Machine("web3"))
     run.show(event("A", ["vm1"]))
@@ -187,6 +204,16 @@ def test_what_affects_others_too_may_have_reached_one_without_a_name():
     assert any("A (web2) may have reached web1, too: the name of the VM is not known" in one for one in run.problems)
 
 
+def test_who_was_reached_without_a_name_stays_a_problem_when_the_event_is_scheduled_again():
+    run = started_while_nameless("vm1")
+    run["web1"].nameless = False
+    run.until(lambda: run.record["hosts"]["web1"]["resource_name"])
+    run.show(event("A", ["vm1"], not_before=run.at + 900))
+    run.until(lambda: run.event()["started"] is None)
+    run.tick(2)
+    assert "Reboot A (vm1) reached web1 unprepared: the name of the VM was not known in time." in run.problems
+
+
 def test_a_name_that_is_learned_takes_back_what_may_have_been():
     run = started_while_nameless("vm9")
     assert any("may affect web1" in problem for problem in run.problems)
@@ -224,6 +251,25 @@ def test_nothing_is_claimed_of_a_machine_that_was_taken_away(kind):
     assert run.at < 300
     assert "nothing has been heard of web1 since" in run.timeline
     assert "recovered" not in run.goes("web1")
+
+
+def test_a_machine_that_a_reboot_put_back_was_not_prepared_when_it_is_deleted():
+    web1, web2 = lone("web1", "web2")
+    web2.scope = web1.scope
+    run = Run(web1, web2, policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run.show(started(event("A", ["vm1"])))
+    run.tick(2)
+    web1.boot = "boot-2"
+    run.tick(5)
+    web1.down = NO_ROUTE
+    run.show(event("B", ["vm1"], type="Terminate", not_before=run.at + 120))
+    run.tick(5)
+    web2.down = NO_ROUTE
+    run.until(lambda: run.event("B")["closed"] != "")
+    assert any("web1 was not prepared for Terminate B" in problem for problem in run.problems)
 
 
 @pytest.mark.parametrize("kind", ["Preempt", "Terminate"])
@@ -352,6 +398,17 @@ def test_three_events_take_turns():
     assert "at most 1 may be out by choice, and web1 is about to be, for Reboot A" in waits[0]
 
 
+def test_one_that_can_not_be_reached_counts_as_out():
+    run = Run(max_out=1)
+    run["web3"].down = NO_ROUTE
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1", "web2"])
+    run.tick(10)
+    assert run.marked() == [] and "web3 can't be reached" in run.event()["turn_words"]
+    run["web3"].down = ""
+    run.until(lambda: run.sent("A"))
+
+
 def test_one_that_is_not_back_holds_the_next_one():
     run = Run(max_out="1", rounds=0)
     run.tick()
@@ -415,3 +472,29 @@ def test_started_text_says_whose_approval_it_was():
     run.show()
     run.to_end()
     assert run.problems == []
+
+
+# ---- hosts that leave the play ----
+
+LEFT = {"lost": "It has left the play", "left": True}
+
+
+@pytest.mark.parametrize("scope", ["web", ""])
+def test_who_has_left_the_play_is_not_waited_for(scope):
+    """In a scope another machine sees the end of its event; alone nobody does."""
+    run = Run(Machine("web1", scope=scope or "own"), Machine("web2"), recover_timeout=3000.0, event_timeout=3600.0)
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1", "web2"] if scope else ["web1"])
+    run.until(lambda: run.prepared("web1"))
+    run["web1"].answer = lambda call, at: dict(LEFT)
+    run.tick(2)
+    run.show()
+    run.until(lambda: run.record["finished"], most=20)
+    assert any("web1 bore the mark" in said and "left the play" in said for said in run.problems)
+
+
+def test_who_leaves_the_play_before_he_was_heard_of_holds_nothing_up():
+    run = Run("web1", "web2", wait_timeout=0.0)
+    run["web1"].answer = lambda call, at: dict(LEFT)
+    run.until(lambda: run.record["finished"], most=2)
+    assert any("web1 could not be asked" in said for said in run.problems)

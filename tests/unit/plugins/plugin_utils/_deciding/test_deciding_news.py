@@ -10,6 +10,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Machine,
     Run,
     event,
+    mark,
+    rules,
     started,
 )
 
@@ -50,6 +52,20 @@ def test_a_whole_run():
     assert run.found("shown", "Reboot A (Platform) affects vm1 (web1): not before")
     assert run.found("planned", "prepare, then approve", "(Reboot A)")
     assert run.found("prepared", "web1 in", "(Reboot A)") and run.found("approved", "by web2 (Reboot A)")
+
+
+def test_that_no_machine_can_approve_is_said_early():
+    run = Said("web1", policy=rules("approve"))
+    run["web1"].watcher = {"act": "prepare", "version": "0.2.0", "alive": True, "lacks": []}
+    run["web1"].mark = mark("watcher", ["B"], kind="watcher")
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: "A" in run.record["events"])
+    seen = run.at
+    run.until(lambda: run.found("problem", "could not be approved: no machine that was shown it can be asked"))
+    assert run.at - seen <= 16
+    run["web1"].mark = None
+    run.until(run.sent)
 
 
 def test_a_problem_is_said_when_it_has_lasted_and_when_it_is_over():

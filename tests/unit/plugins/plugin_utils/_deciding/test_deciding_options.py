@@ -129,9 +129,9 @@ def test_a_typo_in_a_policy_does_not_fall_through_to_the_next_rule(when):
 
 
 def test_an_unknown_type_is_warned_of_once_for_all_machines():
-    rules = [{"name": "One", "when": {"types": ["Rebot"]}, "do": "ignore"}, {"do": "approve"}]
+    rules = [{"name": "One", "when": {"types": ["Hibernate"]}, "do": "ignore"}, {"do": "approve"}]
     (warning,) = checked_options([facts("app1", policy=rules), facts("app2", policy=rules), facts("db1")]).warnings
-    assert "did you mean 'Reboot'?" in warning and warning.endswith("(app1, app2)")
+    assert "did you mean 'Terminate'?" in warning and warning.endswith("(app1, app2)")
 
 
 def test_a_run_without_machines():

@@ -55,7 +55,7 @@ def test_what_the_approvers_look_shows_comes_after_its_approval():
 
 
 def test_without_an_event_it_waits_and_ends():
-    run = Run(wait_timeout=1000.0).to_end()
+    run = Run(wait_timeout=1000.0).is_proven().to_end()
     assert run.problems == []
     assert 1000 <= run.at < 1010
     assert run.result["timeline"] == ["No event was shown."]

@@ -48,7 +48,7 @@ def test_slices_that_are_shorter_stay_so():
 
 
 def test_a_look_that_ends_with_the_change_needs_no_slices():
-    assert slices(Run("web1", spot("web2", "web")).tick()) == {"web1": LONGEST_LOOK}
+    assert slices(Run("web1", spot("web2", "web")).is_proven().tick()) == {"web1": LONGEST_LOOK}
 
 
 def test_the_sentinel_may_be_another_machine_of_its_scope():

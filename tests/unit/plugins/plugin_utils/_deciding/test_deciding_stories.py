@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.marks import FRESH, is_prepared
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import FRESH
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.marks import is_prepared
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
     Machine,
@@ -132,6 +133,79 @@ def test_an_approver_that_was_lost_for_a_moment_approves_when_it_is_back():
     run["web1"].down = ""
     run.until(lambda: run.sent("A"), most=20)
     assert run.problems == []
+
+
+# ---- prepared, and put back ----
+
+
+@pytest.mark.parametrize("returns", ["Scheduled", "Started"])
+@pytest.mark.parametrize("before", ["Scheduled", "Started"])
+def test_an_event_that_comes_back_finds_its_machine_in_service_and_that_is_said(before, returns):
+    run = Run("web1", "web2", rounds=0, wait_timeout=4000.0)
+    run.tick()
+    reboot = event("A", ["vm1"])
+    run.show(reboot)
+    run.until(run.sent)
+    run.show(reboot if before == "Scheduled" else started(reboot))
+    run.tick(3)
+    run.show()
+    run.until(lambda: not run.marked())
+    run["web1"].seconds = 1000.0
+    run.show(reboot if returns == "Scheduled" else started(reboot))
+    run.tick(2)
+    run.show(started(reboot))
+    run.tick(4)
+    assert any("reached web1 unprepared" in problem for problem in run.problems)
+
+
+def test_what_was_prepared_again_when_it_came_back_is_not_unprepared():
+    run = Run("web1", "web2", rounds=0, wait_timeout=4000.0)
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(run.sent)
+    run.show()
+    run.until(lambda: not run.marked())
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run.tick(2)
+    run.show(started(event("A", ["vm1"])))
+    run.tick(3)
+    run.show()
+    run.to_end()
+    assert run.problems == [] and run.timeline.count("prepared   web1") == 2
+
+
+def test_one_that_was_never_put_back_stays_prepared_when_its_event_comes_back():
+    run = Run("web1", "web2", rounds=0, wait_timeout=4000.0)
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(run.sent)
+    run["web1"].down = NO_ROUTE
+    run.show(to=["web2"])
+    run.until(lambda: run.event()["gone"] is not None)
+    run["web1"].down = ""
+    run.show(started(event("A", ["vm1"])))
+    run.tick(8)
+    run.show()
+    run.to_end()
+    assert run.problems == []
+
+
+def test_what_another_event_s_preparation_was_is_undone_when_its_recovery_has_begun():
+    run = Run("web1", "web2")
+    run.tick()
+    run.show(event("F", ["vm1"], type="Freeze"))
+    run.until(lambda: run.sent("F"))
+    run["web1"].seconds = 60.0
+    run.show()
+    run.until(lambda: run["web1"].mark["phase"] == "recovering")
+    preempt = event("P", ["vm1"], type="Preempt", not_before=run.at + 30)
+    run.show(preempt)
+    run.tick(3)
+    assert run["web1"].mark["phase"] == "preparing" and run["web1"].mark["events"] == ["F", "P"]
+    run.show(started(preempt))
+    run.tick(3)
+    assert any("reached web1 unprepared" in problem for problem in run.problems)
 
 
 # ---- brought back, and not too early ----

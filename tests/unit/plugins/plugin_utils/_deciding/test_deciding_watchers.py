@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import Machine, Run, event, mark, started
+from runs import Machine, Run, event, mark, rules, started
 
 AZURE = "http://169.254.169.254"
 
@@ -75,6 +75,56 @@ def test_the_run_waits_until_the_watcher_has_brought_it_back():
     run["web1"].mark = None
     run.to_end()
     assert run.problems == [] and "recovered  web1" in run.timeline
+
+
+def test_machines_that_their_watchers_have_prepared_may_approve():
+    run = Run("web1", "web2")
+    run.show(event("A", ["vm1", "vm2"]))
+    for host in ("web1", "web2"):
+        run[host].watcher, run[host].mark = says(), by_watcher()
+    run.until(run.sent, most=5)
+    (request,) = [one for host in run.approvals() for _at, one in run[host].asked if one["do"] == "approve"]
+    assert request["by_watcher"] and run.goes("web1") == run.goes("web2") == []
+
+
+@pytest.mark.parametrize("phase, events", [("preparing", ["A"]), ("prepared", ["B"]), ("recovering", ["A"])])
+def test_but_not_one_whose_watcher_has_not_prepared_it_for_that_event(phase, events):
+    run = Run("web1", "web2", takeover=30.0)
+    run["web1"].watcher, run["web1"].mark = says(), dict(by_watcher(phase), events=events)
+    run["web2"].refuses = "it would not"
+    run.show(event("A", ["vm2"], not_before=300.0))
+    run.until(lambda: run.at > 150)
+    assert run["web2"].asked and [one for _at, one in run["web1"].asked if one["do"] == "approve"] == []
+
+
+def test_that_no_machine_could_approve_is_a_problem_when_it_starts_by_itself():
+    run = Run("web1", policy=rules("approve"))
+    run["web1"].watcher, run["web1"].mark = says(), dict(by_watcher(), events=["B"])
+    run.show(event("A", ["vm1"], not_before=300.0))
+    why = "no machine that was shown it can be asked (web1 bears the mark of watcher watcher of ctl1, since 1970-01-01T00:00:00Z)"
+    run.tick(2)
+    assert f"Reboot A (web1) could not be approved: {why}" in run.problems
+    run.until(lambda: run.at > 290)
+    run.show(started(event("A", ["vm1"])))
+    run["web1"].mark = None
+    run.tick(3)
+    run.show()
+    run.to_end()
+    assert run.problems == [f"Reboot A (web1) was not approved by this run, and started: {why}"]
+
+
+def test_nor_is_it_one_once_one_could():
+    run = Run("web1", policy=rules("approve"))
+    run["web1"].watcher, run["web1"].mark = says(), dict(by_watcher(), events=["B"])
+    run.show(event("A", ["vm1"], not_before=300.0))
+    run.tick(5)
+    run["web1"].mark = None
+    run.until(run.sent)
+    run.show(started(event("A", ["vm1"])))
+    run.tick(3)
+    run.show()
+    run.to_end()
+    assert run.problems == []
 
 
 def test_a_watcher_that_sees_the_end_before_the_run_has_not_undone_its_preparation():

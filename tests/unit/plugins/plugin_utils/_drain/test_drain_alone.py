@@ -53,7 +53,7 @@ def request(record):
 
 def test_the_mark_is_looked_at_before_anything_is_asked_for():
     record = begun()
-    assert record["call"] == {"requests": [], "run": "", "number": 0} and not record["result"]["ok"]
+    assert record["call"]["requests"] == [] and not record["call"]["run"] and not record["result"]["ok"]
     record = alone.ticked(record, shown({"holder": {"kind": "drain", "run": "d0"}, "number": 7, "steps": []}), 1.0)
     assert record["call"]["run"] == "d1" and record["call"]["number"] == 8
     assert request(record)["to"] == "prepared" and request(record)["events"] == [] and request(record)["left"] == 299.0
@@ -161,6 +161,23 @@ def test_what_others_did_is_said_again_when_the_call_that_said_it_was_lost():
     assert request(record)["outcomes"] == done
     record = alone.ticked(record, {**went("preparing"), "jobs": {"second": None}}, 4.0)
     assert request(record)["outcomes"] == {} and record["jobs"] == {"first": "j1", "second": None}
+
+
+def test_a_call_that_came_too_late_is_made_again_with_what_others_did():
+    heard = {"uptime": 77.0, "boot_id": "boot-1", "at": 5.0}
+    done = {"tasks a": {"state": "done", "note": "", "direction": "do"}}
+    record = alone.ticked(begun(), {**shown(), "heard": heard}, 1.0)
+    assert record["call"]["heard"] == heard and record["call"]["decided"] == 1.0
+    record = alone.ticked(record, {**went("preparing"), "outcomes": done, "heard": heard}, 2.0)
+    record = alone.ticked(record, {**went("skipped", why="It comes too late."), "heard": None}, 3.0)
+    assert request(record)["outcomes"] == done and record["call"]["heard"] is None and not record["finished"]
+    record = alone.ticked(record, went("skipped", why="It comes too late."), 302.0)
+    assert record["finished"] and record["result"]["message"] == "web1: It comes too late."
+
+
+def test_until_the_machine_has_shown_its_mark_it_is_asked_for_nothing_else():
+    record = alone.ticked(begun(), {"lost": "refused"}, 1.0)
+    assert record["call"]["requests"] == [] and record["rest"] > 0 and not record["finished"]
 
 
 def test_what_others_did_goes_to_the_machine_with_the_next_call():

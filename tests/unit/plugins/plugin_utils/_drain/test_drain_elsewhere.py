@@ -17,11 +17,11 @@ HOST = Host(
 BALANCERS = {"type": "haproxy", "load_balancers": ["lb"]}
 
 
-def hand(raw, direction="do", left=60.0, before=None, begun=True, attempts=(), by="r1", since="12:00"):
+def hand(raw, direction="do", left=60.0, before=None, begun=True, attempts=(), by="r1", since="12:00", still=False):
     plan = make_plan([raw], HOST)
     assert not plan["errors"]
     key = plan["steps"][0]["key"]
-    asked = {"key": key, "direction": direction, "begun": begun, "left": left}
+    asked = {"key": key, "direction": direction, "begun": begun, "still": still, "left": left}
     step = {"key": key, "before": before, "by": by, "tries": 1}
     mark = {"since": since, "holder": {"run": "r2"}, "steps": [step]}
     return elsewhere.at_hand({"elsewhere": asked, "mark": mark}, plan["steps"], attempts)
@@ -98,6 +98,8 @@ def test_what_was_marked_as_begun_in_an_answer_that_was_lost_is_begun_once():
     assert not hand(COMMAND, begun=False, by="r2", attempts=[heard])["begun"]
     assert hand(COMMAND, begun=False, by="r2", attempts=[heard], since="13:00")["begun"]  # in another outage
     assert hand(COMMAND, "undo", begun=False, by="r2", attempts=[heard])["begun"]
+    assert not hand(COMMAND, begun=False, by="r2", still=True)["begun"]
+    assert hand(COMMAND, begun=True, by="r2", still=True)["begun"]
 
 
 def test_what_another_run_has_begun_or_has_no_time_left_is_not_begun():

@@ -23,8 +23,8 @@ def plan(**more):
     return made["steps"]
 
 
-def answer(direction="", ask=(), before=None, left=60.0, number=7):
-    asked = {"key": KEY, "direction": direction, "begun": True, "left": left} if direction else None
+def answer(direction="", ask=(), before=None, left=60.0, number=7, begun=True, still=False):
+    asked = {"key": KEY, "direction": direction, "begun": begun, "still": still, "left": left} if direction else None
     entry = {"key": KEY, "before": before, "by": "r1", "tries": 1}
     mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
     return {"number": number, "ask": list(ask), "elsewhere": asked, "mark": mark}
@@ -85,6 +85,15 @@ def test_the_server_is_set_on_each(direction, more, state):
         "socket": "/run/haproxy/admin.sock",
         "backend": "www",
     }
+
+
+@pytest.mark.parametrize("direction", ["do", "undo"])
+def test_what_nobody_of_this_run_has_gone_about_is_not_begun_where_nothing_new_may_be(direction):
+    marked = answer(direction, begun=False, still=True)  # by a call whose answer was lost, or by a run that is gone
+    assert orders.orders(marked, plan()) == []
+    assert orders.orders(answer(direction, begun=False), plan())
+    known = orders.done(marked, plan(), came(orders.orders(answer(direction), plan()), shown("MAINT"), shown("MAINT")))
+    assert orders.orders(marked, plan(), known["jobs"])
 
 
 def test_without_a_backend_all_of_them_are_meant():

@@ -17,9 +17,9 @@ KEY = STEPS[0]["key"]
 RESULT = {"failed": True, "msg": "no such table"}
 
 
-def answer(direction="do", begun=True, by="another", key=KEY, number=7):
+def answer(direction="do", begun=True, by="another", key=KEY, number=7, still=False):
     """What the machine answered whose mark says by which run the step was begun."""
-    asked = {"key": key, "direction": direction, "begun": begun, "left": 60.0}
+    asked = {"key": key, "direction": direction, "begun": begun, "still": still, "left": 60.0}
     entry = {"key": key, "before": None, "by": by, "tries": 1}
     mark = {"since": "12:00", "holder": {"run": "here"}, "steps": [entry]}
     return {"number": number, "elsewhere": asked, "mark": mark}
@@ -66,6 +66,14 @@ def test_one_that_has_to_wait_is_not_gone_through_and_begins_later():
     assert file == "" and outcome["state"] == "pending" and "too short" in outcome["note"]
     file, outcome, _jobs = after(answer(begun=False), jobs)
     assert file == "/out.yml" and outcome["state"] == "done"
+
+
+@pytest.mark.parametrize("jobs", [{}, {f"12:00 {KEY} do 1": own_tasks.WAITS}])
+def test_what_has_not_begun_does_not_where_nothing_new_may_be_begun(jobs):
+    marked = answer(begun=False, by="here", still=True)
+    assert own_tasks.file(marked, STEPS, jobs, True) == ""
+    assert own_tasks.came(marked, STEPS, jobs, True, {}) == {}
+    assert own_tasks.file(answer(begun=False, by="here"), STEPS, jobs, True) == "/out.yml"
 
 
 def test_what_another_run_began_is_not_begun_once_more():

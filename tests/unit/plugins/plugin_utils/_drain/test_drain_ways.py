@@ -33,11 +33,11 @@ class Others:
         self.jobs = {}
         self.called = []
 
-    def look(self, *came, direction="do", begun=False, by="r1", left=60.0, tries=1):
+    def look(self, *came, direction="do", begun=False, by="r1", left=60.0, tries=1, phase="preparing"):
         """What a look returns whose calls are answered in this order."""
         key = self.step["key"]
         entry = {"key": key, "before": None, "by": by, "tries": tries}
-        mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
+        mark = {"since": "12:00", "holder": {"run": "r1"}, "phase": phase, "steps": [entry]}
         asked = {"key": key, "direction": direction, "begun": begun, "left": left}
         self.answer = {"number": 1, "elsewhere": asked, "mark": mark}
         return self._gone_through(came)
@@ -110,6 +110,30 @@ def test_what_another_run_has_begun_is_given_up_and_only_its_inverse_begun():
     assert found["outcome"]["state"] == "failed" and "nobody knows how it ended" in found["outcome"]["note"]
     others.look({"ansible_job_id": "j2"}, GOES_ON, direction="undo", by="r0")
     assert others.used == ["ansible.builtin.command", STATUS]
+
+
+@pytest.mark.parametrize("raw, system", [(COMMAND, "linux"), ({"type": "service", "service": "W3SVC"}, "windows")])
+@pytest.mark.parametrize("by", ["r0", "r1"])  # another run's, or of a call whose answer was lost
+def test_what_is_undone_next_is_not_begun_and_its_limit_is_waited_for_where_nobody_can_look_at_it(raw, system, by):
+    others = Others(raw, system)
+    for left, state in ((30.0, "pending"), (10.0, "pending"), (0.0, "failed")):
+        found = others.look(by=by, left=left, phase="recovering")
+        assert (others.used, found["outcome"]["state"], found["outcome"]["direction"]) == ([], state, "do")
+
+
+def test_what_is_undone_next_is_looked_at_until_it_has_ended():
+    others = Others(COMMAND)
+    others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
+    assert others.look(GOES_ON, phase="recovering")["outcome"]["state"] == "pending"
+    assert others.look(dict(ENDED, rc=0), phase="recovering")["outcome"]["state"] == "done"
+
+
+def test_of_a_request_that_is_undone_next_only_its_end_is_waited_for():
+    do = {"url": "http://127.0.0.1/drain", "until": {"status": [503]}}
+    others = Others({"type": "http", "do": do, "delegate_to": "lb1"})
+    others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
+    assert others.look(ENDED, phase="recovering")["outcome"]["state"] == "done"
+    assert others.used == [STATUS]
 
 
 def test_a_job_of_an_earlier_attempt_says_nothing():

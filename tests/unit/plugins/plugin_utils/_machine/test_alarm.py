@@ -40,7 +40,7 @@ def state(pid):
 
 
 def test_a_call_that_ends_in_time_is_left_alone():
-    alarm = Alarm(5)
+    alarm = Alarm(LONG)
     assert alarm.around(lambda: "answer") == "answer" and not alarm.rang
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
@@ -49,7 +49,7 @@ def test_a_call_that_ends_in_time_asks_for_no_other_processes(monkeypatch):
     """There may be thousands on a controller, and each task of a tick would ask for all of them."""
     monkeypatch.setattr(alarms, "_parents", lambda: pytest.fail("all processes were asked for"))
     assert not alarms._has_children()
-    assert Alarm(5).around(lambda: "answer") == "answer"
+    assert Alarm(LONG).around(lambda: "answer") == "answer"
     child = subprocess.Popen(["sleep", "60"])
     assert alarms._has_children()
     child.kill()
@@ -58,7 +58,7 @@ def test_a_call_that_ends_in_time_asks_for_no_other_processes(monkeypatch):
 
 def test_its_error_is_its_own():
     with pytest.raises(KeyError):
-        Alarm(5).around(lambda: {}["x"])
+        Alarm(LONG).around(lambda: {}["x"])
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 
@@ -101,7 +101,7 @@ import os, sys, time
 print("begun", flush=True)
 for number in range(200):
     if not os.fork():
-        time.sleep(20)
+        time.sleep(200)
         os._exit(0)
     time.sleep(0.01)
 """
@@ -110,7 +110,7 @@ for number in range(200):
 def test_a_process_that_starts_others_all_the_time_is_ended_with_them(tmp_path):
     alarm = Alarm(LONG)
     assert ended_by_a_ring(alarm, [sys.executable, "-c", STARTS_OTHERS, str(tmp_path)]) == -signal.SIGKILL
-    deadline = time.monotonic() + 10  # they were killed, which takes its time on a machine that is busy
+    deadline = time.monotonic() + LONG  # they were killed, which takes its time on a machine that is busy
     while running(str(tmp_path)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not running(str(tmp_path))
@@ -135,8 +135,8 @@ def test_a_ring_while_processes_are_being_ended_begins_nothing_anew(monkeypatch)
 def test_a_call_that_waits_for_no_process_is_ended_itself():
     started = time.monotonic()
     alarm = Alarm(0.2)
-    assert alarm.around(lambda: time.sleep(60)) is None
-    assert alarm.rang and time.monotonic() - started < 30
+    assert alarm.around(lambda: time.sleep(2 * LONG)) is None
+    assert alarm.rang and time.monotonic() - started < LONG
 
 
 @pytest.mark.usefixtures("_impatient")
@@ -176,7 +176,7 @@ def test_an_alarm_that_was_set_before_is_heard_after(monkeypatch):
     heard = []
     before = signal.signal(signal.SIGALRM, lambda number, frame: heard.append(number))
     try:
-        Alarm(5).around(lambda: None)
+        Alarm(LONG).around(lambda: None)
         os.kill(os.getpid(), signal.SIGALRM)
     finally:
         signal.signal(signal.SIGALRM, before)

@@ -116,3 +116,22 @@ def test_check_mode_refuses_what_changes_something():
     assert found[1:6] == [{"n": 1}, {"problem": why}, {"problem": why}, {"n": 2}, {"problem": why}]
     assert found[6]["not_approved"] == [{"id": id_, "reason": "check_mode", "message": why} for id_ in ("a", "b")]
     assert found[6]["approved"] == [] and found[6]["failure"] is None
+
+
+def test_an_approval_that_was_decided_too_long_ago_is_a_look_instead():
+    """The run was stopped when its marks said prepared, the machines were brought back, and it goes on."""
+    requests = [{"do": "hello"}, {"do": "approve", "ids": ["a", "b"], "decided": 100.0}]
+    assert calls.timely(requests, 110.0) == requests
+    sent = calls.timely(requests, 110.1)
+    assert sent == [{"do": "hello"}, {"do": "look", "wait": 0}]
+    greeted, approved = calls.as_asked([{"n": 1}, {"events": []}], requests, sent)
+    assert greeted == {"n": 1} and approved["look"] == {"events": []} and approved["approved"] == []
+    assert [one["id"] for one in approved["not_approved"]] == ["a", "b"] and approved["failure"] is None
+    assert "decided more than 10 s ago" in approved["not_approved"][0]["message"]
+    assert calls.as_asked([{"n": 1}, {"n": 2}], requests, requests) == [{"n": 1}, {"n": 2}]
+
+
+def test_what_was_long_on_its_way_is_old_when_it_comes():
+    """The run was stopped after the machine had answered, and before that was read."""
+    assert calls.result(answered(took=1.0, answers=[]), 15.0, 0.0)["age"] == 14.0
+    assert calls.result(dict(answered(took=15.0, answers=[]), age=2.5), 15.0, 0.0)["age"] == 2.5

@@ -201,8 +201,8 @@ def test_limits_that_add_up_to_more_than_ten_minutes_are_warned_of():
 
 
 def test_a_policy_that_matches_nothing_is_warned_of():
-    rules = [{"when": {"types": ["Rebot"]}, "do": "ignore"}, {"do": "notify"}]
-    assert "did you mean 'Reboot'" in files(policy=rules)["warnings"][0]
+    rules = [{"when": {"types": ["Hibernate"]}, "do": "ignore"}, {"do": "notify"}]
+    assert "did you mean 'Terminate'" in files(policy=rules)["warnings"][0]
 
 
 def test_a_variable_that_was_misspelt_is_refused_and_one_that_is_like_none_is_warned_of():

@@ -13,6 +13,7 @@ import time
 import urllib.parse
 
 SKIPPED = {"failure": "Skipped", "message": "an earlier request failed", "part": "stop"}
+LATE = {"failure": "Skipped", "message": "it came too late", "part": "late"}
 
 
 class PlayedMachine:
@@ -55,7 +56,7 @@ class PlayedMachine:
         if request["Do"] == "http":
             return self._waited(request)
         if request["Do"] == "boot":
-            return {"booted": self.boot[0], "uptime_ms": self.boot[1]}
+            return {"booted": self.boot[0], "uptime_ms": self.boot[1], "clock_ms": self._clock_ms()}
         path = self.path(request["Path"])
         if request["Do"] == "folder":
             return {"files": {file.name: contents(file) for file in sorted(path.glob("*.json"))}}
@@ -70,9 +71,17 @@ class PlayedMachine:
                 }
             if request["Do"] == "read":
                 return {"body": there}
+            if self._is_late(request):
+                return LATE
             return self._edited(path, request["Body"])
         except OSError as error:
             return {"failure": "Unknown", "message": str(error), "part": request["Do"]}
+
+    def _clock_ms(self):
+        return int(self._now() * 1000)
+
+    def _is_late(self, request):
+        return bool(request["UntilMs"]) and not request["FromMs"] <= self._clock_ms() <= request["UntilMs"]
 
     def _edited(self, path, body):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,6 +97,8 @@ class PlayedMachine:
         while True:
             elapsed = int((self._now() - started) * 1000)
             polls += 1
+            if self._is_late(request):
+                return dict(LATE, polls=polls)
             try:
                 answer = self._exchange(request)
             except OSError as error:

@@ -23,9 +23,21 @@ LOOK = {"do": "look", "wait": 0, "since": None}
 APPROVE = {"do": "approve", "ids": ["ID-1"], "prepared": ["web1"], "allow_unknown": []}
 # What look.ps1 reads of each: a key that is not there can't be read alike in all PowerShells.
 KEYS = {
-    "http": {"Method", "Url", "Headers", "Body", "TimeoutMs", "MaxBytes", "Known", "IntervalMs", "LimitMs"},
+    "http": {
+        "Method",
+        "Url",
+        "Headers",
+        "Body",
+        "TimeoutMs",
+        "MaxBytes",
+        "Known",
+        "IntervalMs",
+        "LimitMs",
+        "FromMs",
+        "UntilMs",
+    },
     "read": {"Path", "Known", "Compare"},
-    "edit": {"Path", "Known", "Compare", "Body"},
+    "edit": {"Path", "Known", "Compare", "Body", "FromMs", "UntilMs"},
     "folder": {"Path"},
     "boot": set(),
 }
@@ -150,9 +162,10 @@ def machine(tmp_path):
 
 
 def without_times(value):
-    """An answer without what depends on the machine's clock, the name of its boot, and when its mark was last renewed."""
+    """An answer without what depends on the machine's clock, the name of its boot, how long it takes to start a PowerShell there, and
+    when its mark was last renewed."""
     if isinstance(value, dict):
-        left = {"lease", "boot_id", "uptime", "began", "took", "age", "elapsed", "notice", "number", "renewed"}
+        left = {"lease", "boot_id", "uptime", "began", "took", "start", "age", "elapsed", "notice", "number", "renewed"}
         return {key: without_times(inner) for key, inner in value.items() if key not in left}
     return [without_times(inner) for inner in value] if isinstance(value, list) else value
 
@@ -336,6 +349,99 @@ def test_a_mark_that_appears_keeps_an_approver_from_approving(machine):
     assert answer["answers"][0]["not_approved"][0]["reason"] == "fenced"
 
 
+# --- starts for which nobody waits any more ---
+
+
+def slow(machine, seconds):
+    """What happens before a start: it hangs for so long."""
+
+    def happens():
+        machine.clock.elapsed += seconds
+
+    return happens
+
+
+LATE = "PowerShell was started there, or got so far, only when nobody waited for this call any more. Nothing was done"
+
+
+def test_what_may_change_something_says_between_which_moments_of_the_machine(machine):
+    sent = []
+    carry_out = machine.played.result
+    machine.played.result = lambda requests: sent.append(requests) or carry_out(requests)
+    machine.call(go(before={SERVICE: {"ran": True}}), seconds=20.0)
+    machine.call(APPROVE, seconds=20.0)
+    shown = [
+        int(1000 * (5000.0 + START)),
+        int(1000 * (5000.0 + 3 * START)),
+    ]  # each at the end of its call's first start
+    limits = [
+        (request["Do"], request["FromMs"], request["UntilMs"])
+        for requests in sent
+        for request in requests
+        if request.get("UntilMs")
+    ]
+    assert limits == [
+        ("edit", shown[0], shown[0] + 18000),
+        ("edit", shown[1], shown[1] + 18000),
+        ("http", shown[1], shown[1] + 18000),
+    ]
+
+
+def test_a_first_mark_that_comes_too_late_is_not_made(machine):
+    machine.before_start[1] = slow(machine, 70.0)
+    answer = machine.call(go(before={SERVICE: {"ran": True}}))
+    (went,) = answer["answers"]
+    assert (went["state"], went["why"], went["steps"]) == ("skipped", LATE, [])
+    assert answer["elsewhere"] is None and answer["mark"] is None and machine.mark() is None
+    assert machine.call(go(before={SERVICE: {"ran": True}}))["elsewhere"]["begun"]
+
+
+@pytest.mark.parametrize("bears_mark", [False, True])
+def test_an_approval_that_comes_too_late_is_not_sent(machine, bears_mark):
+    if bears_mark:
+        machine.call(go(before={SERVICE: {"ran": True}}))
+    before = machine.mark()
+    machine.before_start[1] = slow(machine, 70.0)
+    (approve,) = machine.call(APPROVE)["answers"]
+    assert "POST scheduledevents" not in machine.service.asked
+    assert approve["approved"] == [] and approve["failure"] is None
+    assert [(entry["id"], entry["message"]) for entry in approve["not_approved"]] == [("ID-1", LATE)]
+    assert machine.mark() == before
+
+
+def test_a_yes_that_comes_too_late_is_none(machine):
+    machine.before_start[1] = slow(machine, 70.0)
+    answer = machine.call({"do": "yes", "event": "ID-1", "by": "me"}, run="")
+    assert answer["answers"] == [{"problem": LATE}]
+    assert machine.call(LOOK)["yes"] == []
+
+
+def test_a_start_after_a_reboot_is_of_no_call_from_before_it(machine):
+    def reboots():
+        machine.played._now = lambda: 3.0
+
+    machine.before_start[1] = reboots
+    assert machine.call(go(before={SERVICE: {"ran": True}}))["answers"][0]["state"] == "skipped"
+
+
+def test_nothing_is_begun_where_the_first_start_took_all_of_the_time(machine):
+    machine.takes = 25.0
+    answer = machine.call(go(before={SERVICE: {"ran": True}}), seconds=20.0)
+    assert answer["answers"][0]["state"] == "skipped" and "comes too late" in answer["answers"][0]["why"]
+    assert len(machine.starts) == 1
+
+
+def test_the_starts_of_powershell_are_no_time_for_a_step(machine):
+    """What is left of it is told to those who begin it when they can: after the start that writes the mark."""
+    answer = machine.call(go(before={SERVICE: {"ran": True}}, left=30.0))
+    assert answer["elsewhere"]["left"] == answer["answers"][0]["elsewhere"]["left"] == 30.0 - 2 * START
+
+
+def test_a_machine_that_does_not_show_its_clock(machine):
+    machine.played._clock_ms = lambda: None
+    assert "can't be learned" in machine.call(LOOK)["lost"]
+
+
 def test_a_change_that_was_overtaken_is_none_and_hands_out_nothing(machine):
     machine.call(go(before={SERVICE: {"ran": True}}))
     machine.before_start[1] = overtake(machine)
@@ -446,3 +552,13 @@ def test_a_machine_that_can_not_look_says_why(machine):
 def test_a_machine_that_does_not_know_when_it_was_started(machine):
     machine.booted = None
     assert "Win32_OperatingSystem" in machine.call(LOOK)["lost"]
+
+
+def test_what_a_person_has_put_back_is_kept_beside_the_yeses_and_is_none(machine):
+    machine.call({"do": "yes", "event": "ID-1", "by": "me"}, run="")
+    machine.call({"do": "put_back", "events": ["id-1"]}, run="")
+    answer = machine.call({"do": "take_off"})
+    assert (answer["put_back"], answer["yes"]) == (["ID-1"], [])
+    machine.call({"do": "yes", "event": "ID-1", "by": "me"}, run="")
+    answer = machine.call()
+    assert (answer["put_back"], answer["yes"]) == (["ID-1"], ["ID-1"])

@@ -58,6 +58,8 @@ def exchange(method, **more):
         "Known": "",
         "IntervalMs": 0,
         "LimitMs": 0,
+        "FromMs": 0,
+        "UntilMs": 0,
     }
     return dict(request, **more)
 

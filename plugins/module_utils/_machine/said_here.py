@@ -1,0 +1,65 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person has said on the machine itself, in two files beside its mark: events in spite of which he has put it back into
+service, and that no event is to be approved. Its watcher goes by them, and whoever comes from outside.
+
+Private to this collection.
+"""
+
+import json
+import os
+from typing import Any, Dict, Iterable, Mapping, Optional
+
+from .._text import one_line
+
+PUT_BACK, HOLD = "put_back.json", "hold.json"
+FORMAT = 1
+KEPT = 30 * 86400.0
+"""Seconds for which an event is kept: failures of hardware are predicted a week ahead, and no id comes twice."""
+
+UNKNOWN_HOLD: Dict[str, Any] = {"reason": "There is a hold that can't be read", "by": "", "until": None, "vm_id": ""}
+_ERRORS = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def put_back(folder: str) -> Dict[str, float]:
+    """The events in spite of which the machine was put back, by key, and when; none where that can't be read: a machine that is
+    prepared once too often is the smaller evil."""
+    try:
+        with open(os.path.join(folder, PUT_BACK), "rb") as file:
+            given: Dict[str, Any] = json.loads(file.read(65536).decode("utf-8"))
+        if given["format"] != FORMAT:
+            return {}
+        return {str(key): float(at) for key, at in given["events"].items()}
+    except _ERRORS:
+        return {}
+
+
+def with_events(known: Mapping[str, float], events: Iterable[str], wall: float) -> Dict[str, Any]:
+    """What is to be written when a person has done it once more."""
+    kept = {key: at for key, at in known.items() if wall - at < KEPT}
+    kept.update((event.upper(), wall) for event in events)
+    return {"format": FORMAT, "events": kept}
+
+
+def hold(folder: str) -> Optional[Dict[str, Any]]:
+    """The hold, whether it still lasts or not; one that can't be read is one all the same."""
+    try:
+        with open(os.path.join(folder, HOLD), "rb") as file:
+            given: Dict[str, Any] = json.loads(file.read(65536).decode("utf-8"))
+        until = given.get("until")
+        if given.get("format") != FORMAT:  # one of a newer version may mean more than that
+            return dict(UNKNOWN_HOLD)
+        if until is not None and (isinstance(until, bool) or not isinstance(until, (int, float))):
+            return dict(UNKNOWN_HOLD)
+        return dict({key: one_line(given.get(key), 500) for key in ("reason", "by", "vm_id")}, until=until)
+    except FileNotFoundError:
+        return None
+    except _ERRORS:
+        return dict(UNKNOWN_HOLD)
+
+
+def lasting_hold(folder: str, wall: float) -> Optional[Dict[str, Any]]:
+    """The hold, where it has not come to its end."""
+    found = hold(folder)
+    return found if found and (found["until"] is None or wall < found["until"]) else None

@@ -1,0 +1,54 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people have said on the machines themselves: put back into service in spite of an event, approvals on hold. Pure.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from ...module_utils._text import one_line
+from .judging import needs_preparation
+from .life import is_open
+from .reports import happened
+from .schema import MachineState, Record
+
+PUT_BACK = "a person has put it back into service in spite of this event (recover with force), so it is not prepared for it again"
+
+
+def is_put_back(machine: MachineState, key: str) -> bool:
+    """Whether a person has put the machine back in spite of the event. A yes to it, which can only be later, ends that."""
+    return key in machine["put_back"] and key not in machine["yes"]
+
+
+def keep_off(record: Record, at: float) -> None:
+    """Nothing is begun anew on a machine for an event in spite of which a person has put it back, and the event is not approved."""
+    for key, entry in record["events"].items():
+        if not is_open(entry) or entry["started"] is not None:
+            continue
+        for host in entry["affected"]:
+            if not is_put_back(record["hosts"][host], key):
+                if entry["failed"].get(host) == PUT_BACK:
+                    del entry["failed"][host]
+                    happened(
+                        record,
+                        at,
+                        "yes",
+                        f"{host} may be prepared for it again: a person has said yes to it",
+                        key,
+                        host,
+                    )
+            elif entry["failed"].get(host) != PUT_BACK and needs_preparation(entry, host):
+                entry["failed"][host] = PUT_BACK
+                entry["prepared"].pop(host, None)
+                happened(record, at, "put back", f"{host}: {PUT_BACK}", key, host)
+
+
+def hold_words(machine: MachineState) -> str:
+    """That approvals are on hold there, by whom and how that ends; "" where they are not."""
+    hold = machine["hold"]
+    if not hold or (hold["vm_id"] and machine["vm_id"] and hold["vm_id"].lower() != machine["vm_id"].lower()):
+        return ""  # that of a machine of which this one is a copy holds nothing
+    said = ": ".join(one_line(hold[name], 200) for name in ("by", "reason") if hold[name])
+    return f"has its approvals on hold ({said}); release them there with: azure-maintenance release"

@@ -1,0 +1,95 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people have said on the machines themselves: a machine that was put back by force, approvals that are on hold."""
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+    Run,
+    event,
+    mark,
+    rules,
+    started,
+)
+
+
+def waiting_for_web2(**options):
+    """web1 is prepared for event A, web2 is not yet."""
+    run = Run(**options)
+    run["web2"].seconds = 60.0
+    run.tick()
+    run.show(event("A", ["vm1", "vm2"]))
+    return run.until(lambda: run.prepared("web1"))
+
+
+@pytest.mark.parametrize("is_seen_on_the_way", [False, True])
+def test_who_was_put_back_by_force_is_not_drained_again_for_the_same_event(is_seen_on_the_way):
+    run = waiting_for_web2()
+    events = run["web1"].mark["events"]
+    if is_seen_on_the_way:
+        run["web1"].put_back, run["web1"].mark = events, mark("drain-1", events, phase="recovering", kind="drain")
+        run.tick()
+    run["web1"].put_back, run["web1"].mark = events, None
+    since = run.at
+    run.to_end()
+    assert run.goes("web1", since=since + 1) == [] and run.approvals() == []
+    assert any("a person has put it back into service in spite of this event" in said for said in run.problems)
+    assert not any("Somebody else" in said for said in run.problems)
+    assert run["web2"].mark is None, "nothing is left out of service for an event that is not approved"
+
+
+def test_a_new_run_keeps_off_as_well_until_a_person_says_yes():
+    run = Run("web1", "web2")
+    run["web1"].put_back = ["A"]
+    run.tick()
+    run.show(event("A", ["vm1"]), event("B", ["vm2"], not_before=1000))
+    run.tick(3)
+    assert run.goes("web1") == []
+    assert any("vm1" in said or "web1" in said for said in run.problems)
+    assert run.goes("web2"), "other events are none of its business"
+
+
+def test_a_later_yes_has_it_prepared_again():
+    run = Run("web1", "web2")
+    run.tick()
+    run["web1"].put_back, run["web1"].yes = ["A"], ["A"]
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+
+
+def test_a_machine_that_was_put_back_under_a_started_event_is_left_alone():
+    run = Run("web1", "web2")
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
+    run.show(started(event("A", ["vm1"])))
+    run.tick(2)
+    run["web1"].boot += "+"  # it has rebooted in the meantime
+    run["web1"].is_put_back()
+    since = run.at
+    run.tick(3)
+    run.show()
+    run.to_end()
+    assert run["web1"].mark is None and run.goes("web1", since=since + 1) == []
+
+
+def test_approvals_that_are_on_hold_on_a_machine_are_on_hold_for_the_run():
+    run = Run("web1", "web2", policy=rules("prepare_and_approve"), prepare_within=60.0)
+    run["web1"].hold = {"reason": "release night", "by": "ann", "until": None, "vm_id": ""}
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.tick(12)
+    assert run.approvals() == [] and run.goes("web1") == [], "what is not to be approved is not prepared early either"
+    (said,) = [said for said in run.problems if "on hold" in said]
+    assert "ann: release night" in said and "azure-maintenance release" in said
+    run["web1"].hold = None
+    run.until(lambda: run.sent("A"))
+
+
+def test_a_hold_of_the_machine_that_it_was_copied_from_holds_nothing():
+    run = Run("web1", "web2")
+    run["web1"].vm_id, run["web1"].hold = "vm-1", {"reason": "", "by": "ann", "until": None, "vm_id": "vm-0"}
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent("A"))
