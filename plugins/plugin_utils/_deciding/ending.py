@@ -53,7 +53,8 @@ def stop_watching(record: Record, at: float) -> None:
 
 def latest_end(record: Record, entry: EventState) -> float:
     """When the watch of an event ends though it is still there."""
-    return max(not_before(entry), entry["started"] or 0.0) + record["same"]["event_timeout"]
+    begins = not_before(entry) if entry["started"] is None else entry["started"]
+    return begins + record["same"]["event_timeout"]
 
 
 def _bearing(record: Record, key: str, at: float) -> list[str]:

@@ -44,7 +44,7 @@ class SameOptions(TypedDict):
     rounds: int  # 0: as many as come
     wait_timeout: float  # seconds for which new events are awaited
     slice: float  # seconds for which a call waits where there are several scopes
-    event_timeout: float  # seconds after its not-before for which an event is watched
+    event_timeout: float  # seconds after its start, or its not-before, for which an event is watched
     takeover: float  # seconds after which another approver tries
 
 

@@ -64,7 +64,7 @@ def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[st
         seen = time_of_day(record, last_seen(entry))
         found["watch"] = (
             f"{title(entry)} was last seen at {seen}, {entry['status']}, and {record['same']['event_timeout']:.0f} s after its "
-            "not-before it was not known to be over: the run watched it no longer."
+            f"{'not-before' if entry['started'] is None else 'start'} it was not known to be over: the run watched it no longer."
         )
     if is_open(entry) and is_acting(entry) and entry["started"] is None:
         if entry["hold"] and not entry["failed"] and entry["action"] in APPROVING:

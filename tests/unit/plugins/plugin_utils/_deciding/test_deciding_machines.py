@@ -128,6 +128,20 @@ def test_a_machine_that_was_lost_when_its_preparation_began_is_named():
     assert any("its preparation may have begun" in problem for problem in run.problems)
 
 
+def test_a_started_event_is_watched_from_its_start_on():
+    run = Run(*lone("web1"), event_timeout=100.0)
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=run.at + 400))
+    run.until(lambda: run.sent("A"))
+    run.show(event("A", ["vm1"], status="Started"))
+    run.until(lambda: run.event("A")["started"] is not None)
+    started = run.at
+    run.until(lambda: run.event("A")["closed"])
+    assert run.at - started < 150
+    run.to_end()
+    assert any("100 s after its start it was not known to be over" in problem for problem in run.problems)
+
+
 # ---- two hosts that are one machine, names that contradict ----
 
 
