@@ -7,15 +7,13 @@ import json
 import pathlib
 import shutil
 import time
-import zipfile
 
 import pytest
 from machines import host
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bundle
+
 HERE = pathlib.Path(__file__).resolve().parent
-MODULE_UTILS = HERE.parents[1] / "plugins/module_utils"
-PACKAGES = ("_core", "_events", "_imds", "_machine", "_operations", "_steps", "_watcher")
-LEFT_OUT = ("_module.py", "_imds/requests_transport.py")
 PYZ = "/usr/local/lib/azure-maintenance/test.pyz"
 LOG = "/var/tmp/hooks.log"
 UNITS = "azure-maintenance-*.service"
@@ -37,17 +35,7 @@ class Watched:
     def install(self):
         path = self._at(PYZ)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.write(HERE / "cases/hooks.py", "__main__.py")
-            archive.writestr("azure_maintenance/__init__.py", "")
-            files = [
-                *MODULE_UTILS.glob("*.py"),
-                *(file for name in PACKAGES for file in (MODULE_UTILS / name).rglob("*.py")),
-            ]
-            for file in files:
-                inside = file.relative_to(MODULE_UTILS).as_posix()
-                if inside not in LEFT_OUT:
-                    archive.write(file, f"azure_maintenance/{inside}")
+        path.write_bytes(bundle.packed(bundle.files(bundle.WATCHER, (HERE / "cases/hooks.py").read_text())))
 
     def remove(self):
         for path in (self.hooks.parent, self._at(PYZ).parent):

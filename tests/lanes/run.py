@@ -32,6 +32,7 @@ import home
 
 SKIPPED = 77
 NO_PROGRESS = 300.0  # seconds in which no test of a lane ends: it hangs
+GIVES_WAY = "6"  # as `nice` counts; at 10 they would get nothing beside other work
 HERE = pathlib.Path(__file__).resolve().parent
 LOGS = HERE.parent.parent / "build" / "logs"
 DURATION = re.compile(r"^ *(\d+\.\d+)s (?:call|setup|teardown) +(\S.*)")  # as pytest --durations lists the slowest
@@ -101,7 +102,7 @@ def run(lane: Lane, gives_way: bool) -> Result:
     started = time.monotonic()
     with log.open("w") as output:
         process = subprocess.Popen(
-            ["nice", "-n", "6", *lane.command()] if gives_way else lane.command(),
+            ["nice", "-n", GIVES_WAY, *lane.command()] if gives_way else lane.command(),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -110,7 +111,7 @@ def run(lane: Lane, gives_way: bool) -> Result:
     running.add(process)
     if gives_way:  # where the kernel weighs sessions against each other, nice alone has no effect
         with contextlib.suppress(OSError):
-            pathlib.Path(f"/proc/{process.pid}/autogroup").write_text("6")
+            pathlib.Path(f"/proc/{process.pid}/autogroup").write_text(GIVES_WAY)
     status, cpu = wait(process, log)
     running.discard(process)
     return judge(lane, status, time.monotonic() - started, cpu, log.read_text(errors="replace"))

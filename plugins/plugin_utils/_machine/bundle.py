@@ -43,14 +43,14 @@ class Program(NamedTuple):
 @functools.cache
 def program() -> Program:
     """The same files give the same bytes."""
-    content = packed(_files(PACKAGES, MAIN))
+    content = packed(files(PACKAGES, MAIN))
     return Program(f"{hashlib.sha256(content).hexdigest()[:32]}", content)
 
 
 def watcher() -> Program:
     """The watcher of this version, with the machine program in it."""
     number = version()
-    content = packed(_files(WATCHER, WATCHER_MAIN.format(package=NAME, version=number)))
+    content = packed(files(WATCHER, WATCHER_MAIN.format(package=NAME, version=number)))
     return Program(f"{number}.pyz", content)
 
 
@@ -74,7 +74,8 @@ def version() -> str:
     return found.group(1)
 
 
-def _files(packages: Sequence[str], main: str) -> dict[str, str]:
+def files(packages: Sequence[str], main: str) -> dict[str, str]:
+    """What a program is made of, by its path within the file: these packages of module_utils, and what begins them."""
     found = {"__main__.py": main, f"{NAME}/__init__.py": ""}
     paths = [*MODULE_UTILS.glob("*.py"), *(path for room in packages for path in (MODULE_UTILS / room).rglob("*.py"))]
     for path in paths:
