@@ -13,7 +13,7 @@ from . import balancer, cgroups, network, rootfs, settings
 from .host import FleetError, ensure_inotify, run
 from .machine import Machine
 
-_LOCK = settings.RUN / "lock"  # one fleet a box: its names are the box's
+_LOCK = settings.RUN / "lock"  # one fleet of a name: its names are the box's
 _KEY = settings.WORK / "ssh_key"
 _SSH_CONFIG = settings.WORK / "ssh_config"
 

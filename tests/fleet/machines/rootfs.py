@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The root file system that all machines share: debootstrap, once, from the mirror that this box's own apt uses."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -13,9 +14,10 @@ from typing import NamedTuple
 from . import settings
 from .host import FleetError, run
 
-ROOTFS = settings.WORK / "rootfs"
-_STAMP = settings.WORK / "rootfs.stamp"
-_DEBS = settings.WORK / "debs"
+ROOTFS = settings.IMAGE / "rootfs"
+_STAMP = settings.IMAGE / "rootfs.stamp"
+_LOCK = settings.IMAGE / "rootfs.lock"
+_DEBS = settings.IMAGE / "debs"
 
 # What a machine has no use for, and what would delay its boot or its login.
 _MASKED = (
@@ -40,14 +42,17 @@ class _Mirror(NamedTuple):
 def ensure() -> pathlib.Path:
     """The path of the root file system, built when it is not there or was built from another recipe."""
     stamp = _fingerprint()
-    if _STAMP.exists() and _STAMP.read_text(encoding="ascii") == stamp:
-        return ROOTFS
-    _STAMP.unlink(missing_ok=True)
-    if ROOTFS.exists():
-        shutil.rmtree(ROOTFS)
-    _debootstrap()
-    _prepare()
-    _STAMP.write_text(stamp, encoding="ascii")
+    settings.IMAGE.mkdir(parents=True, exist_ok=True)
+    with _LOCK.open("a", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # a fleet beside this one builds it as well
+        if _STAMP.exists() and _STAMP.read_text(encoding="ascii") == stamp:
+            return ROOTFS
+        _STAMP.unlink(missing_ok=True)
+        if ROOTFS.exists():
+            shutil.rmtree(ROOTFS)
+        _debootstrap()
+        _prepare()
+        _STAMP.write_text(stamp, encoding="ascii")
     return ROOTFS
 
 

@@ -10,10 +10,12 @@ from typing import NamedTuple
 COLLECTION = pathlib.Path(__file__).resolve().parents[3]
 FILES = pathlib.Path(__file__).resolve().parent / "files"
 WORK = pathlib.Path(os.environ.get("AZM_FLEET_DIR") or COLLECTION / "build" / "fleet")
-RUN = pathlib.Path("/run/azm-fleet")  # the lock, and ssh's control sockets, whose paths must be short
+IMAGE = pathlib.Path(os.environ.get("AZM_FLEET_IMAGE") or WORK)  # the root file system, which several fleets may share
 
-# Every namespace, link and cgroup of ours begins with this: it is how a later run finds what a killed one left.
-PREFIX = "azm-"
+# Every namespace, link and cgroup of ours begins with this: it is how a later run finds what a killed one left. Fleets side by side
+# have a name each.
+PREFIX = os.environ.get("AZM_FLEET_NAME", "azm") + "-"
+RUN = pathlib.Path("/run") / (PREFIX + "fleet")  # the lock, and ssh's control sockets, whose paths must be short
 SWITCH = PREFIX + "switch"  # holds the bridge, and nothing else
 CONTROLLER = PREFIX + "ctl"  # where ansible-playbook, ssh and the test's own requests run
 AZURE = PREFIX + "imds"  # holds the metadata address; the emulator runs here
