@@ -48,6 +48,7 @@ class Run:
         self.began_at, self.ended_at = clock.now, 1e9
         self.stops: list[tuple[float, float]] = []  # from when to when it was stopped
         self.stops_at_approval = 0.0  # seconds for which it is stopped when it has first decided to approve something
+        self.forks = 1000  # how many machines are called at once
         self.on_stop: Callable[[float], None] = lambda seconds: None
         self.process = clock.begin(self._life())
 
@@ -94,7 +95,10 @@ class Run:
                     self.stops_at_approval = 0.0
                 yield 0.2 + 0.02 * len(todo["calls"])  # Ansible itself
                 yield from self._stands_still()
-                yield from self._call_all(todo["calls"], answers)
+                hosts = list(todo["calls"])
+                for first in range(0, len(hosts), self.forks):
+                    some = {host: todo["calls"][host] for host in hosts[first : first + self.forks]}
+                    yield from self._call_some(some, answers)
             yield from self._elsewhere(answers)
             self.answered.update(host for host, answer in answers.items() if not answer["lost"])
             if self.clock.now == began:
@@ -107,7 +111,7 @@ class Run:
         self.ended_at = self.clock.now
         self.journal.add("ended", run=self.name, problems=list(_texts(self.result["problems"])))
 
-    def _call_all(self, calls: dict[str, Any], answers: dict[str, Any]) -> Life:
+    def _call_some(self, calls: dict[str, Any], answers: dict[str, Any]) -> Life:
         processes: dict[str, Process] = {}
         sent = {host: self.decider.call.timely(call["requests"], self.clock.now) for host, call in calls.items()}
         for host, call in calls.items():

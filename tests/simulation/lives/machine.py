@@ -51,6 +51,7 @@ class Machine:
         self.waited_for = Signal()
         self.asked: deque[float] = deque(maxlen=6)
         self.cost = 0.3 + azure.chance.random()  # seconds for a call that only connects and begins
+        self.first_cost = 0.0  # seconds that the first one takes longer, which brings the program
         azure.machines[name.lower()] = self
 
     # ---- how it is ----
@@ -156,7 +157,8 @@ class Machine:
         :arg within: when it was sent, and until when it is waited for, by the machine's uptime; None where that is not known
         """
         began, alarm = self.clock.now, seconds
-        yield self.cost if self.is_linux else 2.0 + self.cost
+        cost, self.first_cost = self.cost + self.first_cost, 0.0
+        yield cost if self.is_linux else 2.0 + cost
         how = self.fault("refuses", "hangs") or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
         if how or self.clock.now < self.frozen_until:
             if how == "refuses":

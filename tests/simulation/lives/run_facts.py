@@ -86,7 +86,7 @@ class RunFacts:
             event.type in GONE_FOR_GOOD and self.seen(event) is not None for event in self.events_of(host)
         )
 
-    def sound(self, host: str, begins: float, ends: float) -> bool:
+    def sound(self, host: str, begins: float, ends: float, with_its_disk: bool = True) -> bool:
         """Whether nothing was wrong with a machine of all that could hold it up."""
         machine = self.machine(host)
         if (
@@ -95,7 +95,7 @@ class RunFacts:
             or machine.marked_before
             or machine.by_hand
             or host in self.fleet.leavers
-            or machine.ephemeral
+            or (machine.ephemeral and with_its_disk)
             or self.fleet.named.get(host, machine.name) != machine.name
         ):
             return False
@@ -195,6 +195,12 @@ class RunFacts:
             != ""
             for other in others
         )
+
+    def is_doubted(self, host: str) -> bool:
+        """Whether nothing but a declaration says which machines are shown what it is shown: it is asked itself once a minute."""
+        declared = self.fleet.declared[host]
+        groups = {self.machine(other).placement_group for other in self.hosts if self.fleet.declared[other] == declared}
+        return bool(declared) and groups == {""} and len(self.hosts) <= 10
 
     # ---- capacity ----
 
