@@ -132,8 +132,7 @@ class Run:
                 yield process.done, 3600.0
             answers[host] = answer = process.result
             if not answer["lost"]:
-                late = self._felt(answer["ended"]) - answer["ended"]
-                answer.update({name: answer[name] + late for name in ("took", "ended", "age")})
+                _age(answer, self._felt(answer["ended"]) - answer["ended"])
             for one in process.result.get("answers") or ():
                 for identity in one.get("approved", ()):
                     self.journal.add("taken-approval", run=self.name, event=identity)
@@ -188,6 +187,15 @@ class Run:
             state = step.outcome(work["direction"])
             state = state or ("done" if step.running == (work["direction"] == "undo") else "failed")
             answers[host]["outcomes"][step.key] = {"state": state, "note": "", "seconds": 1.0}
+
+
+def _age(answer: dict[str, Any], seconds: float) -> None:
+    """An answer that had to wait for the run, with the documents in it."""
+    answer.update({name: answer[name] + seconds for name in ("took", "ended", "age")})
+    for one in answer["answers"]:
+        for look in (one, one.get("look")):
+            if look and "age" in look:
+                look.update(age=look["age"] + seconds, began=look["began"] + seconds)
 
 
 def _approves(call: Mapping[str, Any]) -> bool:
