@@ -87,7 +87,10 @@ def hours(run: RunFacts) -> Iterator[str]:
             yield f"hours: at {at:.1f} {event.id} was approved outside of {run.fleet.hours}"
     for line in run.lines("marked"):
         events = [run.fleet.events[key] for key in line["events"] if key in run.fleet.events]
-        allowed = any(run.is_open(event, line["at"]) or run.is_near(event, line["at"]) for event in events)
+        allowed = any(
+            run.is_open(event, line["at"]) or run.is_near(event, line["at"]) or run.begun_in_hours(event, line["at"])
+            for event in events
+        )
         if run.was_early(line) and events and not allowed:
             yield f"hours: at {line['at']:.1f} {line['host']} was taken out early outside of {run.fleet.hours}"
 

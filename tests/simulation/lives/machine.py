@@ -182,6 +182,8 @@ class Machine:
                 yield left
             return self._lost(f"it did not answer within {alarm:g} s", began)
         answer = program.result
+        for line in answer.pop("looks"):
+            line["heard"] = True
         answer["took"] = self.clock.now - began
         answer["ended"], answer["age"] = self.clock.now, 0.0
         answer["start"] = 0.0 if self.is_linux else 2.0 + self.cost
@@ -237,6 +239,7 @@ class Machine:
         gone = next((answer for answer in answers if "ask" in answer), {})
         going.shown()
         return {
+            "looks": going.looks,
             "lost": "",
             "answers": answers,
             "mark": copied(self.mark),
@@ -316,14 +319,16 @@ class Machine:
             yield from self.frozen()
             self._ask_imds()
             look = self._seen(began)
-        self.journal.add(
+        line = self.journal.add(
             "looked",
             host=self.host,
             run=going.run,
             events=[(event["id"], event["status"], tuple(event["resources"])) for event in look["events"]],
             good=look["incarnation"] is not None,
             began=began,
+            heard=False,  # as long as the run has no answer
         )
+        going.looks.append(line)
         return look
 
     def _seen(self, began: float) -> dict[str, Any]:

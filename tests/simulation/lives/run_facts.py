@@ -46,7 +46,8 @@ class RunFacts:
         return self.result is not None and not self.run.check
 
     def lines(self, *kinds: str) -> list[dict[str, Any]]:
-        return [line for line in self._own if line["what"] in kinds]
+        """What it did and saw; a look of which it got no answer, it has not seen."""
+        return [line for line in self._own if line["what"] in kinds and line.get("heard", True)]
 
     # ---- machines ----
 
@@ -240,6 +241,13 @@ class RunFacts:
         shown += [at + ahead] if until <= at < until + 25 else []
         return any(self._is_open(event, moment) for moment in shown)
 
+    def begun_in_hours(self, event: Event, at: float) -> bool:
+        """Whether a machine was prepared for it while its hours were open: that goes on with its others when they close."""
+        return any(
+            line["event"] == event.id and line["at"] < at and self.is_open(event, line["at"])
+            for line in self.lines("joined")
+        )
+
     def _is_open(self, event: Event, at: float) -> bool:
         return all(
             any(begin <= at < end + 25 for begin, end in self.fleet.hours[host])
@@ -406,11 +414,20 @@ class RunFacts:
         ]
         longest, last = 0.0, self.began
         looks = [line for line in self.lines("looked") if line["good"] and line["host"] in viewers]
-        for begins, ends in [*((line["began"], line["at"]) for line in looks), (self.until, self.until)]:
+        shown: list[Any] = []
+        for look in [*looks, {"began": self.until, "at": self.until, "events": []}]:
+            begins = look["began"]
             away = any(a < begins and b > last for a, b in struck + self._perhaps_approved(viewers))
+            away = away or all(self._seems_struck(viewer, shown, last, begins) for viewer in viewers)
             longest = max(longest, 0.0 if away else begins - last)
-            last = max(last, ends)
+            last, shown = max(last, look["at"]), look["events"]
         return longest
+
+    def _seems_struck(self, host: str, shown: list[Any], since: float, until: float) -> bool:
+        """Whether a machine that does not answer was last seen under an event of its own: nobody can know that it is not that."""
+        name = self.machine(host).name.lower()
+        started = any(status == "Started" and name in [one.lower() for one in names] for _key, status, names in shown)
+        return started and any(line["host"] == host and since < line["at"] <= until for line in self.lines("lost"))
 
     def _perhaps_approved(self, hosts: Iterable[str]) -> list[tuple[float, float]]:
         """From when on machines may have been away, as they were lost when they were to approve: nobody can tell."""
