@@ -101,14 +101,14 @@ class Handling:
         gap = self._gap(look)
         for event in look.document.events:
             if event.key in known.lives:
-                known.lives[event.key] = lives_of.seen(known.lives[event.key], event, look.at)
+                known.lives[event.key] = lives_of.seen(known.lives[event.key], event, look.at, look.date)
             elif name and event.affects(name):
-                known.lives[event.key] = lives_of.shown(event, look.at, wall)
+                known.lives[event.key] = lives_of.shown(event, look.at, wall, look.date)
         lacking = look.document.lacks(known.lives)
         for key in lacking:
             known.lives[key] = lives_of.missed(known.lives[key], look.asked, look.at, wall, gap)
         for key in set(known.lives).difference(lacking, (event.key for event in look.document.events)):
-            known.lives[key] = lives_of.unread(known.lives[key], look.at)
+            known.lives[key] = lives_of.unread(known.lives[key], look.at, look.date)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
         if gap > lives_of.UNBROKEN or look.document.lacks(known.others):
             known.quiet_since = look.at

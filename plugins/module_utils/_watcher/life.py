@@ -33,6 +33,7 @@ class Life(NamedTuple):
     names: FrozenSet[str]  # of all machines that it has ever listed, in lower case: an approval may hold for them all
     first_names: FrozenSet[str]  # of those that it listed at first
     seen: float  # when last
+    seen_date: Optional[float] = None  # the Unix time of the answer that showed it then, where that was said
     started: bool = False
     blind: float = 0.0  # the longest time without a document since it was last seen
     absent: Optional[float] = None  # since when it is not in the document
@@ -74,13 +75,14 @@ class Life(NamedTuple):
         return self.event.event_type.lower()
 
 
-def shown(event: Event, at: float, wall: float) -> Life:
+def shown(event: Event, at: float, wall: float, date: Optional[float] = None) -> Life:
     """An event that is seen for the first time.
 
     :arg wall: the Unix time of that
+    :arg date: the Unix time of the answer, where it says that
     """
     notice = None if event.not_before_time is None else event.not_before_time - wall
-    return Life(event, at, notice, notice, _names(event), _names(event), at, started=event.has_started)
+    return Life(event, at, notice, notice, _names(event), _names(event), at, date, started=event.has_started)
 
 
 def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: float) -> Life:
@@ -107,8 +109,11 @@ def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: f
     )
 
 
-def seen(life: Life, event: Event, at: float) -> Life:
-    """It is in the document. Blank once it has started is its not-before; what it was before is kept."""
+def seen(life: Life, event: Event, at: float, date: Optional[float] = None) -> Life:
+    """It is in the document. Blank once it has started is its not-before; what it was before is kept.
+
+    :arg date: the Unix time of the answer, where it says that
+    """
     if event.has_started:
         event = event._replace(
             not_before=event.not_before or life.event.not_before,
@@ -120,6 +125,7 @@ def seen(life: Life, event: Event, at: float) -> Life:
         # The mark does not say whom it listed at first.
         first_names=life.names | _names(event) if life.is_recalled else life.first_names,
         seen=at,
+        seen_date=date,
         started=life.started or event.has_started,
         blind=0.0,
         absent=None,
@@ -150,9 +156,13 @@ def missed(life: Life, asked: float, at: float, wall: float, gap: float) -> Life
     return life._replace(gone=at, outcome=_outcome(life, wall))
 
 
-def unread(life: Life, at: float) -> Life:
-    """It may be an entry that can't be read: what became of it since it was seen, nobody has watched."""
-    return life._replace(blind=max(life.blind, at - life.seen))
+def unread(life: Life, at: float, date: Optional[float] = None) -> Life:
+    """It may be an entry that can't be read: what became of it since it was seen, nobody has watched.
+
+    :arg date: the Unix time of the answer, where it says that: a machine does not feel it when Azure lets it stand still meanwhile
+    """
+    by_dates = 0.0 if date is None or life.seen_date is None else date - life.seen_date
+    return life._replace(blind=max(life.blind, at - life.seen, by_dates))
 
 
 def _outcome(life: Life, wall: float) -> str:

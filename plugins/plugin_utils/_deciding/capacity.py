@@ -125,7 +125,7 @@ def turns(
         Started event
     :arg left: machines that a Terminate or a Preempt has taken: no longer members of their group
     :arg joined: machines that are in their group only because an event was shown to it and to them: they count as out there, but do not
-        enlarge it, as it may turn out to be none
+        enlarge it, as it may turn out to be none; where all of it may be out, they may be, too
     """
     by_name = _groups(groups, max_out, left, joined)
     for group in by_name.values():
@@ -166,9 +166,13 @@ def _groups(
         if host not in left:
             members.setdefault(name, []).append(host)
     return {
-        name: _Group(name, hosts, min(limit_of(max_out[host], _size(hosts, joined)) for host in hosts))
+        name: _Group(name, hosts, min(_limit(max_out[host], hosts, joined) for host in hosts))
         for name, hosts in members.items()
     }
+
+
+def _limit(max_out: str, hosts: Collection[str], joined: Collection[str]) -> int:
+    return len(hosts) if max_out == "100%" else limit_of(max_out, _size(hosts, joined))
 
 
 def _size(hosts: Collection[str], joined: Collection[str]) -> int:

@@ -37,6 +37,7 @@ class Event:
         )  # seconds after which it is Scheduled again, once it was over
         self.moves: tuple[float, float] | None = fate.pop("moves", None)  # when, and how many seconds are left then
         self.moved: float | None = None
+        self.returned: float | None = None
         assert not fate, fate
         self.status = ""
         self.not_before = 0.0
@@ -87,8 +88,9 @@ class Scope:
         self.earlier = (self.azure.clock.now, self.incarnation, self.entries())
         what()
         self.incarnation += 1
-        if self.azure.chance.random() < 0.03:
-            self.incarnation = 1  # begun anew, as after a day without a request
+        # Begun anew, as after a day without a request; but what is not the same never has the same number.
+        if self.azure.chance.random() < 0.03 and self.earlier[1] != 1:
+            self.incarnation = 1
         self.changed.fire()
 
 
@@ -232,6 +234,7 @@ class Azure:
 
     def _return(self, scope: Scope, event: Event) -> None:
         event.started = event.left = event.returns = None
+        event.returned = self.clock.now
         event.approved, event.status, event.not_before = False, "Scheduled", self.clock.now + event.notice
         scope.change(lambda: scope.events.append(event))
         self.journal.add("shown-again", event=event.id, notice=event.notice)

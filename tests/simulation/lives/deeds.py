@@ -87,7 +87,10 @@ def hours(run: RunFacts) -> Iterator[str]:
             yield f"hours: at {at:.1f} {event.id} was approved outside of {run.fleet.hours}"
     for line in run.lines("marked"):
         events = [run.fleet.events[key] for key in line["events"] if key in run.fleet.events]
-        allowed = any(run.is_open(event, line["at"]) or run.is_near(event, line["at"]) for event in events)
+        allowed = any(
+            run.is_open(event, line["at"]) or run.is_near(event, line["at"]) or run.begun_in_hours(event, line["at"])
+            for event in events
+        )
         if run.was_early(line) and events and not allowed:
             yield f"hours: at {line['at']:.1f} {line['host']} was taken out early outside of {run.fleet.hours}"
 
@@ -195,6 +198,29 @@ def moved(run: RunFacts) -> Iterator[str]:
             yield f"moved: {event.id} struck {host} in service at {line['at']:.1f}, which {event.moves[1]:.0f} s before was to take {takes:.0f} s"
 
 
+def returned(run: RunFacts) -> Iterator[str]:
+    """Rule 6: what comes back is taken up again: who can be prepared in time is."""
+    for line in run.journal.of("strike"):
+        event, host, at = run.fleet.events[line["event"]], line["host"], line["at"]
+        if event.returned is None or host not in run.hosts or line["out"] or not event.returned < at < run.until:
+            continue
+        if run.run.check or run.action(event, host) not in PREPARING or run.fleet.options[host]["prepare_within"] < 100:
+            continue
+        others = [other for other in run.events_of(host) if other is not event and (other.left or at) > event.returned]
+        # Who is still being brought back, or is another's by then, is not to be prepared anew at once.
+        if others or event.grows or run.beside_others or run.marked_at(host, event.returned):
+            continue
+        room = at - event.returned - run.needs([event]) - (60 if run.fleet.calm else 100) - (0 if run.is_linux else 40)
+        seen = [
+            look
+            for look in run.lines("looked")
+            if 0 < look["at"] - event.returned < 40
+            and any(key == event.id and status == "Scheduled" for key, status, _names in look["events"])
+        ]
+        if room > 0 and seen and all(run.sound(other, event.returned, at) for other in run.affected(event)):
+            yield f"returned: {event.id} struck {host} in service at {at:.1f}, {at - event.returned:.0f} s after it was Scheduled again"
+
+
 def back_in_time(run: RunFacts) -> Iterator[str]:
     """Rules 6 and 15: whoever can be brought back is, soon."""
     for host in run.hosts:
@@ -216,6 +242,26 @@ def back_in_time(run: RunFacts) -> Iterator[str]:
                 continue
             if run.sound(host, since, due) and run.marked_at(host, due) == run.name:
                 yield f"forgotten: {host} still bears the mark {due - since:.0f} s after {event.id} left"
+
+
+def restored(run: RunFacts) -> Iterator[str]:
+    """Rule 13: what others did for a machine is undone, though its mark went with its disk."""
+    if not run.reports or run.beside_others:
+        return
+    for line in run.journal.of("mark-gone"):
+        host, at = line["host"], line["at"]
+        if line["run"] != "its disk" or host not in run.hosts or run.marked_at(host, at - 0.001) != run.name:
+            continue
+        up = max(at, run.machine(host).away_until)
+        looked = [look for look in run.lines("looked") if look["host"] == host and look["good"] and look["at"] > up]
+        coming = [event for event in run.events_of(host) if event.left is None or event.left > run.until - 10]
+        if (
+            looked
+            and not coming
+            and run.left_elsewhere(host)
+            and run.sound(host, up + 1, run.until, with_its_disk=False)
+        ):
+            yield f"restored: {run.left_elsewhere(host)} is still out for {host}, which lost its mark with its disk at {at:.1f}"
 
 
 def kept_off(run: RunFacts) -> Iterator[str]:
@@ -309,11 +355,13 @@ DEEDS = (
     promptness,
     checking,
     brought_back_early,
+    restored,
     kept_off,
     left_out,
     reverted,
     in_time,
     moved,
+    returned,
     back_in_time,
     waits_idly,
 )

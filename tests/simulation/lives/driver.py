@@ -48,6 +48,7 @@ class Run:
         self.began_at, self.ended_at = clock.now, 1e9
         self.stops: list[tuple[float, float]] = []  # from when to when it was stopped
         self.stops_at_approval = 0.0  # seconds for which it is stopped when it has first decided to approve something
+        self.forks = 1000  # how many machines are called at once
         self.on_stop: Callable[[float], None] = lambda seconds: None
         self.process = clock.begin(self._life())
 
@@ -94,7 +95,10 @@ class Run:
                     self.stops_at_approval = 0.0
                 yield 0.2 + 0.02 * len(todo["calls"])  # Ansible itself
                 yield from self._stands_still()
-                yield from self._call_all(todo["calls"], answers)
+                hosts = list(todo["calls"])
+                for first in range(0, len(hosts), self.forks):
+                    some = {host: todo["calls"][host] for host in hosts[first : first + self.forks]}
+                    yield from self._call_some(some, answers)
             yield from self._elsewhere(answers)
             self.answered.update(host for host, answer in answers.items() if not answer["lost"])
             if self.clock.now == began:
@@ -107,7 +111,7 @@ class Run:
         self.ended_at = self.clock.now
         self.journal.add("ended", run=self.name, problems=list(_texts(self.result["problems"])))
 
-    def _call_all(self, calls: dict[str, Any], answers: dict[str, Any]) -> Life:
+    def _call_some(self, calls: dict[str, Any], answers: dict[str, Any]) -> Life:
         processes: dict[str, Process] = {}
         sent = {host: self.decider.call.timely(call["requests"], self.clock.now) for host, call in calls.items()}
         for host, call in calls.items():
@@ -128,8 +132,7 @@ class Run:
                 yield process.done, 3600.0
             answers[host] = answer = process.result
             if not answer["lost"]:
-                late = self._felt(answer["ended"]) - answer["ended"]
-                answer.update({name: answer[name] + late for name in ("took", "ended", "age")})
+                _age(answer, self._felt(answer["ended"]) - answer["ended"])
             for one in process.result.get("answers") or ():
                 for identity in one.get("approved", ()):
                     self.journal.add("taken-approval", run=self.name, event=identity)
@@ -184,6 +187,15 @@ class Run:
             state = step.outcome(work["direction"])
             state = state or ("done" if step.running == (work["direction"] == "undo") else "failed")
             answers[host]["outcomes"][step.key] = {"state": state, "note": "", "seconds": 1.0}
+
+
+def _age(answer: dict[str, Any], seconds: float) -> None:
+    """An answer that had to wait for the run, with the documents in it."""
+    answer.update({name: answer[name] + seconds for name in ("took", "ended", "age")})
+    for one in answer["answers"]:
+        for look in (one, one.get("look")):
+            if look and "age" in look:
+                look.update(age=look["age"] + seconds, began=look["began"] + seconds)
 
 
 def _approves(call: Mapping[str, Any]) -> bool:

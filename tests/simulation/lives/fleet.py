@@ -16,6 +16,7 @@ from .driver import Decider, Run
 from .going import other_mark
 from .journal import Journal
 from .machine import Machine
+from .scenarios import SCENARIOS
 from .step import Step
 from .watcher import Watcher
 
@@ -38,10 +39,13 @@ ACTIONS = ("prepare_and_approve", "prepare", "hold", "notify", "ignore", "approv
 
 
 class Fleet:
-    """One life: everything that there is in it."""
+    """One life: everything that there is in it.
 
-    def __init__(self, seed: int, decider: Decider) -> None:
-        self.seed, self.decider = seed, decider
+    :arg scenario: one of scenarios.py's, which it leads up to; "" where everything is drawn
+    """
+
+    def __init__(self, seed: int, decider: Decider, scenario: str = "") -> None:
+        self.seed, self.decider, self.scenario = seed, decider, scenario
         self.chance = random.Random(seed)
         self.clock = Clock()
         self.journal = Journal(self.clock)
@@ -58,8 +62,17 @@ class Fleet:
         self.runs: list[Run] = []
         self.planned_runs = 0
         self.stops_at_approval = self.meanwhile = 0.0
+        self.forks = 1000  # how many machines a run calls at once
         self.oddities = random.Random(seed + 9)  # of its own: what is added here changes no other life
         self.calm = self.chance.random() < 0.3  # nothing fails but what Azure does: all must go well
+        if scenario:
+            self.calm = True
+            SCENARIOS[scenario](self, self.chance)
+            self._begin_run(0.0, list(self.machines), False)
+        else:
+            self._draw(seed)
+
+    def _draw(self, seed: int) -> None:
         self._make_machines()
         self._slow_down_others()
         if not self.calm:
@@ -151,7 +164,7 @@ class Fleet:
                 machine.faults.append((begins, begins + 40.0, chance.choice(("hangs", "refuses"))))
         if self.oddities.random() < 0.2:
             leaver = self.machines[self.oddities.choice(list(self.machines))]
-            self.clock.begin(self._leaves(leaver, self.oddities.uniform(0, 20)))
+            self.clock.begin(self.leaves(leaver, self.oddities.uniform(0, 20)))
         for machine in self.machines.values():
             machine.ephemeral = self.oddities.random() < 0.15
             if self.oddities.random() < 0.2:
@@ -241,7 +254,7 @@ class Fleet:
         yield after
         machine.recovered_by_hand()
 
-    def _leaves(self, machine: Machine, after: float) -> Life:
+    def leaves(self, machine: Machine, after: float) -> Life:
         """Its own tasks, which run when it is taken out of service, end it for the play."""
         while machine.mark is None and self.clock.now < 600:
             yield 3.0
@@ -451,23 +464,23 @@ class Fleet:
             if chance.random() < often:
                 phase, seconds = chance.choice(("", "prepared", *PHASES)), chance.choice((5.0, 15.0, 40.0))
                 after = chance.choice((0.0, chance.uniform(0, 8))) if phase else chance.uniform(5, 250)
-                self._when(machine, phase, after, machine.restart, seconds)
+                self.when(machine, phase, after, machine.restart, seconds)
         if chance.random() < 0.25:
             seconds = chance.choice((8.0, 20.0, 40.0))
             self.stops_at_approval = seconds if chance.random() < 0.6 else 0.0
             if not self.stops_at_approval:
                 phase, after = chance.choice(("prepared", *PHASES)), chance.choice((0.0, chance.uniform(0, 4)))
                 for machine in self.machines.values():  # whichever comes to that
-                    self._when(machine, phase, after, self._stop_last, seconds)
+                    self.when(machine, phase, after, self.stop_last, seconds)
             self.meanwhile = chance.uniform(0.5, 4) if chance.random() < 0.7 else 0.0
 
-    def _when(self, machine: Machine, phase: str, after: float, what: Callable[..., None], *arguments: Any) -> None:
+    def when(self, machine: Machine, phase: str, after: float, what: Callable[..., None], *arguments: Any) -> None:
         if phase:
             machine.on_phase[phase] = lambda: self.clock.after(after, what, *arguments)
         else:
             self.clock.at(after, what, *arguments)
 
-    def _stop_last(self, seconds: float) -> None:
+    def stop_last(self, seconds: float) -> None:
         if self.runs:
             self.runs[-1].stop(seconds)
 
@@ -486,7 +499,7 @@ class Fleet:
         machines = {host: self.machines[host] for host in hosts}
         name = f"run{len(self.runs) + 1}"
         run = Run(name, self.decider, machines, self.facts(hosts), check, self.journal, self.clock)
-        run.on_stop, run.stops_at_approval = self._stopped, self.stops_at_approval
+        run.on_stop, run.stops_at_approval, run.forks = self._stopped, self.stops_at_approval, self.forks
         self.runs.append(run)
         run.leaves = self.leavers
 

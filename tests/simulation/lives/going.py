@@ -38,6 +38,7 @@ class Going:
         self.fenced = ""
         self.ours = False  # the mark bears our number
         self.busy = False  # another call has held the lock for too long
+        self.looks: list[dict[str, Any]] = []  # the journal's lines of what it has seen
 
     def opened(self) -> Life:
         """The mark of its run is its own from the beginning."""

@@ -15,8 +15,9 @@ class Journal:
         self.clock = clock
         self.lines: list[dict[str, Any]] = []
 
-    def add(self, what: str, **details: Any) -> None:
+    def add(self, what: str, **details: Any) -> dict[str, Any]:
         self.lines.append({"at": self.clock.now, "what": what, **details})
+        return self.lines[-1]
 
     def of(self, *kinds: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if line["what"] in kinds]

@@ -15,21 +15,21 @@ from .story import told
 
 
 class Verdict(NamedTuple):
-    seed: int
+    life: str  # its seed, and its scenario where it has one
     wrong: list[str]  # sentences: which rule was broken, when, by whom
     story: str
 
 
-def lived(seed: int, decider: Decider, with_story: bool = False) -> Verdict:
+def lived(seed: int, decider: Decider, scenario: str = "", with_story: bool = False) -> Verdict:
     """Live one life and judge it. Whatever the decider raises is wrong, too."""
-    fleet = Fleet(seed, decider)
+    fleet = Fleet(seed, decider, scenario)
     try:
         fleet.live()
         wrong = _few_of_each(judged(fleet))
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         wrong = [f"crash: {type(error).__name__}: {error} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"]
-    return Verdict(seed, wrong, told(fleet, wrong) if wrong or with_story else "")
+    return Verdict(f"{seed} {scenario}".strip(), wrong, told(fleet, wrong) if wrong or with_story else "")
 
 
 def _few_of_each(wrong: list[str]) -> list[str]:

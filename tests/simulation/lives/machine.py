@@ -51,6 +51,7 @@ class Machine:
         self.waited_for = Signal()
         self.asked: deque[float] = deque(maxlen=6)
         self.cost = 0.3 + azure.chance.random()  # seconds for a call that only connects and begins
+        self.first_cost = 0.0  # seconds that the first one takes longer, which brings the program
         azure.machines[name.lower()] = self
 
     # ---- how it is ----
@@ -156,7 +157,8 @@ class Machine:
         :arg within: when it was sent, and until when it is waited for, by the machine's uptime; None where that is not known
         """
         began, alarm = self.clock.now, seconds
-        yield self.cost if self.is_linux else 2.0 + self.cost
+        cost, self.first_cost = self.cost + self.first_cost, 0.0
+        yield cost if self.is_linux else 2.0 + cost
         how = self.fault("refuses", "hangs") or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
         if how or self.clock.now < self.frozen_until:
             if how == "refuses":
@@ -180,6 +182,8 @@ class Machine:
                 yield left
             return self._lost(f"it did not answer within {alarm:g} s", began)
         answer = program.result
+        for line in answer.pop("looks"):
+            line["heard"] = True
         answer["took"] = self.clock.now - began
         answer["ended"], answer["age"] = self.clock.now, 0.0
         answer["start"] = 0.0 if self.is_linux else 2.0 + self.cost
@@ -235,6 +239,7 @@ class Machine:
         gone = next((answer for answer in answers if "ask" in answer), {})
         going.shown()
         return {
+            "looks": going.looks,
             "lost": "",
             "answers": answers,
             "mark": copied(self.mark),
@@ -314,14 +319,16 @@ class Machine:
             yield from self.frozen()
             self._ask_imds()
             look = self._seen(began)
-        self.journal.add(
+        line = self.journal.add(
             "looked",
             host=self.host,
             run=going.run,
             events=[(event["id"], event["status"], tuple(event["resources"])) for event in look["events"]],
             good=look["incarnation"] is not None,
             began=began,
+            heard=False,  # as long as the run has no answer
         )
+        going.looks.append(line)
         return look
 
     def _seen(self, began: float) -> dict[str, Any]:

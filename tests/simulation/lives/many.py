@@ -7,26 +7,30 @@ from __future__ import annotations
 
 import collections
 import multiprocessing
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from .collection import decider
 from .life import Verdict, lived
-from .planted import planted
+from .planted import FAULTS, LIVES, planted
+from .scenarios import SCENARIOS
+
+APART = 10  # every so many seeds live a scenario, too
 
 
-def _live(job: tuple[int, str]) -> Verdict:
-    seed, fault = job
+def _live(job: tuple[int, str, str]) -> Verdict:
+    seed, scenario, fault = job
     decider()  # what is to be changed has to be there
     with planted(fault):
-        return lived(seed, decider())
+        return lived(seed, decider(), scenario)
 
 
-def live_all(seeds: Sequence[int], jobs: int, fault: str = "") -> Iterable[Verdict]:
+def live_all(seeds: Iterable[int], jobs: int, fault: str = "", scenario: str | None = None) -> Iterable[Verdict]:
     """The verdicts on these seeds, in their order.
 
     :arg fault: one of planted.py's, to see it caught
+    :arg scenario: the one that all of them live, "" for none; None for what is drawn and, by turns, the scenarios
     """
-    work = [(seed, fault) for seed in seeds]
+    work = [(seed, one, fault) for seed in seeds for one in (_scenarios(seed) if scenario is None else [scenario])]
     if jobs < 2:
         yield from map(_live, work)
         return
@@ -34,10 +38,25 @@ def live_all(seeds: Sequence[int], jobs: int, fault: str = "") -> Iterable[Verdi
         yield from pool.imap(_live, work, chunksize=10)
 
 
-def counted(verdicts: Iterable[Verdict]) -> dict[str, list[int]]:
-    """The seeds in which each rule was broken."""
-    found: dict[str, list[int]] = collections.defaultdict(list)
+def _scenarios(seed: int) -> list[str]:
+    names = sorted(SCENARIOS)
+    return [""] if seed % APART else ["", names[seed // APART % len(names)]]
+
+
+def seen(fault: str) -> str:
+    """The life that shows a planted fault, of the first 500: the one that is known to show it comes first. "" where none does."""
+    wanted = FAULTS[fault]
+    seeds = [*range(wanted.seed, LIVES), *range(wanted.seed)]
+    for verdict in live_all(seeds, 1, fault, wanted.scenario):
+        if any(sentence.startswith(f"{wanted.rule}:") for sentence in verdict.wrong):
+            return verdict.life
+    return ""
+
+
+def counted(verdicts: Iterable[Verdict]) -> dict[str, list[str]]:
+    """The lives in which each rule was broken."""
+    found: dict[str, list[str]] = collections.defaultdict(list)
     for verdict in verdicts:
         for rule in dict.fromkeys(sentence.split(":")[0] for sentence in verdict.wrong):
-            found[rule].append(verdict.seed)
+            found[rule].append(verdict.life)
     return dict(found)

@@ -13,6 +13,8 @@ from unittest import mock
 
 from .collection import ROOM, part
 
+LIVES = 500  # each fault is seen within so many
+
 
 class Fault(NamedTuple):
     """What is changed: file (of the deciding, of another room, or of this package) and name, and what stands there instead."""
@@ -21,8 +23,8 @@ class Fault(NamedTuple):
     words: str
     # A file of _deciding, or with the way there
     changes: list[tuple[str, str, Callable[[Any], Any]]]
-    lives: int = 3000  # within so many it is seen
-    first: int = 0  # the seed to begin with, where it is rare: minutes are saved by that
+    seed: int = 0  # that is known to show it
+    scenario: str = ""  # that shows it; "" where the lives in which everything is drawn do
 
 
 def _always(value: Any) -> Callable[[Any], Any]:
@@ -158,102 +160,155 @@ def _by_first_notice(real: Any) -> Any:
     return lambda entry, machine: real({**entry, "deadline_notice": entry["shown_notice"]}, machine)
 
 
+def _all_at_once(real: Any) -> Any:
+    return lambda call, answer, rested, at: real(call, {**answer, "ended": None}, rested, at)
+
+
+def _by_all(_real: Any) -> Any:
+    return lambda hosts, _joined: len(hosts)
+
+
 FAULTS = {
     "restart": Fault(
         "barrier",
         "a machine that was started anew passes for prepared",
         [("module_utils._core.mark_view", "is_prepared_for", _of_any_start)],
-        500,
+        scenario="restarted",
     ),
     "stopped": Fault(
         "barrier",
         "a run that was stopped sends what it had decided before",
         [("plugin_utils._machine.call", "timely", _sent_late)],
-        500,
-        700,
+        scenario="stopped",
     ),
     "old": Fault(
         "barrier",
         "what a mark said once counts for ever",
         [("module_utils._core.mark_view", "is_prepared_for", _of_any_age)],
-        500,
-        4200,
+        seed=2,
+        scenario="stopped",
     ),
-    "barrier": Fault("barrier", "every machine passes for prepared", [("approving", "is_prepared", _always(True))]),
-    "unknown": Fault("approval", "unknown machines don't count", [("approving", "readiness", _without_unknown)]),
-    "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", _always("somebody"))]),
-    "capacity": Fault("capacity", "it is always everybody's turn", [("judging", "turns", _everybodys_turn)]),
-    "hours": Fault("hours", "hours are always open", [("judging", "closed", _always(None))]),
+    "barrier": Fault(
+        "barrier", "every machine passes for prepared", [("approving", "is_prepared", _always(True))], seed=5
+    ),
+    "unknown": Fault(
+        "approval", "unknown machines don't count", [("approving", "readiness", _without_unknown)], seed=1
+    ),
+    "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", _always("somebody"))], seed=18),
+    "capacity": Fault("capacity", "it is always everybody's turn", [("judging", "turns", _everybodys_turn)], seed=29),
+    "hours": Fault("hours", "hours are always open", [("judging", "closed", _always(None))], seed=16),
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",
         [("outages", "is_kept", _always(False)), ("outages", "_may_recover", _always(True))],
+        seed=1,
     ),
-    "one-look": Fault("claim", "one look shows that an event is gone", [("life", "_miss", _missed_once)], 500, 2600),
-    "cancelled": Fault("claim", "what was not seen to start was cancelled", [("life", "outcome", _cancelled)]),
+    "one-look": Fault(
+        "early", "one look shows that an event is gone", [("life", "_miss", _missed_once)], scenario="blinked"
+    ),
+    "cancelled": Fault("claim", "what was not seen to start was cancelled", [("life", "outcome", _cancelled)], seed=4),
     "check": Fault("check", "check mode is forgotten", [("record", "begun", _no_check_mode)]),
-    "missed": Fault("missed", "nobody says what came over whom", [("problems", "note_reached", _always(None))]),
-    "lost": Fault("forgotten", "who was lost is not called again", [("record", "count_lost", _given_up_when_lost)]),
-    "before": Fault("undone", "all services are said to have run", [("calls", "_go", _all_ran_before)]),
-    "idle": Fault("waits", "it waits though machines are out", [("calls", "is_under_way", _always(False))]),
-    "again": Fault("repeated", "what Azure took is sent again", [("approving", "choice_of", _sent_again)]),
-    "slow": Fault("prompt", "it rests between ticks", [("calls", "_rest", _always(25.0))]),
-    "never-back": Fault("forgotten", "nobody is brought back", [("calls", "target", _never_recovers)]),
+    "missed": Fault(
+        "missed", "nobody says what came over whom", [("problems", "note_reached", _always(None))], seed=15
+    ),
+    "lost": Fault(
+        "forgotten", "who was lost is not called again", [("record", "count_lost", _given_up_when_lost)], seed=4
+    ),
+    "before": Fault("undone", "all services are said to have run", [("calls", "_go", _all_ran_before)], seed=7),
+    "idle": Fault("waits", "it waits though machines are out", [("calls", "is_under_way", _always(False))], seed=1),
+    "again": Fault("repeated", "what Azure took is sent again", [("approving", "choice_of", _sent_again)], seed=13),
+    "slow": Fault("prompt", "it rests between ticks", [("calls", "_rest", _always(25.0))], seed=4),
+    "never-back": Fault("forgotten", "nobody is brought back", [("calls", "target", _never_recovers)], seed=4),
     "undone-early": Fault(
         "left-out",
         "what others still do is undone at once",
         [("module_utils._steps.sequence", "type_of", _nothing_in_background)],
-        500,
+        seed=110,
     ),
     "unreachable": Fault(
-        "capacity", "an unreachable machine counts as in service", [("judging", "who_is_out", _only_who_answers)], 500
+        "capacity",
+        "an unreachable machine counts as in service",
+        [("judging", "who_is_out", _only_who_answers)],
+        seed=5,
+        scenario="unreachable",
     ),
     "by-watcher": Fault(
         "prompt",
         "no machine that its watcher has prepared approves",
         [("approving", "_why_not_able", _not_by_watchers)],
-        500,
+        seed=43,
     ),
-    "watched": Fault("kept-off", "it does a watcher's work", [("outages", "is_its_watchers", _always(False))], 500),
+    "watched": Fault("kept-off", "it does a watcher's work", [("outages", "is_its_watchers", _always(False))], seed=33),
     "unseen": Fault(
-        "early", "a failed preparation is undone without a look", [("outages", "_may_recover", _undone_unseen)], 500
+        "early",
+        "a failed preparation is undone without a look",
+        [("outages", "_may_recover", _undone_unseen)],
+        seed=365,
     ),
     "no-limit": Fault(
         "late",
         "a call may begin anything whenever it arrives",
         [("plugin_utils._machine.call", "within", _always(None))],
-        500,
+        seed=20,
     ),
     "lock": Fault(
         "overwritten",
         "a call goes by the mark as it was before the lock was waited for",
         [("lives.going", "read_again", _as_before)],
-        500,
+        seed=65,
     ),
-    "disk": Fault("left", "a mark goes with the disk", [("record", "with_lost_mark", _kept_nothing)], 500, 2700),
+    "disk": Fault(
+        "restored", "a mark goes with the disk", [("record", "with_lost_mark", _kept_nothing)], scenario="lost-disk"
+    ),
     "put-back": Fault(
         "put-back",
         "nobody hears of what a person has put back, nor does the machine know",
         [("record", "keep_off", _always(None)), ("lives.going", "put_back", _always([]))],
-        500,
+        seed=65,
     ),
     "returned": Fault(
-        "missed", "what has started once has started for ever", [("life", "_reopen", _started_for_ever)], 500, 2300
+        "returned",
+        "what has started once has started for ever",
+        [("life", "_reopen", _started_for_ever)],
+        scenario="returned",
     ),
     "margin": Fault(
         "moved",
         "the margin is that of the first notice",
         [(file, "preparation_end", _by_first_notice) for file in ("judging", "outages")],
-        500,
-        1200,
+        scenario="moved",
     ),
     "clock": Fault(
-        "hours", "the time is read once, when the run begins", [("record", "note_clock", _always(None))], 500
+        "hours", "the time is read once, when the run begins", [("record", "note_clock", _always(None))], seed=30
     ),
     "left-play": Fault(
-        "waited", "who has left the play may come back", [("ending", "is_awaited", _waits_for_who_left)], 500
+        "waited",
+        "who has left the play may come back",
+        [("ending", "is_awaited", _waits_for_who_left)],
+        scenario="left-play",
     ),
-    "never-over": Fault("ends", "the run never thinks that it is over", [("ending", "_is_over", _always(False))]),
+    "turns": Fault(
+        "capacity",
+        "a look is as old as if all machines had been called at once",
+        [("record", "_ended", _all_at_once)],
+        seed=2,
+        scenario="many-hosts",
+    ),
+    "unproven": Fault(
+        "missed",
+        "a declared scope is believed",
+        [("looking", "_unproven", _always([]))],
+        scenario="misdeclared",
+    ),
+    "joined": Fault(
+        "capacity",
+        "a machine that an event was shown to as well enlarges a group",
+        [("capacity", "_size", _by_all)],
+        scenario="joined",
+    ),
+    "never-over": Fault(
+        "ends", "the run never thinks that it is over", [("ending", "_is_over", _always(False))], seed=1
+    ),
 }
 
 

@@ -46,7 +46,8 @@ class RunFacts:
         return self.result is not None and not self.run.check
 
     def lines(self, *kinds: str) -> list[dict[str, Any]]:
-        return [line for line in self._own if line["what"] in kinds]
+        """What it did and saw; a look of which it got no answer, it has not seen."""
+        return [line for line in self._own if line["what"] in kinds and line.get("heard", True)]
 
     # ---- machines ----
 
@@ -86,7 +87,7 @@ class RunFacts:
             event.type in GONE_FOR_GOOD and self.seen(event) is not None for event in self.events_of(host)
         )
 
-    def sound(self, host: str, begins: float, ends: float) -> bool:
+    def sound(self, host: str, begins: float, ends: float, with_its_disk: bool = True) -> bool:
         """Whether nothing was wrong with a machine of all that could hold it up."""
         machine = self.machine(host)
         if (
@@ -95,7 +96,7 @@ class RunFacts:
             or machine.marked_before
             or machine.by_hand
             or host in self.fleet.leavers
-            or machine.ephemeral
+            or (machine.ephemeral and with_its_disk)
             or self.fleet.named.get(host, machine.name) != machine.name
         ):
             return False
@@ -196,6 +197,12 @@ class RunFacts:
             for other in others
         )
 
+    def is_doubted(self, host: str) -> bool:
+        """Whether nothing but a declaration says which machines are shown what it is shown: it is asked itself once a minute."""
+        declared = self.fleet.declared[host]
+        groups = {self.machine(other).placement_group for other in self.hosts if self.fleet.declared[other] == declared}
+        return bool(declared) and groups == {""} and len(self.hosts) <= 10
+
     # ---- capacity ----
 
     def groups(self) -> dict[str, list[str]]:
@@ -233,6 +240,13 @@ class RunFacts:
         shown = [at + (ahead if at < until else 0.0)]
         shown += [at + ahead] if until <= at < until + 25 else []
         return any(self._is_open(event, moment) for moment in shown)
+
+    def begun_in_hours(self, event: Event, at: float) -> bool:
+        """Whether a machine was prepared for it while its hours were open: that goes on with its others when they close."""
+        return any(
+            line["event"] == event.id and line["at"] < at and self.is_open(event, line["at"])
+            for line in self.lines("joined")
+        )
 
     def _is_open(self, event: Event, at: float) -> bool:
         return all(
@@ -354,7 +368,9 @@ class RunFacts:
         if any(line["host"] in hosts and min(since) < line["at"] <= ready for line in self.journal.of("boot")):
             return None
         # Whose turn it is to approve could be anybody's.
-        everybody = all(self.sound(host, ready - 5, ready + 15) for host in self.hosts if not self.gone_by(host, ready))
+        # One that was taken away a moment before holds up its tick: nobody can know why it does not answer.
+        present = [host for host in self.hosts if not self.gone_by(host, ready - 15)]
+        everybody = all(self.sound(host, ready - 5, ready + 15) for host in present)
         return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None
 
     def gave_up(self, event: Event) -> float | None:
@@ -400,11 +416,20 @@ class RunFacts:
         ]
         longest, last = 0.0, self.began
         looks = [line for line in self.lines("looked") if line["good"] and line["host"] in viewers]
-        for begins, ends in [*((line["began"], line["at"]) for line in looks), (self.until, self.until)]:
+        shown: list[Any] = []
+        for look in [*looks, {"began": self.until, "at": self.until, "events": []}]:
+            begins = look["began"]
             away = any(a < begins and b > last for a, b in struck + self._perhaps_approved(viewers))
+            away = away or all(self._seems_struck(viewer, shown, last, begins) for viewer in viewers)
             longest = max(longest, 0.0 if away else begins - last)
-            last = max(last, ends)
+            last, shown = max(last, look["at"]), look["events"]
         return longest
+
+    def _seems_struck(self, host: str, shown: list[Any], since: float, until: float) -> bool:
+        """Whether a machine that does not answer was last seen under an event of its own: nobody can know that it is not that."""
+        name = self.machine(host).name.lower()
+        started = any(status == "Started" and name in [one.lower() for one in names] for _key, status, names in shown)
+        return started and any(line["host"] == host and since < line["at"] <= until for line in self.lines("lost"))
 
     def _perhaps_approved(self, hosts: Iterable[str]) -> list[tuple[float, float]]:
         """From when on machines may have been away, as they were lost when they were to approve: nobody can tell."""

@@ -15,7 +15,8 @@ DULL = ("looked",)
 
 def told(fleet: Fleet, wrong: list[str]) -> str:
     """Who there was, what happened when, and what was wrong with it."""
-    lines = [f"seed {fleet.seed}{' (calm)' if fleet.calm else ''}; {fleet.same}"]
+    kind = fleet.scenario or ("calm" if fleet.calm else "")
+    lines = [f"seed {fleet.seed}{f' ({kind})' if kind else ''}; {fleet.same}"]
     for host, machine in fleet.machines.items():
         options = fleet.options[host]
         actions = "/".join(rule["do"] for rule in options["policy"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import collection
 from .clock import Life
 from .going import other_mark
 
@@ -57,12 +58,22 @@ class Watcher:
             if mark["phase"] != "recovering" and identity not in mark["events"]:
                 mark["events"].append(identity)
                 self._journal("joined", event=identity)
+        if mark["phase"] == "prepared" and "Scheduled" in own.values() and "Started" not in own.values():
+            self._do_again()
         if any(identity in own for identity in mark["events"]):
             self.missing = None
         elif self.missing is None:
             self.missing = machine.clock.now
         elif machine.clock.now - self.missing >= APART:
             self._phase("recovering")
+
+    def _do_again(self) -> None:
+        """A start of the machine has started its services again, and another event is still to come."""
+        mark = self.machine.mark
+        if self.machine.boot_id != mark.get("again", mark["boot_id"]):
+            mark["again"] = self.machine.boot_id
+            mark["steps"] = collection.part("module_utils._steps.sequence").done_again(mark["steps"])
+            self._phase("preparing")
 
     def _mark(self, events: list[str]) -> None:
         machine = self.machine
@@ -81,7 +92,7 @@ class Watcher:
         direction, pending, done = ("undo", "taking_back", "taken_back") if undoes else ("do", "begun", "done")
         steps = list(zip(mark["steps"], self.machine.steps, strict=True))
         for note, step in reversed(steps) if undoes else steps:
-            if note["state"] == done or (undoes and note["state"] == "waiting"):
+            if note["state"] == done or (undoes and note["state"] == "waiting" and not note.get("perhaps_done")):
                 continue
             if not note["before"]["ran"]:
                 note["state"] = done

@@ -31,7 +31,8 @@ def missed(run: RunFacts) -> Iterator[str]:
         if run.seen(event, host) is None:
             # It names the machine from its growth on: no look can show that before.
             shown_for = min(event.left or run.until, run.until) - max(run.named_from(event, host), run.began)
-            if shown_for < (135 if not run.may_go_unseen(host) else 500):
+            looks_itself = not run.may_go_unseen(host) or run.is_doubted(host)
+            if shown_for < (135 if looks_itself else 500):
                 continue
         if not run.names(host, event):
             yield f"missed: {event.id} struck {host} in service at {line['at']:.1f}, and no problem says so"

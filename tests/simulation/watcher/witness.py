@@ -110,7 +110,8 @@ class Witness:
             self.longest_notice.setdefault(key, not_before - at)
         self.look, self.looked, self.has_looked_since_boot = now, at, True
         self.looks.append((at, set(now)))
-        self.is_blocked = self.is_blocked and "" in self.unread
+        # It stays so, and is not said again, whichever of the entries that can't be read may be an event of its mark.
+        self.is_blocked = self.is_blocked and any(key in ("", *self.mark_events) for key in self.unread)
 
     def _is_others(self, entry: tuple[str, float, tuple[str, ...]]) -> bool:
         return entry[0] != "Advisory" and any(name != self.name for name in entry[2])

@@ -217,8 +217,12 @@ def test_a_group_that_only_events_have_made_counts_all_of_its_machines():
     assert limit_in({"a": "a", "b": "a", "c": "a", "d": "a"}, joined=["d"]) == 1
 
 
-def limit_in(groups, joined):
+def test_where_all_of_a_group_may_be_out_so_may_be_a_machine_that_an_event_joined_to_it():
+    assert limit_in({"a": "a", "b": "a"}, joined=["b"], max_out="100%") == 2
+
+
+def limit_in(groups, joined, max_out="50%"):
     """How many of the machines of one group may be out, by how many events of one machine each get their turn."""
     candidates = [Candidate(host, host, (host,), 900.0, 30.0) for host in groups]
-    found = turns(groups, dict.fromkeys(groups, "50%"), {}, [], candidates, joined)
+    found = turns(groups, dict.fromkeys(groups, max_out), {}, [], candidates, joined)
     return sum(turn.prepare for turn in found.values())

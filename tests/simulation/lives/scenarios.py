@@ -1,0 +1,203 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lives that lead up to one situation, which lives where everything is drawn show once in a thousand. The seed draws the rest."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .azure import Event, Scope
+from .machine import Machine
+from .step import Step
+
+if TYPE_CHECKING:
+    from .fleet import Fleet
+
+Scenario = Callable[["Fleet", random.Random], None]
+
+
+def restarted(fleet: Fleet, chance: random.Random) -> None:
+    """An administrator starts a machine anew that is prepared, while another one is not yet; its services start with it."""
+    machines = _machines(fleet, chance, chance.choice((2, 3)))
+    _choose(fleet)
+    machines[1].steps[0].do_seconds = 10.0
+    for machine in machines:
+        for step in machine.steps:
+            step.at_boot = True
+    fleet.when(machines[0], "prepared", 0.0, machines[0].restart, 2.0)
+    _event(fleet, chance, machines[:2])
+
+
+def stopped(fleet: Fleet, chance: random.Random) -> None:
+    """The run is stopped right before it approves, and somebody puts the machines back meanwhile."""
+    machines = _machines(fleet, chance, chance.choice((2, 3)))
+    _choose(fleet)
+    _event(fleet, chance, machines[: len(machines) - 1])
+    seconds, fleet.meanwhile = chance.choice((20.0, 40.0)), chance.uniform(0.5, 4)
+    if chance.random() < 0.5:
+        fleet.stops_at_approval = seconds
+    else:
+        for machine in machines:
+            fleet.when(machine, "prepared", chance.uniform(0, 1), fleet.stop_last, seconds)
+
+
+def lost_disk(fleet: Fleet, chance: random.Random) -> None:
+    """A mark goes with the disk of a machine for which something was done elsewhere."""
+    machines = _machines(fleet, chance, chance.choice((1, 2)))
+    for machine in machines:
+        machine.ephemeral, machine.steps[0].elsewhere = True, True
+    _choose(fleet)
+    _event(fleet, chance, machines, chance.choice(("Reboot", "Redeploy")), lasts=chance.choice((20.0, 60.0)))
+
+
+def returned(fleet: Fleet, chance: random.Random) -> None:
+    """An event is Scheduled again after it was over."""
+    machines = _machines(fleet, chance, chance.choice((1, 2)))
+    _choose(fleet, chance.choice(("prepare", "prepare_and_approve")), rounds=2)
+    _event(fleet, chance, machines[:1], notice=240.0, lasts=12.0, returns=chance.uniform(8, 60))
+
+
+def moved(fleet: Fleet, chance: random.Random) -> None:
+    """Not-before is moved earlier, into what was the margin."""
+    machines = _machines(fleet, chance, chance.choice((1, 2)))
+    _choose(fleet, "prepare", margin=60.0, prepare_within=40.0)
+    _event(fleet, chance, machines[:1], moves=(chance.uniform(8, 20), chance.choice((45.0, 60.0))))
+
+
+def blinked(fleet: Fleet, chance: random.Random) -> None:
+    """The documents are empty for a moment."""
+    machines = _machines(fleet, chance, chance.choice((1, 2)))
+    _choose(fleet, "prepare")
+    begins = _event(fleet, chance, machines, notice=240.0) + chance.uniform(20, 200)
+    for machine in machines:
+        machine.faults.append((begins, begins + 3.0, "empty-document"))
+
+
+def many_hosts(fleet: Fleet, chance: random.Random) -> None:
+    """The first calls to many slow machines are made by turns, and two of them, of which one may be out, have events."""
+    machines = _machines(fleet, chance, 16)
+    for machine in machines:
+        machine.first_cost = chance.uniform(6, 7.5)
+    fleet.forks = 1
+    _choose(fleet, "prepare", max_out=1)
+    for machine in chance.sample(machines, 2):
+        _event(fleet, chance, [machine], notice=chance.uniform(235, 275), at=1.0)
+
+
+def misdeclared(fleet: Fleet, chance: random.Random) -> None:
+    """Machines that were declared as one scope are shown different documents, and an event hits one that others look for."""
+    scope = fleet.azure.scope("scope0", each_its_own=chance.random() < 0.5)
+    machines = _machines(fleet, chance, chance.choice((2, 3)), scope)
+    if not scope.each_its_own:
+        machines[-1].scope = fleet.azure.scope("scope0b")
+    _choose(fleet)
+    _event(fleet, chance, machines[-1:], chance.choice(("Reboot", "Terminate")), notice=120.0, lasts=60.0)
+
+
+def joined(fleet: Fleet, chance: random.Random) -> None:
+    """An event shows that a machine belongs to a declared scope, which gets no larger by that, while two are to be out."""
+    machines = _machines(fleet, chance, 4)
+    fleet.declared[machines[-1].host] = ""
+    _choose(fleet, max_out="50%")
+    at = chance.uniform(1, 60)
+    for machine in chance.sample(machines[:3], 2):
+        _event(fleet, chance, [machine], at=at)
+
+
+def unreachable(fleet: Fleet, chance: random.Random) -> None:
+    """An event comes over a machine of a group of which one may be out, while another one of it can't be reached."""
+    machines = _machines(fleet, chance, chance.choice((2, 3)))
+    fleet.groups = dict.fromkeys(fleet.groups, "web")
+    _choose(fleet, max_out=1)
+    machines[-1].faults.append((chance.choice((0.0, 40.0)), 1e6, chance.choice(("refuses", "hangs"))))
+    _event(fleet, chance, machines[:1], notice=240.0, at=chance.uniform(100, 150))
+
+
+def left_play(fleet: Fleet, chance: random.Random) -> None:
+    """A host leaves the play when it has been taken out of service."""
+    machines = _machines(fleet, chance, chance.choice((2, 3)))
+    _choose(fleet, "prepare")
+    _event(fleet, chance, machines[:1], notice=60.0, lasts=12.0)
+    fleet.clock.begin(fleet.leaves(machines[0], chance.uniform(0, 20)))
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "blinked": blinked,
+    "joined": joined,
+    "left-play": left_play,
+    "lost-disk": lost_disk,
+    "many-hosts": many_hosts,
+    "misdeclared": misdeclared,
+    "moved": moved,
+    "restarted": restarted,
+    "returned": returned,
+    "stopped": stopped,
+    "unreachable": unreachable,
+}
+
+
+# ---- what they are made of ----
+
+
+def _machines(fleet: Fleet, chance: random.Random, number: int, scope: Scope | None = None) -> list[Machine]:
+    """Healthy Linux machines, declared as one scope."""
+    scope = scope or fleet.azure.scope("scope0")
+    for index in range(number):
+        host = f"h0{'abcdefghijklmnop'[index]}"
+        machine = Machine(host, f"vm0{index}", fleet.clock, fleet.journal, fleet.azure, scope)
+        fleet.machines[host], fleet.declared[host], fleet.groups[host] = machine, "declared0", ""
+        machine.steps = [
+            Step(
+                fleet.clock,
+                fleet.journal,
+                host,
+                f"service {host}{number}",
+                do_seconds=chance.choice((0.1, 0.5, 2.0)),
+                undo_seconds=chance.choice((0.1, 0.5, 2.0)),
+                limit=15.0,
+            )
+            for number in range(chance.choice((1, 2)))
+        ]
+    return list(fleet.machines.values())
+
+
+def _choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **others: Any) -> None:
+    """The options of all machines."""
+    options = {
+        "policy": [{"name": "Anything else", "do": do}],
+        "margin": 10.0,
+        "allow_unknown": False,
+        "prepare_within": 3600.0,
+        "on_failure": "revert",
+        "recover_timeout": 150.0,
+        "max_out": "100%",
+        "hold": "wait",
+        **others,
+    }
+    fleet.options = {host: dict(options) for host in fleet.machines}
+    fleet.same = {"rounds": rounds, "wait_timeout": 300.0, "slice": 60.0, "event_timeout": 600.0, "takeover": 10.0}
+
+
+def _event(
+    fleet: Fleet,
+    chance: random.Random,
+    machines: Sequence[Machine],
+    kind: str = "",
+    notice: float = 900.0,
+    at: float | None = None,
+    **fate: Any,
+) -> float:
+    """Something that comes over machines of one scope; returns when it is announced."""
+    kind = kind or chance.choice(("Reboot", "Redeploy", "Freeze"))
+    if kind != "Freeze":
+        fate.setdefault("down", 5.0)
+    number = len(fleet.events)
+    names = [machine.name for machine in machines]
+    event = Event(f"{kind.upper()[:4]}-{number}-{fleet.seed}", kind, names, notice, **fate)
+    fleet.events[event.id] = event
+    at = fleet.announced[event.id] = (chance.uniform(1, 60) if at is None else at) + number * 0.1
+    fleet.clock.at(at, fleet.azure.announce, machines[0].scope, event)
+    return at
