@@ -1,13 +1,24 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Text for people, out of text that may hold anything: one line, printable, not too long.
+"""Text for people, out of text that may hold anything: one line, printable, not too long. And numbers out of such text.
 
 Private to this collection.
 """
 
 import difflib
-from typing import Any, Iterable
+import re
+from typing import Any, Iterable, Optional
+
+_DIGITS = re.compile(r"[0-9]{1,12}\Z")
+
+
+def digits(text: str) -> Optional[int]:
+    """The whole number that a text from elsewhere is; None when it is none.
+
+    Unlike ``isdigit`` and ``int`` this takes no superscripts, signs, underscores, or thousands of digits.
+    """
+    return int(text) if _DIGITS.match(text) else None
 
 
 def shortened(text: str, limit: int) -> str:

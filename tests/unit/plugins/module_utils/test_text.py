@@ -46,3 +46,13 @@ def test_small_words():
     assert _text.listed((number for number in range(6)), most=4) == "0, 1, 2, 3 and 2 more"
     assert _text.sentence("azure's events") == "Azure's events"
     assert _text.shown("x" * 90) == "'" + "x" * 56 + "..."
+
+
+@pytest.mark.parametrize("text, wanted", [("0", 0), ("007", 7), ("9" * 12, 10**12 - 1)])
+def test_digits(text, wanted):
+    assert _text.digits(text) == wanted
+
+
+@pytest.mark.parametrize("text", ["", " 1", "1\n", "+1", "-1", "1_0", "0x1", "\u00b2", "\u0663", "9" * 13, "9" * 5000])
+def test_what_are_no_digits(text):
+    assert _text.digits(text) is None
