@@ -30,6 +30,9 @@ from .places import Mark, MarkUnreadable
 
 FORMAT = 1
 MOST_BYTES = 1024 * 1024
+MOST_BYTES_AT_FIRST = MOST_BYTES // 2
+"""Of a mark that is yet to say what came of each step."""
+
 LONGEST_LEASE = 7 * 86400.0
 
 PHASES = ("preparing", "prepared", "recovering", "half")
