@@ -15,6 +15,7 @@ Private to this collection.
     jobs/           of the hands
     hooks/          what hooks find, and what they leave for others
     aside/          the mark of another machine, of which this one is a copy
+    unreadable_mark the mark that nobody could read when a person recovered the machine by force
 """
 
 import contextlib
@@ -142,6 +143,16 @@ class FolderStore(Store):
                     os.rename(path, os.path.join(aside, os.path.basename(path)))
             files.sync_folder_of(self._mark)
         return aside
+
+    def replace_unreadable(self, mark: Mark) -> str:
+        """Put a mark in the place of one that can't be read, as one change; returns where that is kept."""
+        kept = os.path.join(self.folder, "unreadable_mark")
+        with self._locked(), self._explained():
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(kept)
+            os.link(self._mark, kept)
+            files.replace(self._mark, mark, MOST_BYTES)
+        return kept
 
     @contextlib.contextmanager
     def held(self, run: str, number: int) -> Iterator[None]:

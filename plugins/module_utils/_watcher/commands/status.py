@@ -102,7 +102,8 @@ def _acting(published: Mapping[str, Any]) -> List[Entry]:
 
 def _machine(view: View) -> List[Entry]:
     if view.mark.problem:
-        return [("State", f"ITS MARK CAN'T BE READ: {view.mark.problem}")]
+        advice = "To undo all steps and run all recovery hooks: azure-maintenance recover --force"
+        return [("State", f"ITS MARK CAN'T BE READ: {view.mark.problem}. {advice}")]
     mark = view.mark.value
     if not mark:
         return [("State", "in service: no mark")]

@@ -321,6 +321,13 @@ def test_what_the_watcher_says_itself():
     assert [one.words for one in found] == ["it runs, and does not see its events", "Hook x is not run."]
 
 
+def test_a_mark_that_can_not_be_read_is_wrong():
+    assert system.mark(a_view()) == []
+    (found,) = system.mark(a_view(mark=Read(None, "mark.json can't be understood: it is no JSON")))
+    assert (found.state, found.words) == (FAIL, "mark.json can't be understood: it is no JSON")
+    assert "azure-maintenance recover --force" in found.advice
+
+
 # --- what keeps programs from running ---
 
 
