@@ -30,6 +30,7 @@ from .marks import (
     is_expired,
     mark_keys,
     phase,
+    was_prepared,
     whose,
 )
 from .nameless import LATE, of_nameless
@@ -119,7 +120,7 @@ def _note_unprepared(record: Record, key: str, entry: EventState, at: float) -> 
         machine = record["hosts"][host]
         if host in entry["unprepared"] or not needs_preparation(entry, host):
             continue
-        if _was_prepared(record, entry, machine):
+        if _was_prepared(record, entry, machine) or _was_by_its_watcher(record, key, machine, at):
             entry["unprepared"][host] = ""
             continue
         entry["unprepared"][host] = words = _state_words(entry, machine)
@@ -142,6 +143,15 @@ def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> b
         for result in done
     ]
     return any(in_time) if in_time or since is not None else phase(machine) == "prepared"
+
+
+def _was_by_its_watcher(record: Record, key: str, machine: MachineState, at: float) -> bool:
+    """Whether its own watcher had it prepared when the event started: from one tick to the next a watcher prepares, approves, and the
+    event starts. After the start it prepares for nothing, and what was under way then it notes as unprepared."""
+    if whose(record, machine, at) != WATCHER or not was_prepared(record, machine, key, at):
+        return False
+    said = ((machine["mark"] or {}).get("note") or {}).get("said") or {}
+    return not any(event_id.upper() == key and "hit_unprepared" in words for event_id, words in said.items())
 
 
 def _state_words(entry: EventState, machine: MachineState) -> str:
