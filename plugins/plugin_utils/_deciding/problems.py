@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .approving import no_approver_words
+from .hours import closed
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
-from .life import STAYED, is_open, last_seen, not_before
+from .life import STAYED, event_of, is_open, last_seen, not_before
 from .lost_marks import undo_words, undone_words
 from .marks import (
     DRAIN,
@@ -109,7 +110,8 @@ def note_reached(record: Record, at: float) -> None:
             continue
         over = entry["gone"] is not None and entry["outcome"] == "unknown"
         if entry["started"] is not None or over:
-            _note_unprepared(record, key, entry, at)
+            if not event_of(entry).is_advice:  # it reaches nobody
+                _note_unprepared(record, key, entry, at)
             _note_unapproved(record, key, entry)
 
 
@@ -174,6 +176,8 @@ def _note_unapproved(record: Record, key: str, entry: EventState) -> None:
     approval = entry["approval"]
     if entry["action"] not in APPROVING or approval["maybe"] or entry["failed"] or entry["too_large"]:
         return
+    if entry["started"] is not None and closed(record, entry, entry["started"]):
+        return  # outside its hours it starts by itself, as the policy has it
     why = entry["hold"] or approval["nobody"]
     if why and subject not in record["lasting"]:
         started = "started" if entry["started"] is not None else "may have started"
