@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...module_utils._events.lifecycle import CANCELLED
 from .approving import no_approver_words
 from .hours import closed
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
@@ -228,7 +229,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         )
     if machine["answered"] is None:
         yield "asked", f"{host} could not be asked: {machine['lost'] or 'it was not called'}"
-    elif machine["lost"] and owner == NOBODY and machine["begun"] is not None:
+    elif machine["lost"] and owner == NOBODY and machine["begun"] is not None and not _is_being_taken(record, host):
         since = time_of_day(record, machine["answered"])
         yield (
             "asked",
@@ -322,6 +323,17 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     if held:
         why = "its event was not over"
     yield "left", f"{host} is not back in service: {why}. It bears {mark}: {next_step}"
+
+
+def _is_being_taken(record: Record, host: str) -> bool:
+    """Whether a Terminate or a Preempt of the machine has started: nobody brings it back."""
+    return any(
+        host in entry["affected"]
+        and event_of(entry).takes_machines_away
+        and entry["started"] is not None
+        and entry["outcome"] != CANCELLED
+        for entry in record["events"].values()
+    )
 
 
 def is_away(record: Record, machine: MachineState, at: float) -> bool:

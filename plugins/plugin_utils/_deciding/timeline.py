@@ -9,10 +9,11 @@ Private to this collection.
 from __future__ import annotations
 
 from ...module_utils._text import listed, one_line
+from .approving import ACCEPTED
 from .life import is_open, not_before
 from .policies import APPROVING, PREPARING
 from .reports import time_of_day
-from .schema import EventState, Happening, Record
+from .schema import Attempt, EventState, Happening, Record
 
 ACTION_WORDS = {
     "approve": "approve at once",
@@ -60,8 +61,19 @@ def _lines(record: Record, happenings: list[Happening], entry: EventState | None
     found = [(one["at"], one["what"], one["text"]) for one in happenings]
     if entry:
         found.append((entry["shown"], "planned", decision(entry)))
+        found += [
+            (one["at"], "tried", _tried_words(one))
+            for one in entry["approval"]["attempts"]
+            if one["answer"] != ACCEPTED
+        ]
     found.sort(key=lambda one: (one[0], one[1] == "planned"))
     return [f"  {line(record, at, what, text)}" for at, what, text in found]
+
+
+def _tried_words(attempt: Attempt) -> str:
+    """An approval that was not accepted, as far as anybody knows."""
+    times = f" ({attempt['times']} times)" if attempt["times"] > 1 else ""
+    return f"to approve it, by {attempt['by']}: {attempt['answer']}{times}"
 
 
 def line(record: Record, at: float, what: str, text: str) -> str:
