@@ -153,7 +153,7 @@ def test_something_else_that_answers():
 def test_whose_name_it_is():
     assert states(asked(*answers(), resource_name="WEB1"))[1] == (OK, "name")
     found = asked(*answers(), resource_name="web2")[1]
-    assert (found.state, found.words) == (FAIL, "resource_name says web2, and the service says web1")
+    assert (found.state, found.words) == (FAIL, "azure_maintenance_resource_name says web2, and the service says web1")
     assert asked(*answers(name=b""))[1].state == FAIL
 
 
