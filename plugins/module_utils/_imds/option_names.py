@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Messages name the option of the modules; who runs a role sets a variable, and is told its name.
+"""Messages name the option of the modules; who runs a role sets a variable, and reads its name.
 
 Private to this collection.
 """

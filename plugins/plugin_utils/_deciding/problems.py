@@ -38,6 +38,7 @@ from .marks import (
 from .nameless import LATE, of_nameless
 from .outages import is_kept
 from .policies import APPROVING
+from .reasons import by_reason, counted
 from .reports import happened, note, report, time_of_day
 from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
@@ -53,6 +54,7 @@ def of_record(record: Record, at: float) -> dict[str, str]:
     for host, machine in record["hosts"].items():
         for subject, words in _of_machine(record, machine, at):
             found[f"machine {host}: {subject}"] = words
+    found.update(_of_the_blind(record))
     return found
 
 
@@ -249,8 +251,19 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             "name",
             f"Which events affect {host} is not known: {machine['hello_problem'] or 'its name could not be learned'}",
         )
-    if machine["look_problem"] and not machine["lost"]:
-        yield "look", f"{host} can't see its scheduled events: {machine['look_problem']}"
+
+
+def _of_the_blind(record: Record) -> dict[str, str]:
+    """Machines that answer and can't see their events; one sentence for all that say the same."""
+    blind = {
+        host: machine["look_problem"]
+        for host, machine in record["hosts"].items()
+        if machine["look_problem"] and not (machine["lost"] or machine["aside"] or took_away(record, host))
+    }
+    return {
+        f"look: {one.subject}": f"{counted(one.hosts)} can't see {'its' if len(one.hosts) == 1 else 'their'} scheduled events: {one.words}"
+        for one in by_reason(blind)
+    }
 
 
 def _foreign_words(machine: MachineState) -> str:

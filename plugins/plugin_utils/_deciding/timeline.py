@@ -40,7 +40,7 @@ def lines(record: Record) -> list[str]:
     if others:
         said.append("Besides")
         said.extend(_lines(record, others))
-    return said or ["No event was shown."]
+    return said or [_nothing(record, "No event was shown.")]
 
 
 def end_lines(record: Record, notes: list[str], problems: list[str]) -> list[str]:
@@ -54,7 +54,16 @@ def end_lines(record: Record, notes: list[str], problems: list[str]) -> list[str
 def plan_lines(record: Record) -> list[str]:
     """What the run is about to do, before it does it."""
     said = [f"{heading(entry)}: {decision(entry)}" for entry in record["events"].values() if is_open(entry)]
-    return said or ["No event is shown: there is nothing to do."]
+    return said or [_nothing(record, "No event is shown: there is nothing to do.")]
+
+
+def _nothing(record: Record, words: str) -> str:
+    """What is said where no event was seen, which is another thing where nobody could see any."""
+    blind = all(
+        machine["looked"] is None and (machine["look_problem"] or machine["lost"])
+        for machine in record["hosts"].values()
+    )
+    return "No machine could see its events: whether there are any is not known." if blind else words
 
 
 def _lines(record: Record, happenings: list[Happening], entry: EventState | None = None) -> list[str]:

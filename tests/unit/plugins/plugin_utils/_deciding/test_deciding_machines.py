@@ -108,7 +108,9 @@ def test_a_run_in_which_nobody_can_look_ends_soon():
         machine.blind = "403"
     run.to_end()
     assert 150 < run.at < 250
-    assert len([problem for problem in run.problems if "can't see its scheduled events: 403" in problem]) == 2
+    said = [problem for problem in run.problems if "can't see" in problem]
+    assert said == ["2 machines (web1, web2) can't see their scheduled events: 403"]
+    assert run.timeline == "No machine could see its events: whether there are any is not known."
 
 
 def test_every_machine_is_called_now_and_then():

@@ -8,7 +8,11 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.asked import asked
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.status import duration, status_lines
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.status import (
+    duration,
+    status_lines,
+    unknown,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.asked_machines import (
     DENIED,
     LOST,
@@ -132,3 +136,30 @@ def test_text_of_a_mark_stays_in_its_line():
 )
 def test_durations_for_people(seconds, words):
     assert duration(seconds) == words
+
+
+def blind(host, seconds):
+    reason = f"No connection. Asked {seconds} times in {seconds}.5 s."
+    return machine(host, {"answers": [{"events": [], "failure": {"kind": "unreachable"}, "msg": reason}]})
+
+
+def test_why_several_machines_can_not_look_is_said_once_with_their_number():
+    said = lines(blind("web1", 5), blind("web2", 6), machine("web3", answer(event("A-1"))))
+    assert len([line for line in said if "No connection" in line]) == 1
+    assert said[-1] == "CANNOT LOOK, 2 machines (web1, web2): No connection. Asked 5 times in 5.5 s."
+    assert sum("CANNOT LOOK" in line for line in said) == 3
+
+
+def test_why_one_can_not_stands_below_it():
+    said = lines(blind("web1", 5), machine("web3", answer(event("A-1"))))
+    assert said[1].endswith("why: No connection. Asked 5 times in 5.5 s.")
+
+
+def test_what_is_not_known_is_for_monitors():
+    assert unknown([machine("web3", answer(event("A-1")))]) == []
+    found = unknown([blind("web1", 5), blind("web2", 5), machine("web3", LOST), machine("web4", mark=UNREADABLE)])
+    assert found == [
+        "not reached: web3 of 4",
+        "can't look: 2 machines (web1, web2) of 4",
+        "mark can't be read: web4 of 4",
+    ]
