@@ -33,6 +33,16 @@ def one_line(text: Any, limit: int = 200) -> str:
     return shortened(" ".join(printable.split()), limit)
 
 
+def clause(text: Any, limit: int = 200) -> str:
+    """Somebody else's words on one line, to be put before a stop or a colon of ours: without the stop that they may end with."""
+    return one_line(text, limit).rstrip(" .")
+
+
+def seconds_until(left: float) -> str:
+    """When something comes: ``in 40 s``, or ``at any moment`` where its time is over."""
+    return f"in {left:.0f} s" if left >= 0.5 else "at any moment"
+
+
 def first_line(text: Any, limit: int = 300) -> str:
     """The first line of the text that is not blank, fit to be printed; "" when there is none."""
     return _line(text, 0, limit)

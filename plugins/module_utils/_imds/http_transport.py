@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from .._clock import Clock, Deadline
 from .._errors import AnswerTimeout, BrokenAnswer, TransportError, Unreachable
-from .._text import one_line
+from .._text import clause
 from .framing import BadFraming
 from .response_transport import response_class
 from .transport import LIMIT, Answer, RateLimit, Transport, too_large, too_slow, whole
@@ -132,10 +132,13 @@ def http_error(error: BaseException, causes: Iterable[BaseException], url: str, 
             return BrokenAnswer(f"The answer of {url} can't be read: {cause}.", url=url)
     for cause in causes:
         if isinstance(cause, OSError):
-            return Unreachable(f"No connection to {url}, or it was cut: {one_line(cause.strerror or cause)}.", url=url)
+            return Unreachable(
+                f"No connection to {url}, or it was cut: {clause(cause.strerror or cause) or type(cause).__name__}.",
+                url=url,
+            )
     for cause in causes:
         if isinstance(cause, http.client.IncompleteRead):
             return BrokenAnswer(f"The answer of {url} broke off.", url=url)
         if isinstance(cause, http.client.HTTPException) and not isinstance(cause, http.client.InvalidURL):
             return BrokenAnswer(f"What {url} sent is not HTTP ({type(cause).__name__}).", url=url)
-    return Unreachable(f"{url} can't be asked: {one_line(error)}.", url=url)
+    return Unreachable(f"{url} can't be asked: {clause(error) or type(error).__name__}.", url=url)

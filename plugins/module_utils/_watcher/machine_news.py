@@ -9,7 +9,7 @@ Private to this collection.
 from typing import Any, Dict, List, Optional
 
 from .._clock import iso_utc
-from .._text import one_line
+from .._text import clause, one_line
 from . import times, unreadable
 from .acts import Say
 from .here import Here
@@ -38,7 +38,7 @@ def said(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: 
         ("kept_off", "kept_off", "", _kept_off(here)),
     ):
         if words and about not in known:
-            says.append(Say(begins, _BEGINS[about].format(one_line(words, 1000))))
+            says.append(Say(begins, _BEGINS[about].format(clause(words, 1000))))
             known[about] = words
         elif not words and about in known:
             del known[about]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...module_utils._events.lifecycle import CANCELLED
+from ...module_utils._text import clause
 from .approving import no_approver_words
 from .hours import closed
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
@@ -132,7 +133,9 @@ def _note_unprepared(record: Record, key: str, entry: EventState, at: float) -> 
         reached = "reached" if entry["started"] is not None else "may have reached"
         happened(record, at, "UNPREPARED", f"{host} {words}", key, host)
         report(
-            record, f"event {key}: {host} unprepared", f"{title(entry)} {reached} {host} unprepared: {host} {words}."
+            record,
+            f"event {key}: {host} unprepared",
+            f"{title(entry)} {reached} {host} unprepared: {host} {clause(words, 1000)}.",
         )
 
 
@@ -235,7 +238,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         since = time_of_day(record, machine["answered"])
         yield (
             "asked",
-            f"{host} could not be asked any more since {since} ({machine['lost']}), and its preparation may have begun: begin this "
+            f"{host} could not be asked any more since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: begin this "
             "run again, or look at it with the playbook status.",
         )
     elif (
@@ -311,7 +314,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         why = machine["lost"] or machine["why"] or "there was no time"
         yield (
             "left",
-            f"{host} has lost its mark with its disk, which could not be put back: {why}. {undo_words(host, undone_words(machine))}",
+            f"{host} has lost its mark with its disk, which could not be put back: {clause(why, 1000)}. {undo_words(host, undone_words(machine))}",
         )
         return
     held = is_kept(record, machine, at)
@@ -323,7 +326,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         )
         yield (
             "left",
-            f"{host} still bears the mark of {holder_words(machine)}, which is not heard of any more: {because}.",
+            f"{host} still bears the mark of {holder_words(machine)}, which is not heard of any more: {clause(because, 1000)}.",
         )
         return
     mark = f"the mark of run {record['run']['run']}"
@@ -335,7 +338,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     why = machine["why"] or machine["look_problem"] or "there was no time to bring it back"
     if held:
         why = "its event was not over"
-    yield "left", f"{host} is not back in service: {why}. It bears {mark}: {next_step}"
+    yield "left", f"{host} is not back in service: {clause(why, 1000)}. It bears {mark}: {next_step}"
 
 
 def _is_being_taken(record: Record, host: str) -> bool:

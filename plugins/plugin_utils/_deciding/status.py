@@ -21,7 +21,7 @@ from ...module_utils._steps.sequence import (
     TAKING_BACK,
     WAITING,
 )
-from ...module_utils._text import listed, one_line
+from ...module_utils._text import listed, one_line, seconds_until
 from .asked import Asked, has_ended, holder_words, is_drains
 from .reasons import by_reason, counted
 from .services import is_made_for_azure, service_words
@@ -82,7 +82,7 @@ def _in_short(machine: Asked) -> str:
     phase = mark["phase"].upper()
     if is_drains(mark):
         return f"{phase} by role drain"
-    return f"{phase}, its holder {'has EXPIRED' if has_ended(machine) else 'is alive'}"
+    return f"{phase}, its holder {'has EXPIRED' if has_ended(machine) else 'may be alive'}"
 
 
 def unknown(machines: Sequence[Asked]) -> list[str]:
@@ -110,7 +110,9 @@ def _below(machine: Asked, wall: float, says_why: bool) -> list[str]:
 
 
 def _seen(event: Mapping[str, Any]) -> str:
-    when = f"in {event['notice']:.0f} s ({event['not_before']})" if event["notice"] is not None else "no time given"
+    when = (
+        f"{seconds_until(event['notice'])} ({event['not_before']})" if event["notice"] is not None else "no time given"
+    )
     whom = "this machine" if event["affects_self"] else listed(event["resources"])
     return f"{event['type']} {event['status']}, {when}, {event['source'] or 'source unknown'}, affects {whom}, id {event['id']}"
 
@@ -156,7 +158,7 @@ def _life(machine: Asked, mark: Mapping[str, Any]) -> str:
     heard = f"heard of {duration(machine.silent)} ago"
     if has_ended(machine):
         return f"EXPIRED, {heard}: maintain or recover takes the machine over"
-    return f"alive, {heard}, for another {duration(machine.lasts or 0.0)} if it is not heard of again"
+    return f"{heard}; it counts as alive for another {duration(machine.lasts or 0.0)} if it is not heard of again"
 
 
 def duration(seconds: float) -> str:

@@ -56,3 +56,15 @@ def test_digits(text, wanted):
 @pytest.mark.parametrize("text", ["", " 1", "1\n", "+1", "-1", "1_0", "0x1", "\u00b2", "\u0663", "9" * 13, "9" * 5000])
 def test_what_are_no_digits(text):
     assert _text.digits(text) is None
+
+
+@pytest.mark.parametrize(
+    "text, wanted", [("It broke.", "It broke"), ("a ...", "a"), ("two\nlines. ", "two lines"), (None, "")]
+)
+def test_a_clause_has_no_stop(text, wanted):
+    assert _text.clause(text) == wanted
+
+
+@pytest.mark.parametrize("left, wanted", [(40.2, "in 40 s"), (0.4, "at any moment"), (-107253135.0, "at any moment")])
+def test_seconds_until(left, wanted):
+    assert _text.seconds_until(left) == wanted

@@ -41,7 +41,7 @@ def test_machines_stand_in_columns_and_their_events_below():
         "web1  vm1: 2 events          no mark",
         "        Reboot Scheduled, in 300 s (soon), Platform, affects this machine, id A-1",
         "        Reboot Scheduled, no time given, Platform, affects vm1, vm2, id B-2",
-        "db    prod-db-01: no events  PREPARED, its holder is alive",
+        "db    prod-db-01: no events  PREPARED, its holder may be alive",
     ]
 
 
@@ -54,9 +54,9 @@ def test_a_mark_says_who_for_what_since_when_and_how_far():
     ]
     said = lines(machine(mark=mark("A-1", "B-2", phase="half", steps=steps), yes=["A-1"]))
     assert said == [
-        "web1  vm1: no events  HALF, its holder is alive",
+        "web1  vm1: no events  HALF, its holder may be alive",
         "        mark: half for A-1, B-2, by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z (10 min ago)",
-        "        holder: alive, heard of 40 s ago, for another 80 s if it is not heard of again",
+        "        holder: heard of 40 s ago; it counts as alive for another 80 s if it is not heard of again",
         "        done: service nginx",
         "        under way: command flush",
         "        FAILED: haproxy lb1 (no such server)",
@@ -74,10 +74,14 @@ def test_a_mark_says_who_for_what_since_when_and_how_far():
             "EXPIRED, heard of 5 min ago: maintain or recover takes",
         ),
         ({"boot_id": "b2", "uptime": 5.0}, "PREPARED, its holder has EXPIRED", "the machine has been rebooted since"),
-        ({"uptime": None}, "PREPARED, its holder is alive", "heard of last 2026-01-01T00:01:00Z"),
+        ({"uptime": None}, "PREPARED, its holder may be alive", "heard of last 2026-01-01T00:01:00Z"),
         ({"mark": mark(kind="drain")}, "PREPARED by role drain", "brought back by role drain's entry point recover"),
         ({"mark": mark("A-1", kind="drain", phase="half")}, "HALF, its holder has EXPIRED", "EXPIRED, heard of 40 s"),
-        ({"mark": mark("A-1", kind="drain", phase="recovering")}, "RECOVERING, its holder is alive", "alive, heard of"),
+        (
+            {"mark": mark("A-1", kind="drain", phase="recovering")},
+            "RECOVERING, its holder may be alive",
+            "heard of 40 s ago; it counts as alive",
+        ),
     ],
 )
 def test_whether_a_mark_s_holder_lives(changes, short, life):
@@ -96,7 +100,7 @@ def test_marks_that_can_not_be_read_are_named_with_the_reason():
 def test_one_that_can_not_look_still_shows_its_mark():
     said = lines(machine(mark=mark(phase="recovering"), **DENIED))
     assert said[:3] == [
-        "web1  vm1: CANNOT LOOK  RECOVERING, its holder is alive",
+        "web1  vm1: CANNOT LOOK  RECOVERING, its holder may be alive",
         "        why: HTTP 403.",
         "        mark: recovering for no event, by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z (10 min ago)",
     ]
@@ -126,7 +130,7 @@ def test_text_of_a_mark_stays_in_its_line():
     found["since"] = "some\ntime"
     assert lines(machine(mark=found))[1:] == [
         "        mark: prepared for A 1, by run r7 [2J (job 12) on ctl1, since some time",
-        "        holder: alive, heard of 40 s ago, for another 80 s if it is not heard of again",
+        "        holder: heard of 40 s ago; it counts as alive for another 80 s if it is not heard of again",
         "        FAILED: command a b (c d)",
     ]
 
