@@ -25,6 +25,7 @@ options:
     required: true
     choices:
       status: What each machine sees, and the mark that it bears, as lines of text.
+      unknown: What keeps anybody from knowing how the machines are, as lines of text.
       approve: What becomes of a person's yes to an event.
       laid: Whether a machine has taken the yes.
       approved: What came of an approval.
@@ -59,7 +60,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: Lines of text for V(status), a dictionary for the others.
+  description: Lines of text for V(status) and V(unknown), a dictionary for the others.
   type: raw
 """
 

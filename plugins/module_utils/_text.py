@@ -1,13 +1,24 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Text for people, out of text that may hold anything: one line, printable, not too long.
+"""Text for people, out of text that may hold anything: one line, printable, not too long. And numbers out of such text.
 
 Private to this collection.
 """
 
 import difflib
-from typing import Any, Iterable
+import re
+from typing import Any, Iterable, Optional
+
+_DIGITS = re.compile(r"[0-9]{1,12}\Z")
+
+
+def digits(text: str) -> Optional[int]:
+    """The whole number that a text from elsewhere is; None when it is none.
+
+    Unlike ``isdigit`` and ``int`` this takes no superscripts, signs, underscores, or thousands of digits.
+    """
+    return int(text) if _DIGITS.match(text) else None
 
 
 def shortened(text: str, limit: int) -> str:
@@ -20,6 +31,16 @@ def one_line(text: Any, limit: int = 200) -> str:
     words = "" if text is None else str(text)
     printable = "".join(char if char.isprintable() else " " for char in words)
     return shortened(" ".join(printable.split()), limit)
+
+
+def clause(text: Any, limit: int = 200) -> str:
+    """Somebody else's words on one line, to be put before a stop or a colon of ours: without the stop that they may end with."""
+    return one_line(text, limit).rstrip(" .")
+
+
+def seconds_until(left: float) -> str:
+    """When something comes: ``in 40 s``, or ``at any moment`` where its time is over."""
+    return f"in {left:.0f} s" if left >= 0.5 else "at any moment"
 
 
 def first_line(text: Any, limit: int = 300) -> str:

@@ -9,12 +9,14 @@ Private to this collection.
 import http.client
 import select
 import socket
-from typing import Any, Callable, Dict, Iterable, Optional, Tuple
+from typing import Callable, Dict, Iterable, Optional, Tuple
 from urllib.parse import urlsplit
 
 from .._clock import Clock, Deadline
 from .._errors import AnswerTimeout, BrokenAnswer, TransportError, Unreachable
-from .._text import one_line
+from .._text import clause
+from .framing import BadFraming
+from .response_transport import response_class
 from .transport import LIMIT, Answer, RateLimit, Transport, too_large, too_slow, whole
 
 CONNECT_TIMEOUT = 10.0  # the service is on the same host: it is the answer that may take minutes, not the connection
@@ -56,14 +58,17 @@ class HttpTransport(Transport):
             connection.request(method, target, body, headers)
             response = connection.getresponse()
             content = read_body(response.read, response.status, deadline, url, timeout)
+            answer = whole(
+                Answer(response.status, _joined(response.getheaders()), content), url, posted=method == "POST"
+            )
             done = True
-        except (http.client.HTTPException, OSError, ValueError) as error:
+            return answer
+        except (BadFraming, http.client.HTTPException, OSError, ValueError) as error:
             raise http_error(error, (error,), url, timeout) from error
         finally:
             if not done:  # what is left of this answer must not be taken for the next one
                 self._connection.close()
             self._rate.ended()
-        return whole(Answer(response.status, _joined(response.getheaders()), content), url, posted=method == "POST")
 
     def _connected_to(
         self, origin: Tuple[str, str], deadline: Deadline, url: str, timeout: float
@@ -73,6 +78,7 @@ class HttpTransport(Transport):
             self._connection.close()
             kind = http.client.HTTPSConnection if origin[0] == "https" else http.client.HTTPConnection
             self._connection = kind(origin[1], timeout=min(CONNECT_TIMEOUT, timeout))
+            self._connection.response_class = response_class(lambda: self._deadline)
             self._origin = origin
             try:
                 self._connection.connect()
@@ -80,9 +86,6 @@ class HttpTransport(Transport):
                 raise AnswerTimeout(
                     f"No connection to {url} within {min(CONNECT_TIMEOUT, timeout):g} s.", url=url
                 ) from error
-            if origin[0] != "https":
-                self._connection.sock = DeadlineSocket.taking_over(self._connection.sock, lambda: self._deadline)
-        # An https endpoint (Azure has none) is held to the deadline between the pieces of its body only.
         self._connection.sock.settimeout(max(0.001, deadline.remaining()))
         return self._connection
 
@@ -125,38 +128,17 @@ def http_error(error: BaseException, causes: Iterable[BaseException], url: str, 
         if isinstance(cause, socket.timeout):
             return too_slow(url, timeout)
     for cause in causes:
+        if isinstance(cause, BadFraming):
+            return BrokenAnswer(f"The answer of {url} can't be read: {cause}.", url=url)
+    for cause in causes:
         if isinstance(cause, OSError):
-            return Unreachable(f"No connection to {url}, or it was cut: {one_line(cause.strerror or cause)}.", url=url)
+            return Unreachable(
+                f"No connection to {url}, or it was cut: {clause(cause.strerror or cause) or type(cause).__name__}.",
+                url=url,
+            )
     for cause in causes:
         if isinstance(cause, http.client.IncompleteRead):
             return BrokenAnswer(f"The answer of {url} broke off.", url=url)
         if isinstance(cause, http.client.HTTPException) and not isinstance(cause, http.client.InvalidURL):
             return BrokenAnswer(f"What {url} sent is not HTTP ({type(cause).__name__}).", url=url)
-    return Unreachable(f"{url} can't be asked: {one_line(error)}.", url=url)
-
-
-class DeadlineSocket(socket.socket):
-    """A socket on which every receive obeys the deadline of the exchange it belongs to.
-
-    A socket's own time-out is for one receive: who sends one byte a second holds it for ever, in the headers as in the
-    body.
-    """
-
-    deadline: Callable[[], Optional[Deadline]]
-
-    @classmethod
-    def taking_over(cls, plain: socket.socket, deadline: Callable[[], Optional[Deadline]]) -> "DeadlineSocket":
-        """The same connection as `plain`, held to what `deadline` returns at the time of a receive."""
-        timeout = plain.gettimeout()
-        taken = cls(plain.family, plain.type, plain.proto, plain.detach())
-        taken.settimeout(timeout)
-        taken.deadline = deadline
-        return taken
-
-    def recv_into(self, *args: Any, **kwargs: Any) -> int:
-        deadline = self.deadline()
-        remaining = deadline.remaining() if deadline else 0.0
-        if remaining <= 0:
-            raise socket.timeout("the deadline of the exchange has passed")
-        self.settimeout(remaining)
-        return super().recv_into(*args, **kwargs)
+    return Unreachable(f"{url} can't be asked: {clause(error) or type(error).__name__}.", url=url)

@@ -9,19 +9,20 @@ Private to this collection.
 import functools
 import http.client
 import traceback
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, Optional, Type
 
 from .._clock import Clock, Deadline
 from .._errors import AnswerTimeout, ScheduledEventsError, TransportError
-from .http_transport import CONNECT_TIMEOUT, DeadlineSocket, http_error, read_body
+from .framing import BadFraming
+from .http_transport import CONNECT_TIMEOUT, http_error, read_body
+from .response_transport import response_class
 from .transport import Answer, RateLimit, Transport, too_slow, whole
 
 try:
     import requests
     from requests import Session
     from requests.adapters import HTTPAdapter
-    from urllib3.connection import HTTPConnection
-    from urllib3.connectionpool import HTTPConnectionPool
+    from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
     from urllib3.exceptions import HTTPError, ReadTimeoutError
 
     REQUESTS_IMPORT_ERROR: Optional[str] = None
@@ -29,7 +30,7 @@ except ImportError:
     # The file must import without requests, so that the module can say what is missing.
     REQUESTS_IMPORT_ERROR = traceback.format_exc()
     requests = None  # type: ignore[assignment]
-    HTTPAdapter = HTTPConnection = HTTPConnectionPool = Session = object  # type: ignore[assignment,misc]
+    HTTPAdapter = HTTPConnectionPool = HTTPSConnectionPool = Session = object  # type: ignore[assignment,misc]
     HTTPError = ReadTimeoutError = OSError  # type: ignore[assignment,misc]
 
 
@@ -68,17 +69,25 @@ class RequestsTransport(Transport):
                 stream=True,
             )
             try:
-                # As it came over the wire: `requests` would unpack it.
+                # As it came over the wire: `requests` would unpack it, and urllib3 refuses what was packed many times.
+                response.raw.CONTENT_DECODERS = ()
                 read = functools.partial(response.raw.read, decode_content=False)
                 content = read_body(read, response.status_code, deadline, url, timeout)
             finally:
                 response.close()  # a connection whose body was read to the end stays open all the same
-        except (requests.RequestException, HTTPError, http.client.HTTPException, OSError, ValueError) as error:
+            found = {name.lower(): value for name, value in response.headers.items()}
+            return whole(Answer(response.status_code, found, content), url, posted=method == "POST")
+        except (
+            BadFraming,
+            requests.RequestException,
+            HTTPError,
+            http.client.HTTPException,
+            OSError,
+            ValueError,
+        ) as error:
             raise _translated(error, url, timeout) from error
         finally:
             self._rate.ended()
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        return whole(Answer(response.status_code, headers, content), url, posted=method == "POST")
 
 
 def _translated(error: BaseException, url: str, timeout: float) -> TransportError:
@@ -126,7 +135,7 @@ class _Adapter(HTTPAdapter):
     """Connections on which every receive obeys the deadline of the exchange it belongs to.
 
     The read time-out of `requests` is for one receive: who sends one byte a second holds it for ever,
-    in the headers as in the body. An https endpoint (Azure has none) is held to it between pieces of the body only.
+    in the headers as in the body.
     """
 
     def __init__(self) -> None:
@@ -134,15 +143,15 @@ class _Adapter(HTTPAdapter):
         super().__init__()
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        adapter = self
         super().init_poolmanager(*args, **kwargs)
+        answers = response_class(lambda: self.deadline)
+        self.poolmanager.pool_classes_by_scheme = {
+            "http": _pool_of(HTTPConnectionPool, answers),
+            "https": _pool_of(HTTPSConnectionPool, answers),
+        }
 
-        class Connection(HTTPConnection):
-            def connect(self) -> None:
-                super().connect()
-                self.sock = DeadlineSocket.taking_over(self.sock, lambda: adapter.deadline)
 
-        class Pool(HTTPConnectionPool):
-            ConnectionCls = Connection
-
-        self.poolmanager.pool_classes_by_scheme = dict(self.poolmanager.pool_classes_by_scheme, http=Pool)
+def _pool_of(pool: Any, answers: Type[http.client.HTTPResponse]) -> Any:
+    """A pool of urllib3's whose connections read their answers by our class."""
+    connection = type("Connection", (pool.ConnectionCls,), {"response_class": answers})
+    return type("Pool", (pool,), {"ConnectionCls": connection})

@@ -11,6 +11,7 @@ from typing import Callable, Optional, Sequence, TypeVar
 
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError
+from .._text import digits
 from .transport import Answer
 
 # For how many seconds a single look (not a wait, that has its own end) is tried again, by kind of failure.
@@ -145,8 +146,9 @@ def explained(failure: ScheduledEventsError, message: str) -> ScheduledEventsErr
 def retry_after(answer: Answer, clock: Clock) -> Optional[float]:
     """Seconds, from a number or a date; None without one that can be read."""
     text = answer.headers.get("retry-after", "").strip()
-    if text.isdigit() and len(text) < 10:
-        return float(text)
+    seconds = digits(text)
+    if seconds is not None:
+        return float(seconds)
     date = http_date(text)
     return None if date is None else max(0.0, date - clock.wall())
 

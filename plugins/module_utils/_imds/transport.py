@@ -14,6 +14,7 @@ from typing import Deque, Dict, NamedTuple, Optional, Tuple
 
 from .._clock import Clock, Deadline, ticks
 from .._errors import AnswerTimeout, AnswerTooLarge, BrokenAnswer, TransportError
+from .framing import BadFraming, framing_of
 
 LIMIT = 1024 * 1024  # bytes of an answer's body; a large document has 200 kB
 REQUESTS_PER_SECOND = 5  # what Azure allows one machine, S3
@@ -82,17 +83,19 @@ def whole(answer: Answer, url: str, posted: bool = False) -> Answer:
     say that it has nothing to bring. (Chunks that lack their last one are an error of the library.)
 
     :arg posted: whether it is the answer to a POST, whose body nobody has specified: it brings nothing but the status
-    :raises BrokenAnswer: when it was cut
+    :raises BrokenAnswer: when it was cut, or does not say how long it is
     """
-    announced = answer.headers.get("content-length", "").strip()
+    try:
+        framing = framing_of(answer.headers.get("content-length", ""), answer.headers.get("transfer-encoding", ""))
+    except BadFraming as error:
+        raise _broken(f"The answer of {url} can't be read: {error}.", answer, url) from error
     if answer.status in (204, 304):
         return answer
-    if announced.isdigit() and len(answer.body) < int(announced):
-        raise _broken(f"The answer of {url} broke off after {len(answer.body)} of {announced} bytes.", answer, url)
-    chunked = answer.headers.get("transfer-encoding", "").strip().lower() == "chunked"
+    if framing.length is not None and len(answer.body) < framing.length:
+        raise _broken(f"The answer of {url} broke off after {len(answer.body)} of {framing.length} bytes.", answer, url)
     # Where nothing is read but the status, it tells enough.
     brings_more = 200 <= answer.status < 300 and not posted
-    if brings_more and not answer.body and not announced.isdigit() and not chunked:
+    if brings_more and not answer.body and framing.length is None and not framing.chunked:
         raise _broken(f"The answer of {url} broke off before its body, or inside its headers.", answer, url)
     return answer
 

@@ -43,9 +43,12 @@ def refusal(folder: str, room: int) -> int:
     return own_files.refusal_of(folder, room)
 
 
-def write_first(path: str, value: Any) -> bool:
-    """Write a file as JSON; False when one of this name is there already, which stays as it is."""
-    temporary = _written(path, value)
+def write_first(path: str, value: Any, most: Optional[int] = None) -> bool:
+    """Write a file as JSON; False when one of this name is there already, which stays as it is.
+
+    :arg most: bytes; for more the error is EFBIG
+    """
+    temporary = _written(path, value, most)
     try:
         # Opening with O_EXCL and then writing would show others a file that is half written.
         if not own_files.place(temporary, path):
@@ -57,9 +60,12 @@ def write_first(path: str, value: Any) -> bool:
     return True
 
 
-def replace(path: str, value: Any) -> None:
-    """Write a file as JSON, in the place of the one that may be there."""
-    own_files.replace(_written(path, value), path)
+def replace(path: str, value: Any, most: Optional[int] = None) -> None:
+    """Write a file as JSON, in the place of the one that may be there.
+
+    :arg most: bytes; for more the error is EFBIG
+    """
+    own_files.replace(_written(path, value, most), path)
     sync_folder_of(path)
 
 
@@ -81,12 +87,15 @@ def remove(path: str) -> None:
     sync_folder_of(path)
 
 
-def _written(path: str, value: Any) -> str:
+def _written(path: str, value: Any, most: Optional[int]) -> str:
+    content = json.dumps(value).encode("utf-8")
+    if most is not None and len(content) > most:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
     temporary = f"{path}.{os.getpid()}"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            json.dump(value, file)
+        with open(descriptor, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
     except OSError:  # no room, as a rule: not for half a file either

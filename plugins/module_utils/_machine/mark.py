@@ -30,6 +30,9 @@ from .places import Mark, MarkUnreadable
 
 FORMAT = 1
 MOST_BYTES = 1024 * 1024
+MOST_BYTES_AT_FIRST = MOST_BYTES // 2
+"""Of a mark that is yet to say what came of each step."""
+
 LONGEST_LEASE = 7 * 86400.0
 
 PHASES = ("preparing", "prepared", "recovering", "half")
@@ -217,15 +220,14 @@ def understood(content: bytes, where: str) -> Mark:
     """A mark out of the bytes of a file, of at most one more than :data:`MOST_BYTES`.
 
     :arg where: the file, for people
-    :raises MarkUnreadable: naming the file, and what to do
+    :raises MarkUnreadable: naming the file
     """
     try:
         if len(content) > MOST_BYTES:
             raise MarkUnreadable("it is too large")
         return parsed(content.decode("utf-8", "replace"))
     except MarkUnreadable as error:
-        advice = "" if error.is_newer else ". Look at it; when nothing of it is needed any more, remove it"
-        raise MarkUnreadable(f"{where} can't be understood: {error}{advice}", error.is_newer) from error
+        raise MarkUnreadable(f"{where} can't be understood: {error}", error.is_newer) from error
 
 
 def _check(value: Any, form: Mapping[str, Any], where: str) -> None:

@@ -21,7 +21,7 @@ from .._steps import sequence
 from .._steps.sequence import BEGUN, WAITING, Move, is_to_undo
 from .._steps.step_type import Step, StepType
 from .._steps.types import PREPARE_HOOK, RECOVER_HOOK, type_of
-from .._text import one_line
+from .._text import clause, one_line
 from . import hand
 from .fence import Fence
 from .hand import Hand, HandFailed, Progress
@@ -172,7 +172,7 @@ class Outage:
 
     def _unknown(self, step: Step, why: str) -> Dict[str, Any]:
         return self._answer(
-            "failed", f"What is the case before {_named(step)} can't be learned: {why}. It was not begun."
+            "failed", f"What is the case before {_named(step)} can't be learned: {clause(why, 500)}. It was not begun."
         )
 
     def _add(self, new: Sequence[Step], cases: Mapping[str, hand.Case], request: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ Private to this collection.
     jobs/           of the hands
     hooks/          what hooks find, and what they leave for others
     aside/          the mark of another machine, of which this one is a copy
+    unreadable_mark the mark that nobody could read when a person recovered the machine by force
 """
 
 import contextlib
@@ -24,7 +25,7 @@ from typing import Callable, ContextManager, Iterable, Iterator, List, Optional
 
 from .._clock import Clock, Deadline
 from . import files, own_files, said_here
-from .mark import MOST_BYTES, understood
+from .mark import MOST_BYTES, MOST_BYTES_AT_FIRST, understood
 from .places import HOOKS, Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
 from .yes import yes_event, yes_file, yes_note
 
@@ -35,6 +36,7 @@ ROOM = 1024 * 1024  # bytes that a mark and what is beside it need at most
 
 _ADVICE = {
     errno.ENOSPC: "make room there",
+    errno.EFBIG: f"the mark would have more than {MOST_BYTES // 1024} kB, which nobody reads again; give the machine fewer steps or hooks",
     errno.EDQUOT: "make room there",
     errno.EROFS: "make the file system writable, or name a folder on another one (azure_maintenance_folder)",
     errno.EACCES: "let the run become root there, or name a folder that its user may write (azure_maintenance_folder)",
@@ -95,7 +97,7 @@ class FolderStore(Store):
         with self._locked():
             self._at("before create")
             with self._explained():
-                if not files.write_first(self._mark, mark):
+                if not files.write_first(self._mark, mark, MOST_BYTES_AT_FIRST):
                     raise Fenced(f"{self._mark} is there already: somebody else has just taken the machine.")
             self._at("after create")
 
@@ -103,7 +105,7 @@ class FolderStore(Store):
         with self.held(run, number):
             self._at("before replace")
             with self._explained():
-                files.replace(self._mark, mark)
+                files.replace(self._mark, mark, MOST_BYTES)
             self._at("after replace")
 
     def remove(self, run: str, number: int) -> None:
@@ -141,6 +143,16 @@ class FolderStore(Store):
                     os.rename(path, os.path.join(aside, os.path.basename(path)))
             files.sync_folder_of(self._mark)
         return aside
+
+    def replace_unreadable(self, mark: Mark) -> str:
+        """Put a mark in the place of one that can't be read, as one change; returns where that is kept."""
+        kept = os.path.join(self.folder, "unreadable_mark")
+        with self._locked(), self._explained():
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(kept)
+            os.link(self._mark, kept)
+            files.replace(self._mark, mark, MOST_BYTES)
+        return kept
 
     @contextlib.contextmanager
     def held(self, run: str, number: int) -> Iterator[None]:

@@ -10,7 +10,7 @@ import json
 from typing import Any, Mapping, Tuple
 from urllib.parse import urlsplit
 
-from .._text import one_line
+from .._text import digits, one_line
 from .checks import StepError, at_least_one, without_none
 from .step_type import MOST, NO_LOG, Host, Step, StepType, TaskResult, Verdict, Words, on_linux_itself
 
@@ -142,7 +142,7 @@ def _value_at(content: str, path: str) -> Tuple[Any, str]:
     for part in path.split("."):
         if isinstance(value, dict) and part in value:
             value = value[part]
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+        elif isinstance(value, list) and digits(part) is not None and int(part) < len(value):
             value = value[int(part)]
         else:
             return None, f"no {path} in the body"

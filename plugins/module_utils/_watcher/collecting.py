@@ -81,6 +81,11 @@ class Collecting:
         self._look_at_hooks()
         return self.problems(self._parts.crippled())
 
+    def steps(self) -> Mapping[str, Sequence[Step]]:
+        """Those of this machine by type of event."""
+        self._look_at_hooks()
+        return self._found.steps
+
     def problems(self, crippled: str) -> List[str]:
         """What keeps the watcher from its work, or may, for people."""
         parts = self._parts

@@ -11,6 +11,7 @@ from typing import Callable, Optional
 
 from .._errors import ScheduledEventsError
 from .._imds.client import NAME, NAME_TIMEOUT
+from .._imds.option_names import WATCHER, with_variables
 from .._text import one_line
 from .asking import Asking
 from .facts import Identity
@@ -60,7 +61,7 @@ class Asker:
             name, vm_id = (client.machine_text(leaf, NAME_TIMEOUT) for leaf in (NAME, VM_ID))
             self.problem = self._objection(name, vm_id)
         except ScheduledEventsError as error:
-            self.problem = f"Who this machine is could not be asked: {error.message}"
+            self.problem = with_variables(f"Who this machine is could not be asked: {error.message}", WATCHER)
         if self.problem:
             self._tries += 1
             return PAUSES[min(self._tries, len(PAUSES)) - 1]

@@ -15,6 +15,7 @@ from typing import Callable, List, Optional
 from .._errors import ScheduledEventsError
 from .._events.document import Document
 from .._imds.client import Client
+from .._imds.option_names import WATCHER, with_variables
 from .._imds.retries import ADVICE, BACK_OFF, asked_pause, pause_after
 from .._text import one_line
 from .asking import Asking
@@ -118,7 +119,8 @@ class Looking:
         self.ended = self._clock.now()
         first = not self.blind
         advice = ADVICE.get(error.kind, "")
-        self.blind = error.message if not advice or advice in error.message else f"{error.message} {advice}"
+        words = error.message if not advice or advice in error.message else f"{error.message} {advice}"
+        self.blind = with_variables(words, WATCHER)
         interval = self._asking.configuration.interval
         if error.kind == "version_refused":
             self._client.choose_version_anew()

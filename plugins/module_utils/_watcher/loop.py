@@ -34,7 +34,7 @@ class Loop:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._collecting = Collecting(parts)
-        self._obeying = Obeying(parts, self._collecting.check)
+        self._obeying = Obeying(parts, self._collecting.check, self._collecting.steps)
         self._handling = parts.make_handling(parts.remembered.what)
         self._answer: Optional[Answer] = None
         self._stopping = self._hung_up = False

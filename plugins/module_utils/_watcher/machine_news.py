@@ -9,7 +9,7 @@ Private to this collection.
 from typing import Any, Dict, List, Optional
 
 from .._clock import iso_utc
-from .._text import one_line
+from .._text import clause, one_line
 from . import times, unreadable
 from .acts import Say
 from .here import Here
@@ -32,12 +32,13 @@ def said(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: 
     says = []
     for about, begins, ends, words in (
         ("blind", "blind", "seeing", _blind(here, since)),
-        ("crippled", "crippled", "sound", here.facts.crippled or here.facts.unreadable),
+        ("crippled", "crippled", "sound", here.facts.crippled),
+        ("unreadable", "crippled", "sound", here.facts.unreadable),
         ("held", "held", "released", _held(here)),
         ("kept_off", "kept_off", "", _kept_off(here)),
     ):
         if words and about not in known:
-            says.append(Say(begins, _BEGINS[about].format(one_line(words, 1000))))
+            says.append(Say(begins, _BEGINS[about].format(clause(words, 1000))))
             known[about] = words
         elif not words and about in known:
             del known[about]
@@ -48,12 +49,15 @@ def said(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: 
 _BEGINS = {
     "blind": "The watcher can't see which events there are: {}. It goes on by what it saw last.",
     "crippled": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or brought back.",
+    "unreadable": "This machine's mark can't be read, so nobody can tell what was done to it: {}. Nothing is prepared, approved or recovered. "
+    "To undo all steps and run all recovery hooks: azure-maintenance recover --force",
     "held": "No event is approved by choice: {}. It ends by: azure-maintenance release",
     "kept_off": "An event of this machine is left alone, as {}.",
 }
 _ENDS = {
     "blind": "The watcher sees again which events there are.",
     "crippled": "The watcher's state can be written again.",
+    "unreadable": "This machine's mark can be read again, or was replaced.",
     "held": "Events are approved again.",
 }
 

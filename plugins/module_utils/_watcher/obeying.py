@@ -6,19 +6,24 @@
 Private to this collection.
 """
 
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import iso_utc
 from .._events.event import Event
 from .._machine.places import Mark, NotWritten
+from .._steps.step_type import Step
 from .._text import listed, one_line
 from .facts import NEVER, REPORT, Hold, Identity, Look
 from .life import UNBROKEN
+from .log import NOTICE
+from .notes import named
 from .orders import Order
 from .parts import Parts
+from .plan import steps_of
 from .program import RUN
 
 KEPT = 20  # outcomes
+_ANY = "any"  # stands for every type of event that has no steps of its own
 
 
 class NotDone(Exception):
@@ -30,11 +35,17 @@ class Obeying:
 
     :arg parts: what the watcher works with
     :arg check: looks again at everything that is looked at now and then; returns what is wrong
+    :arg steps: those of this machine by type of event, as they are now
     recovery: the order to put the machine back into service that is being carried out
     outcomes: what came of the last orders, for whoever gave them
     """
 
-    def __init__(self, parts: Parts, check: Callable[[], List[str]]) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        check: Callable[[], List[str]],
+        steps: Callable[[], Mapping[str, Sequence[Step]]] = dict,
+    ) -> None:
         self.recovery: Optional[Order] = None
         self.outcomes: List[Dict[str, Any]] = []
         self._orders = parts.orders
@@ -43,7 +54,11 @@ class Obeying:
         self._program = parts.program
         self._clock = parts.clock
         self._settings = parts.settings
+        self._metadata = parts.metadata
+        self._system = parts.system
+        self._log = parts.log
         self._check = check
+        self._steps = steps
         self._in_spite_of: List[str] = []  # events, of the recovery that is being carried out
 
     def take(self, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]) -> List[str]:
@@ -135,8 +150,13 @@ class Obeying:
     ) -> None:
         """:raises NotDone: when the machine can't be recovered, or must not be unless it is forced"""
         mark, unreadable = self._program.mark()
+        if unreadable and not order.force:
+            raise NotDone(
+                f"The mark can't be read, so nobody can tell what was done to the machine: {unreadable}. To undo all steps and run all "
+                "recovery hooks, force it: azure-maintenance recover --force"
+            )
         if unreadable:
-            raise NotDone(f"The machine can't be recovered by a mark that can't be read: {unreadable}")
+            mark = self._all_done(look, identity)
         if not mark:
             raise NotDone("The machine bears no mark: there is nothing to take back.")
         self._in_spite_of = []
@@ -153,6 +173,19 @@ class Obeying:
         not_over = [*shown, *open_events]
         if not_over:
             raise NotDone(f"The event {not_over[0]} is not over; to put the machine back into service now, force it.")
+
+    def _all_done(self, look: Optional[Look], identity: Optional[Identity]) -> Optional[Mark]:
+        """The mark in the place of one that can't be read: all steps, those for every type of event, count as done."""
+        steps = self._steps()
+        kinds = {kind or _ANY: kind or _ANY for kind in steps}
+        events = look.document.events if look and identity else ()
+        shown = [event.event_id for event in events if identity and event.affects(identity.name)]
+        note = {"outage": named(self._system.moment()), "types": kinds}
+        kept = self._program.count_all_as_done(
+            steps_of(steps, tuple(kinds)), shown, note, identity, self._metadata.endpoint
+        )
+        self._log.say(f"The mark that can't be read is kept as {kept}. All steps count as done.", NOTICE)
+        return self._program.mark()[0]
 
     def _keep_off(self, mark: Mark, look: Optional[Look]) -> None:
         """The machine is not prepared again for what it is put back in spite of; noted before anything is taken back."""

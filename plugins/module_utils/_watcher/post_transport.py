@@ -15,7 +15,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 from urllib.parse import unquote, urljoin, urlsplit
 
 from .._clock import Clock, Deadline
-from .._text import one_line
+from .._text import digits, one_line
 
 CONNECT = 10.0
 WHOLE = 30.0
@@ -171,7 +171,8 @@ def _shown(url: str) -> str:
 
 def _seconds(text: Optional[str]) -> Optional[float]:
     """Of Retry-After, where that is a number."""
-    return float(text) if text and text.strip().isdigit() and len(text) < 10 else None
+    seconds = digits((text or "").strip())
+    return None if seconds is None else float(seconds)
 
 
 def _why(error: Exception, deadline: Deadline, seconds: float) -> str:

@@ -6,13 +6,15 @@
 Private to this collection.
 """
 
-from typing import Any, Dict, FrozenSet, Optional, Sequence, Tuple
+from typing import Any, Dict, FrozenSet, Mapping, Optional, Sequence, Tuple
 
 from .._clock import iso_utc
 from .._core.mark_view import WATCHER, is_prepared_for, mark_view
 from .._machine.lease import LEASE
-from .._machine.places import Mark, MarkUnreadable
+from .._machine.mark import first_mark
+from .._machine.places import Busy, Mark, MarkUnreadable, NotWritten
 from .._machine.program import Parts, perform
+from .._steps.sequence import DONE, in_order
 from .._steps.step_type import Step
 from .._text import one_line
 from .acts import Go
@@ -67,17 +69,47 @@ class Program:
             "forced": bool(take),
             "retry_hooks": retry_hooks,
         }
+        options = self._options(identity, endpoint)
+        found = perform({"options": options, "requests": [request], "steps": list(steps)}, self._parts)["answers"][0]
+        why = found.get("why") or found.get("problem") or ""
+        return Answer(go.to, found.get("state") or "refused", why, found.get("steps") or [], self._parts.clock.now())
+
+    def count_all_as_done(
+        self,
+        steps: Sequence[Step],
+        events: Sequence[str],
+        note: Mapping[str, Any],
+        identity: Optional[Identity],
+        endpoint: str,
+    ) -> str:
+        """In the place of a mark that can't be read, one by which all steps are undone; returns where the old one is kept.
+
+        :raises NotWritten: when it can't be, or the old one is of a newer version and must not be touched
+        """
+        store = self._parts.store
+        try:
+            store.read()
+        except MarkUnreadable as error:
+            if error.is_newer:
+                raise NotWritten(str(error)) from error
+        if not self._parts.end_jobs():
+            raise Busy("what a step has begun was asked to end, and has not ended yet: run this again")
+        call = {"options": self._options(identity, endpoint), "steps": in_order(steps)}
+        mark = first_mark(call, events, LEASE, {}, self._parts.moment())
+        mark["steps"] = [dict(entry, state=DONE) for entry in mark["steps"]]
+        kept: str = store.replace_unreadable(dict(mark, phase="recovering", note=dict(note)))  # type: ignore[attr-defined]
+        return kept
+
+    def _options(self, identity: Optional[Identity], endpoint: str) -> Dict[str, Any]:
+        """Of a call."""
         name, vm_id = identity or ("", "")
-        options = {
+        return {
             "run": RUN,
             "number": self._next_number(),
             "holder": {"kind": RUN, "run": RUN, "job": "", "controller": name},
             "vm_id": vm_id,
             "endpoint": endpoint,
         }
-        found = perform({"options": options, "requests": [request], "steps": list(steps)}, self._parts)["answers"][0]
-        why = found.get("why") or found.get("problem") or ""
-        return Answer(go.to, found.get("state") or "refused", why, found.get("steps") or [], self._parts.clock.now())
 
     def put_aside(self) -> str:
         """Move a mark out of the way that is another machine's; returns where to."""

@@ -53,7 +53,7 @@ KINDS = {
     "released": "events are approved by choice again",
     "blind": "the events can't be seen",
     "seeing": "the events can be seen again",
-    "crippled": "the state can't be written, so nothing is begun and nothing approved",
+    "crippled": "the state can't be written, or the mark not read, so nothing is begun and nothing approved",
     "sound": "the state can be written again",
     "paused": "this machine stood still, or its clock was set",
     "crashed": "a part of the watcher failed, and it goes on",

@@ -14,9 +14,9 @@ import os
 import shutil
 import stat
 import threading
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from .._clock import Clock
+from .._clock import Clock, Deadline
 from .._machine import files, own_files
 from .._text import one_line
 from .delivery import AGAIN, GIVEN_UP, TAKEN, Delivery, Outcome
@@ -32,6 +32,9 @@ RUN = "/run/azure-maintenance"
 ID_HEADER = "Idempotency-Key"
 _AGAIN = (408, 429)
 _LOOKS_EVERY = 1.0
+_ENDED_EVERY = 0.02
+GRACE = 8.0
+"""Seconds in which what is under way may end when the process is to; its unit gives it 10."""
 
 Log = Callable[[int, str], None]
 Post = Callable[..., Any]
@@ -190,9 +193,20 @@ class Sender:
                 wanted = found._replace(folder=wanted.folder)  # another folder needs another lock: a restart
                 break
         others.set()
-        for thread in threads:
-            thread.join()
+        self._wait_for(threads)
         return wanted
+
+    def _wait_for(self, threads: Sequence[threading.Thread]) -> None:
+        """Two who send to one destination would send twice, and in any order. But who is to end waits for no receiver that hangs: what
+        it has not taken stays in the spool.
+        """
+        grace = None
+        while any(thread.is_alive() for thread in threads):
+            if self._stop.is_set():
+                grace = grace or Deadline(self._clock, GRACE)
+                if grace.passed():
+                    return
+            self._clock.sleep(_ENDED_EVERY)
 
     def _deliver(self, delivery: Delivery, others: threading.Event) -> None:
         due = self._clock.now()

@@ -10,7 +10,7 @@ from typing import Sequence
 
 from .._events.event import Event
 from .._events.lifecycle import CANCELLED, COMPLETED
-from .._text import listed, one_line
+from .._text import clause, listed, one_line, seconds_until
 from .wishes import APPROVING, PREPARING, Wish
 
 _DOES = {
@@ -33,9 +33,11 @@ def shown(event: Event, wish: Wish) -> str:
     if event.has_started:
         return f"{title(event)} of {machines} has started before it was first seen."
     rule = f" (policy: {wish.rule})" if wish.rule else ""
-    words = f"{title(event)} of {machines} comes in {wish.left:.0f} s: {_DOES.get(wish.action, wish.action)}{rule}"
+    words = (
+        f"{title(event)} of {machines} comes {seconds_until(wish.left)}: {_DOES.get(wish.action, wish.action)}{rule}"
+    )
     if wish.action in (*PREPARING, *APPROVING) and not wish.prepare and not wish.approve:
-        return f"{words}, not by choice for now, as {wish.waits}."
+        return f"{words}, not by choice for now, as {clause(wish.waits, 1000)}."
     return f"{words}."
 
 
@@ -47,7 +49,7 @@ def grown(event: Event, names: "frozenset[str]") -> str:
 
 def started(event: Event, approved: bool, after: float) -> str:
     by = "" if approved else ", not by an approval of this machine"
-    return f"{title(event)} has started, {after:.0f} s after it was shown{by}."
+    return f"{title(event)} has started, {max(after, 0.0):.0f} s after it was shown{by}."
 
 
 def over(event: Event, outcome: str) -> str:
@@ -64,13 +66,13 @@ def hit_unprepared(event: Event) -> str:
 
 def late(event: Event, left: float) -> str:
     return (
-        f"This machine is not prepared for {title(event)}, which may start in {max(left, 0.0):.0f} s. What is under way goes on "
+        f"This machine is not prepared for {title(event)}, which may start {seconds_until(left)}. What is under way goes on "
         "within its limits, and the event is not approved. Give it more time (watcher_prepare_before), or its hooks less."
     )
 
 
 def not_approved(event: Event, why: str) -> str:
-    return f"{title(event)} could not be approved: {one_line(why, 500) or 'no reason is known'}. It is tried again."
+    return f"{title(event)} could not be approved: {clause(why, 500) or 'no reason is known'}. It is tried again."
 
 
 def failed(event: Event, why: str, is_begun: bool) -> str:
@@ -80,7 +82,7 @@ def failed(event: Event, why: str, is_begun: bool) -> str:
         else "It is tried again until the event starts"
     )
     return (
-        f"This machine could not be prepared for {title(event)}: {one_line(why, 1000) or 'no reason is known'}. {then}."
+        f"This machine could not be prepared for {title(event)}: {clause(why, 1000) or 'no reason is known'}. {then}."
     )
 
 
@@ -92,6 +94,6 @@ def recovery_stopped(over: Sequence[Event], coming: Sequence[Event]) -> str:
 
 def not_recovered(why: str) -> str:
     return (
-        f"This machine could not be brought back whole: {one_line(why, 1000) or 'no reason is known'}. Steps are tried again, and so "
+        f"This machine could not be brought back whole: {clause(why, 1000) or 'no reason is known'}. Steps are tried again, and so "
         "is a hook that was not run; one that has failed is not. See to it, then run: azure-maintenance recover --force"
     )

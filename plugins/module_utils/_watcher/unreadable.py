@@ -11,7 +11,7 @@ import json
 from typing import Dict, List
 
 from .._events.document import UnusableEvent
-from .._text import listed, one_line
+from .._text import clause, listed
 from .acts import Say
 from .here import Here
 from .life import Life
@@ -58,7 +58,7 @@ def news(here: Here, known: Dict[str, str]) -> List[Say]:
 
 def _sentence(entry: UnusableEvent) -> str:
     return (
-        f"{_title(entry)} can't be read: {one_line(entry.reason)}. It may be maintenance of this machine, and nothing is done "
+        f"{_title(entry)} can't be read: {clause(entry.reason)}. It may be maintenance of this machine, and nothing is done "
         "about it; no event is approved while it is there. Check in Azure whether it is; if so, prepare the machine by hand."
     )
 

@@ -261,7 +261,7 @@ def take_lost_approval(record: Record, host: str, ids: list[str], why: str, at: 
     for event_id in ids:
         entry = record["events"][event_id.upper()]
         entry["approval"]["maybe"] = True
-        _note_try(entry, host, "lost", why, at)
+        _note_try(entry, host, "lost", f"the approval may have been sent, and its answer was lost: {why}", at)
 
 
 def take_approval(record: Record, host: str, ids: list[str], answer: Mapping[str, Any], at: float) -> None:

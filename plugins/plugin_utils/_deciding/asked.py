@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._text import one_line
+from ...module_utils._text import one_line, seconds_until
 
 
 class Asked(NamedTuple):
@@ -132,5 +132,5 @@ def has_ended(machine: Asked) -> bool:
 def event_words(event: Mapping[str, Any]) -> str:
     """An event as it is shown: ``Reboot A-1 (Scheduled, in 300 s)``"""
     notice = event.get("notice")
-    when = f", in {notice:.0f} s" if notice is not None else ""
+    when = f", {seconds_until(notice)}" if notice is not None else ""
     return f"{event['type'] or 'Event'} {event['id']} ({event['status']}{when})"

@@ -20,9 +20,9 @@ from . import hold
 from .asked import Asked, asked
 from .recovering import Wish, verdicts
 from .rehearsal import left_behind, rehearsal
-from .status import status_lines
+from .status import status_lines, unknown
 
-_PARTS = ("status", "approve", "laid", "approved", "recover", "rehearse", "rehearsed")
+_PARTS = ("status", "unknown", "approve", "laid", "approved", "recover", "rehearse", "rehearsed")
 
 
 def by_hand(
@@ -46,6 +46,8 @@ def by_hand(
     machines = [_machine(host, said) for host, said in answers.items()]
     if part == "status":
         return status_lines(machines, float(wall))
+    if part == "unknown":
+        return unknown(machines)
     if part == "approve":
         at = steady() if before else None  # it is asked once more before anything is approved
         found = hold.by_hand(str(event), machines, [str(name) for name in allow_unknown], at)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils._core import mark_view as core
 from ...module_utils._events.event import Event, event_from_dict
-from ...module_utils._text import did_you_mean, listed, one_line, sentence, shown
+from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .approval import Approver, matched, next_approver, no_tries
 from .asked import Asked, event_words, holder_words, is_watchers
 
@@ -103,7 +103,7 @@ def by_hand(
     strange = [name for name in found.unknown if name.lower() not in {allowed.lower() for allowed in allow_unknown}]
     if missing or strange:
         sentences = [f"{title} is not approved, and no run that would do it is alive."]
-        sentences += [f"{host} {why}." for host, why in missing.items()]
+        sentences += [f"{host} {clause(why, 1000)}." for host, why in missing.items()]
         if strange:
             sentences.append(
                 f"It also affects {listed(strange)}, which this inventory doesn't have: approve it from where they are, or, "
@@ -117,7 +117,7 @@ def by_hand(
         return answer._replace(yes_on=yes_on, missing=tuple(missing))
     host, why = _approver(event, machines, [machine.host for machine, _event in sightings])
     if not host:
-        return _nothing("refused", event.event_id, [f"{title} is not approved: {why}."])
+        return _nothing("refused", event.event_id, [f"{title} is not approved: {clause(why, 1000)}."])
     mark = next(machine.mark for machine in machines if machine.host == host) or {}
     return ByHand(
         verdict="approve",
@@ -181,7 +181,7 @@ def approved(found: ByHand, answer: Mapping[str, Any]) -> tuple[bool, str]:
     unknown = "It is not approved" if answer.get("answers") else "It is not known whether Azure got the approval"
     why = _reason(answer) or "it did not say what came of it"
     return False, (
-        f"{found.host} was to approve event {found.id}: {why}. {unknown}. "
+        f"{found.host} was to approve event {found.id}: {clause(why, 1000)}. {unknown}. "
         "Give the yes again: an approval that has arrived is not sent twice."
     )
 
@@ -223,7 +223,7 @@ def _not_shown(event_id: str, machines: Sequence[Asked]) -> list[str]:
     lost = [machine for machine in machines if machine.events is None]
     if lost:
         why = listed(f"{machine.host} ({machine.problem or machine.blind})" for machine in lost)
-        sentences.append(f"These could not look: {why}.")
+        sentences.append(f"These could not look: {clause(why, 1000)}.")
     marked = [machine.host for machine in machines if _holds((machine.mark or {}).get("events", ()), event_id)]
     if marked:
         sentences.append(f"{listed(marked)} bear a mark for it: run maintain or recover, which bring them back.")

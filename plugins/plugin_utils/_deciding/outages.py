@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils._core.mark_view import FRESH
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
-from ...module_utils._text import first_line
+from ...module_utils._text import clause, first_line
 from .judging import is_given_up, needs_preparation, preparation_end, title
 from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
@@ -404,6 +404,6 @@ def _rebooted(machine: MachineState) -> bool | None:
 
 
 def _in_seconds(host: str, result: HostResult) -> str:
-    said = f": {result['message']}" if result["message"] and not result["ok"] else ""
+    said = f": {clause(result['message'], 1000)}" if result["message"] and not result["ok"] else ""
     rebooted = {True: ", it had rebooted", False: ", without a reboot", None: ""}[result["rebooted"]]
     return f"{host} in {result['seconds']:.1f} s{said}{rebooted}"

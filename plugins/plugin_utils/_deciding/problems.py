@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...module_utils._events.lifecycle import CANCELLED
+from ...module_utils._text import clause
 from .approving import no_approver_words
+from .hours import closed
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
-from .life import STAYED, is_open, last_seen, not_before
+from .life import STAYED, event_of, is_open, last_seen, not_before
 from .lost_marks import undo_words, undone_words
 from .marks import (
     DRAIN,
@@ -30,11 +33,13 @@ from .marks import (
     is_expired,
     mark_keys,
     phase,
+    was_prepared,
     whose,
 )
 from .nameless import LATE, of_nameless
 from .outages import is_kept
 from .policies import APPROVING
+from .reasons import by_reason, counted
 from .reports import happened, note, report, time_of_day
 from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
@@ -50,6 +55,7 @@ def of_record(record: Record, at: float) -> dict[str, str]:
     for host, machine in record["hosts"].items():
         for subject, words in _of_machine(record, machine, at):
             found[f"machine {host}: {subject}"] = words
+    found.update(_of_the_blind(record))
     return found
 
 
@@ -108,7 +114,8 @@ def note_reached(record: Record, at: float) -> None:
             continue
         over = entry["gone"] is not None and entry["outcome"] == "unknown"
         if entry["started"] is not None or over:
-            _note_unprepared(record, key, entry, at)
+            if not event_of(entry).is_advice:  # it reaches nobody
+                _note_unprepared(record, key, entry, at)
             _note_unapproved(record, key, entry)
 
 
@@ -119,14 +126,16 @@ def _note_unprepared(record: Record, key: str, entry: EventState, at: float) -> 
         machine = record["hosts"][host]
         if host in entry["unprepared"] or not needs_preparation(entry, host):
             continue
-        if _was_prepared(record, entry, machine):
+        if _was_prepared(record, entry, machine) or _was_by_its_watcher(record, key, machine, at):
             entry["unprepared"][host] = ""
             continue
         entry["unprepared"][host] = words = _state_words(entry, machine)
         reached = "reached" if entry["started"] is not None else "may have reached"
         happened(record, at, "UNPREPARED", f"{host} {words}", key, host)
         report(
-            record, f"event {key}: {host} unprepared", f"{title(entry)} {reached} {host} unprepared: {host} {words}."
+            record,
+            f"event {key}: {host} unprepared",
+            f"{title(entry)} {reached} {host} unprepared: {host} {clause(words, 1000)}.",
         )
 
 
@@ -142,6 +151,15 @@ def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> b
         for result in done
     ]
     return any(in_time) if in_time or since is not None else phase(machine) == "prepared"
+
+
+def _was_by_its_watcher(record: Record, key: str, machine: MachineState, at: float) -> bool:
+    """Whether its own watcher had it prepared when the event started: from one tick to the next a watcher prepares, approves, and the
+    event starts. After the start it prepares for nothing, and what was under way then it notes as unprepared."""
+    if whose(record, machine, at) != WATCHER or not was_prepared(record, machine, key, at):
+        return False
+    said = ((machine["mark"] or {}).get("note") or {}).get("said") or {}
+    return not any(event_id.upper() == key and "hit_unprepared" in words for event_id, words in said.items())
 
 
 def _state_words(entry: EventState, machine: MachineState) -> str:
@@ -164,6 +182,8 @@ def _note_unapproved(record: Record, key: str, entry: EventState) -> None:
     approval = entry["approval"]
     if entry["action"] not in APPROVING or approval["maybe"] or entry["failed"] or entry["too_large"]:
         return
+    if entry["started"] is not None and closed(record, entry, entry["started"]):
+        return  # outside its hours it starts by itself, as the policy has it
     why = entry["hold"] or approval["nobody"]
     if why and subject not in record["lasting"]:
         started = "started" if entry["started"] is not None else "may have started"
@@ -214,11 +234,11 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         )
     if machine["answered"] is None:
         yield "asked", f"{host} could not be asked: {machine['lost'] or 'it was not called'}"
-    elif machine["lost"] and owner == NOBODY and machine["begun"] is not None:
+    elif machine["lost"] and owner == NOBODY and machine["begun"] is not None and not _is_being_taken(record, host):
         since = time_of_day(record, machine["answered"])
         yield (
             "asked",
-            f"{host} could not be asked any more since {since} ({machine['lost']}), and its preparation may have begun: begin this "
+            f"{host} could not be asked any more since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: begin this "
             "run again, or look at it with the playbook status.",
         )
     elif (
@@ -234,8 +254,19 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             "name",
             f"Which events affect {host} is not known: {machine['hello_problem'] or 'its name could not be learned'}",
         )
-    if machine["look_problem"] and not machine["lost"]:
-        yield "look", f"{host} can't see its scheduled events: {machine['look_problem']}"
+
+
+def _of_the_blind(record: Record) -> dict[str, str]:
+    """Machines that answer and can't see their events; one sentence for all that say the same."""
+    blind = {
+        host: machine["look_problem"]
+        for host, machine in record["hosts"].items()
+        if machine["look_problem"] and not (machine["lost"] or machine["aside"] or took_away(record, host))
+    }
+    return {
+        f"look: {one.subject}": f"{counted(one.hosts)} can't see {'its' if len(one.hosts) == 1 else 'their'} scheduled events: {one.words}"
+        for one in by_reason(blind)
+    }
 
 
 def _foreign_words(machine: MachineState) -> str:
@@ -283,7 +314,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         why = machine["lost"] or machine["why"] or "there was no time"
         yield (
             "left",
-            f"{host} has lost its mark with its disk, which could not be put back: {why}. {undo_words(host, undone_words(machine))}",
+            f"{host} has lost its mark with its disk, which could not be put back: {clause(why, 1000)}. {undo_words(host, undone_words(machine))}",
         )
         return
     held = is_kept(record, machine, at)
@@ -295,7 +326,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         )
         yield (
             "left",
-            f"{host} still bears the mark of {holder_words(machine)}, which is not heard of any more: {because}.",
+            f"{host} still bears the mark of {holder_words(machine)}, which is not heard of any more: {clause(because, 1000)}.",
         )
         return
     mark = f"the mark of run {record['run']['run']}"
@@ -307,7 +338,18 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     why = machine["why"] or machine["look_problem"] or "there was no time to bring it back"
     if held:
         why = "its event was not over"
-    yield "left", f"{host} is not back in service: {why}. It bears {mark}: {next_step}"
+    yield "left", f"{host} is not back in service: {clause(why, 1000)}. It bears {mark}: {next_step}"
+
+
+def _is_being_taken(record: Record, host: str) -> bool:
+    """Whether a Terminate or a Preempt of the machine has started: nobody brings it back."""
+    return any(
+        host in entry["affected"]
+        and event_of(entry).takes_machines_away
+        and entry["started"] is not None
+        and entry["outcome"] != CANCELLED
+        for entry in record["events"].values()
+    )
 
 
 def is_away(record: Record, machine: MachineState, at: float) -> bool:

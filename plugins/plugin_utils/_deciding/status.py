@@ -21,8 +21,9 @@ from ...module_utils._steps.sequence import (
     TAKING_BACK,
     WAITING,
 )
-from ...module_utils._text import listed, one_line
+from ...module_utils._text import listed, one_line, seconds_until
 from .asked import Asked, has_ended, holder_words, is_drains
+from .reasons import by_reason, counted
 from .services import is_made_for_azure, service_words
 
 _STEPS = {
@@ -49,13 +50,16 @@ def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
     reached = [machine for machine in machines if not machine.problem]
     sights = max((len(_sight(machine)) for machine in reached if machine.mark or not machine.blind), default=0)
     below = " " * (hosts + 4)
+    why = by_reason({machine.host: machine.blind for machine in reached if machine.blind})
+    alone = {one.hosts[0] for one in why if len(one.hosts) == 1}
     lines: list[str] = []
     for machine in machines:
         if machine.problem:
             lines.append(f"{machine.host:<{hosts}}  NOT REACHED: {one_line(machine.problem, 1000)}")
             continue
         lines.append(f"{machine.host:<{hosts}}  {_sight(machine):<{sights}}  {_in_short(machine)}".rstrip())
-        lines.extend(below + line for line in _below(machine, wall))
+        lines.extend(below + line for line in _below(machine, wall, machine.host in alone))
+    lines += [f"CANNOT LOOK, {counted(one.hosts)}: {one.words}" for one in why if len(one.hosts) > 1]
     if len(reached) < len(machines):
         lost = listed(machine.host for machine in machines if machine.problem)
         lines.append(f"Not reached, so nothing is known of their events and marks: {lost}.")
@@ -78,11 +82,21 @@ def _in_short(machine: Asked) -> str:
     phase = mark["phase"].upper()
     if is_drains(mark):
         return f"{phase} by role drain"
-    return f"{phase}, its holder {'has EXPIRED' if has_ended(machine) else 'is alive'}"
+    return f"{phase}, its holder {'has EXPIRED' if has_ended(machine) else 'may be alive'}"
 
 
-def _below(machine: Asked, wall: float) -> list[str]:
-    lines = [f"why: {machine.blind}"] if machine.blind else []
+def unknown(machines: Sequence[Asked]) -> list[str]:
+    """What keeps anybody from knowing how the machines are, for monitors: a sentence for each kind."""
+    kinds = {
+        "not reached": [machine.host for machine in machines if machine.problem],
+        "can't look": [machine.host for machine in machines if machine.blind and not machine.problem],
+        "mark can't be read": [machine.host for machine in machines if "unreadable" in (machine.mark or {})],
+    }
+    return [f"{what}: {counted(hosts)} of {len(machines)}" for what, hosts in kinds.items() if hosts]
+
+
+def _below(machine: Asked, wall: float, says_why: bool) -> list[str]:
+    lines = [f"why: {machine.blind}"] if machine.blind and says_why else []
     lines += [_seen(event) for event in machine.events or ()]
     lines += [
         f"CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
@@ -96,7 +110,9 @@ def _below(machine: Asked, wall: float) -> list[str]:
 
 
 def _seen(event: Mapping[str, Any]) -> str:
-    when = f"in {event['notice']:.0f} s ({event['not_before']})" if event["notice"] is not None else "no time given"
+    when = (
+        f"{seconds_until(event['notice'])} ({event['not_before']})" if event["notice"] is not None else "no time given"
+    )
     whom = "this machine" if event["affects_self"] else listed(event["resources"])
     return f"{event['type']} {event['status']}, {when}, {event['source'] or 'source unknown'}, affects {whom}, id {event['id']}"
 
@@ -142,7 +158,7 @@ def _life(machine: Asked, mark: Mapping[str, Any]) -> str:
     heard = f"heard of {duration(machine.silent)} ago"
     if has_ended(machine):
         return f"EXPIRED, {heard}: maintain or recover takes the machine over"
-    return f"alive, {heard}, for another {duration(machine.lasts or 0.0)} if it is not heard of again"
+    return f"{heard}; it counts as alive for another {duration(machine.lasts or 0.0)} if it is not heard of again"
 
 
 def duration(seconds: float) -> str:

@@ -9,10 +9,11 @@ Private to this collection.
 from __future__ import annotations
 
 from ...module_utils._text import listed, one_line
+from .approving import ACCEPTED
 from .life import is_open, not_before
 from .policies import APPROVING, PREPARING
 from .reports import time_of_day
-from .schema import EventState, Happening, Record
+from .schema import Attempt, EventState, Happening, Record
 
 ACTION_WORDS = {
     "approve": "approve at once",
@@ -39,7 +40,7 @@ def lines(record: Record) -> list[str]:
     if others:
         said.append("Besides")
         said.extend(_lines(record, others))
-    return said or ["No event was shown."]
+    return said or [_nothing(record, "No event was shown.")]
 
 
 def end_lines(record: Record, notes: list[str], problems: list[str]) -> list[str]:
@@ -53,15 +54,35 @@ def end_lines(record: Record, notes: list[str], problems: list[str]) -> list[str
 def plan_lines(record: Record) -> list[str]:
     """What the run is about to do, before it does it."""
     said = [f"{heading(entry)}: {decision(entry)}" for entry in record["events"].values() if is_open(entry)]
-    return said or ["No event is shown: there is nothing to do."]
+    return said or [_nothing(record, "No event is shown: there is nothing to do.")]
+
+
+def _nothing(record: Record, words: str) -> str:
+    """What is said where no event was seen, which is another thing where nobody could see any."""
+    blind = all(
+        machine["looked"] is None and (machine["look_problem"] or machine["lost"])
+        for machine in record["hosts"].values()
+    )
+    return "No machine could see its events: whether there are any is not known." if blind else words
 
 
 def _lines(record: Record, happenings: list[Happening], entry: EventState | None = None) -> list[str]:
     found = [(one["at"], one["what"], one["text"]) for one in happenings]
     if entry:
         found.append((entry["shown"], "planned", decision(entry)))
+        found += [
+            (one["at"], "tried", _tried_words(one))
+            for one in entry["approval"]["attempts"]
+            if one["answer"] != ACCEPTED
+        ]
     found.sort(key=lambda one: (one[0], one[1] == "planned"))
     return [f"  {line(record, at, what, text)}" for at, what, text in found]
+
+
+def _tried_words(attempt: Attempt) -> str:
+    """An approval that was not accepted, as far as anybody knows."""
+    times = f" ({attempt['times']} times)" if attempt["times"] > 1 else ""
+    return f"to approve it, by {attempt['by']}: {attempt['answer']}{times}"
 
 
 def line(record: Record, at: float, what: str, text: str) -> str:

@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ...module_utils._imds.option_names import MAINTAIN, answers_with_variables
 from ...module_utils._machine.program import lost as nothing
 from .bundle import MODULE_UTILS, Program
 
@@ -74,6 +75,7 @@ def result(answer: Mapping[str, Any], seconds: float, wall: float) -> dict[str, 
     :arg wall: the Unix time here when it came
     """
     found = {key: answer.get(key) for key in [*nothing(""), "start", "age"]}
+    found["answers"] = answers_with_variables(found["answers"], MAINTAIN)
     on_the_way = max(0.0, seconds - (found["took"] or 0.0))
     if found["took"] is not None:
         found["took"] = round(found["took"] + on_the_way, 3)

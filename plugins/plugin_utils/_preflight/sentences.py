@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils._text import listed, one_line
 from .._deciding.marks import DRAIN, LEFT, NOBODY, UNREADABLE, holder_words, whose
+from .._deciding.reasons import by_reason, counted
 from .._deciding.schema import MachineState, Record
 from .._deciding.scopes import can_look, members, sentinels
 from .._variables import Unknown, named
@@ -188,7 +189,7 @@ def _lacking(step: Mapping[str, Any], servers: Iterable[Mapping[str, Any]]) -> s
 
 
 def _unwatched(record: Record, at: float) -> Iterator[str]:
-    chosen = sentinels(record)
+    chosen, said = sentinels(record), {}
     for scope, hosts in members(record).items():
         watched = can_look(record["hosts"][chosen[scope]])
         for host in hosts:
@@ -197,10 +198,16 @@ def _unwatched(record: Record, at: float) -> Iterator[str]:
             if why:
                 what = "could not be asked" if machine["lost"] else "can't see its scheduled events"
                 then = f"{chosen[scope]} looks for it" if watched else "nobody looks for it"
-                yield f"{host} {what}, {then}: {one_line(why, 500).rstrip('.')}."
+                said.setdefault((what, then), {})[host] = one_line(why, 500).rstrip(".")
             elif not machine["resource_name"]:
                 why = machine["hello_problem"] or "its metadata service did not say"
                 yield f"Which events affect {host} is not known ({one_line(why, 500).rstrip('.')}): set azure_maintenance_resource_name."
+    for (what, then), reasons in said.items():
+        for one in by_reason(reasons):
+            several = len(one.hosts) > 1
+            what = what.replace("its", "their") if several else what
+            then = then.replace("for it", "for them") if several else then
+            yield f"{counted(one.hosts)} {what}, {then}: {one.words}."
 
 
 def _contradictions(record: Record, at: float) -> Iterator[str]:

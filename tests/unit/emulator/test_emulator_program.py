@@ -15,6 +15,8 @@ from emulator_harness import FILES, METADATA, address, exchange
 from emulator_program import PATH, VM, cli
 from imds_emulator import service
 from imds_emulator.cli import main
+from imds_emulator.problems import InvalidInput
+from imds_emulator.words import host_and_port
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -92,6 +94,19 @@ def test_commands_that_fail_say_why(emulator, capsys, monkeypatch, words, messag
     monkeypatch.setenv("AZURE_EMULATOR_CONTROL", emulator.service.urls["control"])
     assert main(words) == 1
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1:8081", "http://127.0.0.1:8081", "http://127.0.0.1:8081/"])
+def test_an_address_may_be_a_url(text):
+    assert host_and_port(text, "--control") == ("127.0.0.1", 8081)
+
+
+@pytest.mark.parametrize(
+    "text", ["https://127.0.0.1:8081", "http://127.0.0.1", "http://127.0.0.1:8081/x", "127.0.0.1:\u00b2"]
+)
+def test_but_not_any_url(text):
+    with pytest.raises(InvalidInput, match="is not ADDRESS:PORT"):
+        host_and_port(text, "--control")
 
 
 def test_a_command_without_an_emulator(capsys):
@@ -205,4 +220,4 @@ def test_packed(run, tmp_path):
     running = run("--scenario", "reboot", "--resources", "web1", "--speed", "0", program=program)
     assert exchange(address(running.metadata), "GET", PATH, METADATA).status == 200
     assert exchange(address(running.control), "GET", "/").body.startswith(b"<!DOCTYPE html>")
-    assert running.stop() == (0, b"", b"")
+    assert running.stop() == (0, f"export AZURE_EMULATOR_CONTROL={running.control}\n".encode(), b"")

@@ -131,7 +131,8 @@ def test_the_control_api_is_there_for_the_command(tmp_path):
     shell = f'"{sys.executable}" "{PROGRAM}" inject Reboot "$AZURE_EMULATOR_VM"'
     status, out, _err = run("--vm", "web1", "--journal", str(journal), "--", "sh", "-c", shell)
     assert status == 0
-    entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    first, *entries = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert first["kind"] == "requests_logged"
     assert [(entry["kind"], entry["event_id"]) for entry in entries] == [("scheduled", out.strip())]
 
 
@@ -147,6 +148,28 @@ def test_requests_are_logged_so_that_a_report_can_be_made(tmp_path, capsys):
 def test_another_address_for_tests_of_discovery():
     program = "print(ask('GET', '/metadata/versions', address='168.63.129.16')[0])"
     assert run("--vm", "web1", "--address", "168.63.129.16", *python(program)) == (0, "200\n", "")
+
+
+@needs_namespaces
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["127.0.0.7", "168.63.129.16", "168.63.129.16"]])
+def test_an_address_of_the_loopback_interface(addresses):
+    program = f"print(ask('GET', '/metadata/versions', address='{addresses[0]}')[0])"
+    given = [word for address in addresses for word in ("--address", address)]
+    assert run("--vm", "web1", *given, *python(program)) == (0, "200\n", "")
+
+
+@needs_namespaces
+def test_an_address_that_can_not_be_one_is_not_blamed_on_missing_rights():
+    status, _out, err = run("--vm", "web1", "--address", "0.0.0.0", *python("name()"))
+    assert status == 125 and "root" not in err and "0.0.0.0" in err
+
+
+@needs_namespaces
+def test_a_command_that_asks_nothing_has_sent_no_requests(tmp_path, capsys):
+    journal = tmp_path / "journal.jsonl"
+    assert run("--vm", "web1", "--journal", str(journal), *python("pass"))[0] == 0
+    assert main(["report", "--max-rate", "1", str(journal)]) == 0
+    assert "No request was sent." in capsys.readouterr().out
 
 
 @needs_namespaces

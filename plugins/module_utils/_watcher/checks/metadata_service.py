@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from ..._clock import Clock
 from ..._errors import ScheduledEventsError
 from ..._imds.client import NAME, Client
+from ..._imds.option_names import WATCHER, with_variables
 from ..._imds.transport import Answer, Transport
 from ..settings import Configuration
 from .asking import Said
@@ -60,7 +61,7 @@ def look(configuration: Configuration, transport: Transport, clock: Clock, user:
     try:
         name, vm_id = (client.machine_text(leaf, WITHIN) for leaf in (NAME, "vmId"))
     except ScheduledEventsError as error:
-        return [Finding(FAIL, "endpoint", error.message, _advice(error.kind), ("endpoint",))]
+        return [Finding(FAIL, "endpoint", with_variables(error.message, WATCHER), _advice(error.kind), ("endpoint",))]
     found = [Finding(OK, "endpoint", f"{configuration.endpoint} answers to {user}")]
     found.append(_identity(configuration, name, vm_id))
     if noting.last:
@@ -87,8 +88,8 @@ def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
         return Finding(FAIL, "name", words, "see whether something else answers in its place; else ask Azure's support")
     wanted = configuration.resource_name
     if wanted and wanted.lower() != name.lower():
-        words = f"resource_name says {wanted}, and the service says {name}"
-        advice = "correct resource_name in the settings, or leave it out"
+        words = f"azure_maintenance_resource_name says {wanted}, and the service says {name}"
+        advice = "correct azure_maintenance_resource_name in the inventory, or leave it out, and run role watcher again"
         return Finding(FAIL, "name", words, advice, ("resource_name",))
     return Finding(OK, "name", f"{name} (vmId {vm_id})")
 

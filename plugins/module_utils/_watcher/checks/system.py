@@ -106,6 +106,16 @@ def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
     return found or [Finding(OK, what, f"{unit} runs, and comes back after a reboot")]
 
 
+def mark(view: View) -> List[Finding]:
+    """Whether anybody can tell what was done to the machine."""
+    if not view.mark.problem:
+        return []
+    advice = (
+        "see what is still stopped; then undo all steps and run all recovery hooks: azure-maintenance recover --force"
+    )
+    return [Finding(FAIL, "mark", view.mark.problem, advice)]
+
+
 def process(view: View) -> List[Finding]:
     """The watcher, by its own words."""
     if not view.is_running:

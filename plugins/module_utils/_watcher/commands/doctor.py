@@ -61,6 +61,7 @@ def look(here: Surroundings) -> List[Finding]:
     ):  # else nobody can tell what keeps others off
         found += metadata_service.others(wanted.endpoint, ask)
     found += system.services(ask, bool(wanted.reports))
+    found += system.mark(view)
     found += system.process(view)
     found += receivers.look(wanted, reach, Way) if configuration else []
     found += receivers.waiting(view)

@@ -10,7 +10,7 @@ import argparse
 from typing import Any, Dict, List, Mapping, Tuple
 
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
-from ..._text import listed, one_line
+from ..._text import clause, listed, one_line
 from ..surroundings import FINE, NOT_ROOT, WRONG, Surroundings
 from ..view import SILENT, View, unix_time, view_of
 
@@ -102,7 +102,8 @@ def _acting(published: Mapping[str, Any]) -> List[Entry]:
 
 def _machine(view: View) -> List[Entry]:
     if view.mark.problem:
-        return [("State", f"ITS MARK CAN'T BE READ: {view.mark.problem}")]
+        advice = "To undo all steps and run all recovery hooks: azure-maintenance recover --force"
+        return [("State", f"ITS MARK CAN'T BE READ: {clause(view.mark.problem, 1000)}. {advice}")]
     mark = view.mark.value
     if not mark:
         return [("State", "in service: no mark")]

@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
 def _run(options: Any) -> int:
     if not options.words:
         raise InvalidInput("run", "there is no command: give it behind --, as in: run --scenario reboot -- ./handler")
-    addresses = [_address(text) for text in options.address or [AZURE]]
+    addresses = [_address(text) for text in dict.fromkeys(options.address or [AZURE])]
     how = options_of(options)._replace(log_requests=True)
     scenario = scenario_of(options)
     with journal_of(options) as journal:

@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """HTTP/1.1 requests out of a stream of bytes. No I/O here."""
 
+import re
 from functools import lru_cache
 from typing import Dict, List, Optional, Tuple
 from urllib.parse import parse_qsl, unquote
 
+_DIGITS = re.compile(r"[0-9]{1,12}\Z")  # a superscript is a digit to Python, too
 MAX_HEAD = 16 * 1024
 MAX_BODY = 256 * 1024
 
@@ -104,7 +106,7 @@ class RequestParser:
             self._chunks = bytearray()
         self._length = 0
         if length is not None:
-            if not length.isdigit():
+            if not _DIGITS.match(length):
                 raise Refused(400, "the Content-Length is no number")
             self._length = int(length)
             if self._length > MAX_BODY:

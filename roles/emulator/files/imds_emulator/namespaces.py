@@ -8,6 +8,7 @@ What is asked there can't leave it. Linux only; by the C library and ioctl, as t
 
 import ctypes
 import fcntl
+import ipaddress
 import os
 import socket
 import struct
@@ -47,7 +48,8 @@ def enter_new(addresses: Sequence[str]) -> str:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
             _bring_up(control)
             for number, address in enumerate(addresses, 1):
-                _add_address(control, f"lo:{number}", address)
+                if not ipaddress.IPv4Address(address).is_loopback:  # those are there
+                    _give(control, f"lo:{number}", address)
     except OSError as error:
         raise NoNamespace(error.strerror or str(error)) from None
     return _name()
@@ -112,6 +114,13 @@ def _bring_up(control: socket.socket) -> None:
     """The loopback interface, which gets 127.0.0.1 by that."""
     flags = struct.unpack("16xH", fcntl.ioctl(control, GET_FLAGS, _request("lo", b""))[:18])[0]
     fcntl.ioctl(control, SET_FLAGS, _request("lo", struct.pack("H", flags | UP)))
+
+
+def _give(control: socket.socket, label: str, address: str) -> None:
+    try:
+        _add_address(control, label, address)
+    except OSError as error:
+        raise Problem(f"--address: {address} can't be an address of the namespace: {error.strerror or error}") from None
 
 
 def _add_address(control: socket.socket, label: str, address: str) -> None:

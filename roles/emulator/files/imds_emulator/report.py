@@ -134,8 +134,8 @@ def make_report(entries: Iterable[Entry]) -> Report:
         report.forgotten += entry["seq"] - previous - 1
         previous = entry["seq"]
         kind = entry["kind"]
+        report.requests_logged = report.requests_logged or kind in ("request", "requests_logged")
         if kind == "request":
-            report.requests_logged = True
             report.askers.setdefault(entry["vm"], Asker()).add(entry)
         elif kind == "post":
             _take_post(report, entry)

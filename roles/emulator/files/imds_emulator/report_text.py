@@ -21,7 +21,9 @@ def text(report: Report, broken: Sequence[str]) -> str:
         lines.append(f"POSTs that could not be read: {report.malformed}")
     if report.forgotten:
         lines.append(f"Incomplete: {report.forgotten} entries are missing.")
-    if report.requests_logged:
+    if report.requests_logged and not report.askers:
+        lines.append("No request was sent.")
+    elif report.requests_logged:
         for vm, asker in sorted(report.askers.items()):
             lines.append(
                 f"{vm} sent {asker.requests} requests, at most {asker.peak} within a second, {asker.throttled} "

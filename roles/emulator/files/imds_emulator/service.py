@@ -47,6 +47,10 @@ def new_world(settings: Dict[str, Any], speed: float, journal: Optional[TextIO] 
     return world
 
 
+DEFAULT_CONTROL = "http://127.0.0.1:8081"
+"""Where other commands look for the control API."""
+
+
 class Service:
     """Everything that runs on the event loop."""
 
@@ -58,6 +62,8 @@ class Service:
         if options.on_change:
             self._run_on_change(options.on_change)
         self.world.load(scenario)
+        if options.log_requests:  # else a journal without requests would not say whether there were any
+            self.world.journal.add("requests_logged")
         self._metadata = HttpServer(loop, MetadataService(self.world, loop, options.log_requests).answer, SERVER)
         self._control = HttpServer(loop, ControlService(self.world, loop).answer, "imds_emulator")
         self.urls: Dict[str, Any] = {"pid": os.getpid(), "metadata": [], "control": None}
@@ -190,6 +196,8 @@ def serve(scenario: Scenario, options: Options, say: Callable[[str], None]) -> N
             say(f"metadata on {url}")
         if service.urls["control"]:
             say(f"control on {service.urls['control']}")
+            if service.urls["control"] != DEFAULT_CONTROL:
+                say(f"export AZURE_EMULATOR_CONTROL={service.urls['control']}")
         notify_systemd("READY=1")
         service.loop.run_until_complete(ending)
         notify_systemd("STOPPING=1")

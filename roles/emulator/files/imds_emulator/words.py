@@ -22,7 +22,7 @@ TEXTS = (  # keys whose value is a text even when it looks like something else
     "status_text",
 )
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
-ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([^:\[\]]+)):(\d{1,5})")
+ADDRESS = re.compile(r"(?:http://)?(?:\[([0-9A-Fa-f:.]+)\]|([^:/\[\]]+)):([0-9]{1,5})/?")
 
 
 def keys(words: Sequence[str]) -> Dict[str, Any]:
@@ -71,7 +71,7 @@ def settings(words: Sequence[str], option: str) -> Dict[str, Any]:
 
 
 def host_and_port(text: str, option: str) -> Tuple[str, int]:
-    """ADDRESS:PORT, an IPv6 address in brackets."""
+    """ADDRESS:PORT, an IPv6 address in brackets; or its URL, as other commands take it."""
     found = ADDRESS.fullmatch(text)
     if not found or int(found.group(3)) > 65535:
         raise InvalidInput(option, f"{text!r} is not ADDRESS:PORT")

@@ -97,3 +97,17 @@ def test_what_ansible_has_added_to_a_result_is_no_part_of_the_record(monkeypatch
     came = ticking.answers(waiting, ticking.reboot("vm2"))["web1"]
     result, _calls = played(monkeypatch, dict(waiting, skipped=True, failed=False, warnings=[]), "web1", came)
     assert set(result) == sentinel.KEYS | {"changed"}
+
+
+@pytest.mark.parametrize(
+    "systems, folders",
+    [
+        ([True], "mark.json in /var/lib/azure-maintenance, or in azure_maintenance_folder"),
+        ([False], r"mark.json in %ProgramData%\AzureMaintenance, or in azure_maintenance_folder"),
+        ([True, False], r"in /var/lib/azure-maintenance and %ProgramData%\AzureMaintenance, or in"),
+    ],
+)
+def test_the_first_mark_is_said_with_the_folder_of_its_system(systems, folders):
+    hosts = {f"web{number}": {"is_linux": is_linux, "mark": {}} for number, is_linux in enumerate(systems)}
+    words = sentinel._ticking._first_mark_words({"run": {"run": "run-1"}, "hosts": hosts}, list(hosts))
+    assert folders in words

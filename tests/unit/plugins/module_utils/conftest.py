@@ -1,6 +1,9 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+import shutil
+import subprocess
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedTransport
@@ -17,3 +20,23 @@ def transport():
 @pytest.fixture
 def clock(transport):
     return transport.clock
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    """Files of an authority, and of a server that it has signed."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl, which would make certificates, is not on PATH")
+    folder = tmp_path_factory.mktemp("authority")
+
+    def openssl(*arguments):
+        subprocess.check_output(["openssl", *arguments], cwd=str(folder), stderr=subprocess.STDOUT)
+
+    (folder / "names").write_text("subjectAltName=DNS:localhost\n", encoding="ascii")
+    key = ["-newkey", "rsa:2048", "-nodes"]
+    own = ["-days", "2", "-subj", "/CN=Test authority", "-addext", "keyUsage=critical,keyCertSign"]
+    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", *own)
+    openssl("req", *key, "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost")
+    signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "names", "-days", "2"]
+    openssl("x509", "-req", "-in", "server.csr", "-out", "server.pem", *signed)
+    return folder

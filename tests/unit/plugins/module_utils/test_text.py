@@ -46,3 +46,25 @@ def test_small_words():
     assert _text.listed((number for number in range(6)), most=4) == "0, 1, 2, 3 and 2 more"
     assert _text.sentence("azure's events") == "Azure's events"
     assert _text.shown("x" * 90) == "'" + "x" * 56 + "..."
+
+
+@pytest.mark.parametrize("text, wanted", [("0", 0), ("007", 7), ("9" * 12, 10**12 - 1)])
+def test_digits(text, wanted):
+    assert _text.digits(text) == wanted
+
+
+@pytest.mark.parametrize("text", ["", " 1", "1\n", "+1", "-1", "1_0", "0x1", "\u00b2", "\u0663", "9" * 13, "9" * 5000])
+def test_what_are_no_digits(text):
+    assert _text.digits(text) is None
+
+
+@pytest.mark.parametrize(
+    "text, wanted", [("It broke.", "It broke"), ("a ...", "a"), ("two\nlines. ", "two lines"), (None, "")]
+)
+def test_a_clause_has_no_stop(text, wanted):
+    assert _text.clause(text) == wanted
+
+
+@pytest.mark.parametrize("left, wanted", [(40.2, "in 40 s"), (0.4, "at any moment"), (-107253135.0, "at any moment")])
+def test_seconds_until(left, wanted):
+    assert _text.seconds_until(left) == wanted

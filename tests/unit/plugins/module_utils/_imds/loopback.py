@@ -15,13 +15,18 @@ LONG = 60
 
 
 class Server:
-    """A listener on loopback that plays one function per connection, and counts connections."""
+    """A listener on loopback that plays one function per connection, and counts connections.
 
-    def __init__(self, *plays):
+    :arg context: of TLS, for an https endpoint
+    """
+
+    def __init__(self, *plays, **options):
+        self.context = options.get("context")
         self.listener = socket.socket()
         self.listener.bind(("127.0.0.1", 0))
         self.listener.listen(5)
-        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/x"
+        port = self.listener.getsockname()[1]
+        self.url = f"https://localhost:{port}/x" if self.context else f"http://127.0.0.1:{port}/x"
         self.connections = 0
         self.closed = threading.Semaphore(0)  # once for each connection that was played to its end
         self.stop = threading.Event()
@@ -35,6 +40,8 @@ class Server:
                 self.connections += 1
                 self._open = connection
                 connection.settimeout(LONG)
+                if self.context:
+                    connection = self.context.wrap_socket(connection, server_side=True)
                 with contextlib.closing(connection), contextlib.suppress(OSError):
                     play(self, connection)
             self.closed.release()

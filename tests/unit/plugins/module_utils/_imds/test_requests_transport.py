@@ -192,10 +192,15 @@ def test_a_body_that_ends_early_is_broken(session, status):
     assert URL in caught.value.message
 
 
-@pytest.mark.parametrize("headers", [{}, {"Content-Length": "odd"}])
-def test_an_empty_body_that_nothing_announced_is_broken(session, headers):
+def test_an_empty_body_that_nothing_announced_is_broken(session):
     with pytest.raises(BrokenAnswer, match="broke off before its body, or inside its headers"):
-        session(get("/x", 200, b"", headers)).get(URL, {}, 10.0)
+        session(get("/x", 200, b"", {})).get(URL, {}, 10.0)
+
+
+@pytest.mark.parametrize("body", [b"", b"abc"])
+def test_a_length_that_is_no_number_is_broken(session, body):
+    with pytest.raises(BrokenAnswer, match="Content-Length is 'odd'"):
+        session(get("/x", 200, body, {"Content-Length": "odd"})).get(URL, {}, 10.0)
 
 
 @pytest.mark.parametrize("status", [204, 304, 302, 404, 500])
@@ -208,7 +213,7 @@ def test_an_approval_was_taken_whatever_its_answer_says_about_its_body(session):
     assert session(post("/x", 200, b"", {"Server": "Microsoft-IIS/10.0"})).post(URL, {}, b"{}", 10.0).status == 200
 
 
-@pytest.mark.parametrize("headers", [{}, {"Content-Length": "odd"}, {"Content-Length": "3"}])
+@pytest.mark.parametrize("headers", [{}, {"Content-Length": "3"}])
 def test_a_body_that_ends_as_announced_is_whole(session, headers):
     assert session(get("/x", 200, b"abc", headers)).get(URL, {}, 10.0).body == b"abc"
 

@@ -116,6 +116,8 @@ def test_the_caller_may_not_want_some_failures_tried_again(transport, client, se
         ("", 2),
         ("Thu, 99 Foo 2026", 2),
         ("1" * 30, 2),
+        ("\xb2", 2),
+        ("Mon, \xb2 Sep 99999 99:99:99", 2),
     ],
 )
 def test_retry_after_is_honoured(transport, client, text, pause):

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Transports that open connections themselves, over real sockets, on this machine only."""
 
+import ssl
 import time
 
 import pytest
@@ -65,26 +66,73 @@ def test_a_connection_that_the_server_has_closed_is_made_anew(real):
         assert server.connections == 3
 
 
-@pytest.mark.parametrize(
+SLOW = pytest.mark.parametrize(
     "play",
     [
         trickles(HEAD, b"x"),
         trickles(CHUNKED, b"1\r\nx\r\n"),
         trickles(b"HTTP/1.1 200 OK\r\nX: ", b"x"),
         trickles(b"", b"H"),
+        trickles(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
         stalls(b""),
         stalls(b"HTTP/1.1 200 OK\r\n"),
         stalls(HEAD + b"x"),
         stalls(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nx"),
     ],
-    ids=["body", "chunks", "header", "status line", "nothing", "half a head", "half a body", "half a body to the end"],
+    ids=[
+        "body",
+        "chunks",
+        "header",
+        "status line",
+        "100 Continue",
+        "nothing",
+        "half a head",
+        "half a body",
+        "half a body to the end",
+    ],
 )
+
+
+@SLOW
 def test_nobody_holds_us_beyond_the_timeout(real, play):
     with Server(play) as server:
-        started = time.monotonic()
-        with pytest.raises(AnswerTimeout):
-            real.get(server.url, {}, 0.4)
-        assert 0.3 < time.monotonic() - started < LONG
+        assert_held_to_its_time(real, server)
+
+
+@SLOW
+def test_nobody_holds_us_over_tls_either(trusting, play, tls):
+    with Server(play, context=tls) as server:
+        assert_held_to_its_time(trusting, server)
+
+
+def assert_held_to_its_time(transport, server):
+    started = time.monotonic()
+    with pytest.raises(AnswerTimeout):
+        transport.get(server.url, {}, 0.4)
+    assert 0.3 < time.monotonic() - started < LONG
+
+
+@pytest.fixture
+def tls(authority):
+    """How a server speaks TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(str(authority / "server.pem"), str(authority / "server.key"))
+    return context
+
+
+@pytest.fixture
+def trusting(real, authority, monkeypatch):
+    """A Transport that takes the server's authority for one of the system's."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority / "ca.pem"))
+    if isinstance(real, RequestsTransport):  # it brings authorities of its own
+        real.session.verify = str(authority / "ca.pem")
+    return real
+
+
+def test_many_requests_over_tls(trusting, tls):
+    with Server(answers(OK, CHUNKED + b"2\r\n{}\r\n0\r\n\r\n", OK), context=tls) as server:
+        assert [trusting.get(server.url, {}, LONG).body for _each in range(3)] == [b"{}"] * 3
+        assert server.connections == 1
 
 
 @pytest.mark.parametrize(
@@ -120,6 +168,64 @@ def test_faults_of_a_real_server(real, play, error):
             real.get(server.url, {}, LONG)
         assert caught.type is error
         assert caught.value.url == server.url
+
+
+def headed(*headers):
+    return b"HTTP/1.1 200 OK\r\n" + b"".join(header + b"\r\n" for header in headers) + b"\r\n"
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        headed(b"Content-Length: 2", b"Content-Length: 3") + b"{}x",
+        headed(b"Content-Length: 3", b"Content-Length: 2") + b"{}x",
+        headed(b"Content-Length: 2, 3") + b"{}x",
+        headed(b"Content-Length: \xb2") + b"{}",
+        headed(b"Content-Length: 1\xb2") + b"{}",
+        headed(b"Content-Length: +2") + b"{}",
+        headed(b"Content-Length: 0x2") + b"{}",
+        headed(b"Content-Length: -1") + b"{}",
+        headed(b"Content-Length: " + b"9" * 13) + b"{}",
+        headed(b"Content-Length: " + b"9" * 5000) + b"{}",
+        headed(b"Transfer-Encoding: gzip, chunked") + b"2\r\n{}\r\n0\r\n\r\n",
+        CHUNKED + b"-2\r\n{}\r\n0\r\n\r\n",
+        CHUNKED + b"0x2\r\n{}\r\n0\r\n\r\n",
+        CHUNKED + b"+2\r\n{}\r\n0\r\n\r\n",
+        CHUNKED + b"\xb2\r\n{}\r\n0\r\n\r\n",
+        CHUNKED + b"2;" + b"x" * 70000 + b"\r\n{}\r\n0\r\n\r\n",
+        CHUNKED + b"9" * 9 + b"\r\n{}\r\n0\r\n\r\n",
+    ],
+)
+def test_an_answer_that_does_not_say_how_long_it_is(real, answer, method):
+    with Server(answers(answer)) as server:
+        asked = (server.url, {}, LONG) if method == "get" else (server.url, {}, b"{}", LONG)
+        with pytest.raises(BrokenAnswer) as caught:
+            getattr(real, method)(*asked)
+        assert caught.type is BrokenAnswer and caught.value.url == server.url
+        assert caught.value.message.isprintable() and len(caught.value.message) < 200
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        headed(b"Content-Length: 2", b"Content-Length: 2") + b"{}",
+        headed(b"Content-Length: 2, 2") + b"{}",
+        headed(b"Content-Length: 2 ") + b"{}",
+        headed(b"Content-Length:\t2") + b"{}",
+        headed(b"Transfer-Encoding: Chunked ") + b"2 ;x=y\r\n{}\r\n0\r\n\r\n",
+        headed(b"Transfer-Encoding: chunked") + b"00000002\r\n{}\r\n0\r\nx: y\r\n\r\n",
+    ],
+)
+def test_an_answer_that_says_it_oddly(real, answer):
+    with Server(answers(answer)) as server:
+        assert real.get(server.url, {}, LONG).body == b"{}"
+
+
+@pytest.mark.parametrize("status", [b"204 No Content", b"304 Not Modified"])
+def test_an_answer_without_a_body_needs_no_chunk(real, status):
+    with Server(answers(b"HTTP/1.1 " + status + b"\r\nTransfer-Encoding: chunked\r\n\r\n")) as server:
+        assert real.get(server.url, {}, LONG).body == b""
 
 
 DOCUMENT = b'{"DocumentIncarnation": 2, "Events": []}'

@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files, store
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import MOST_BYTES
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import (
     Busy,
     Fenced,
@@ -74,6 +75,34 @@ def test_of_many_who_create_it_at_once_one_does(machine):
     codes = [os.waitpid(pid, 0)[1] >> 8 for pid in pids]
     assert sorted(codes) == [0] + [7] * 11
     assert machine.mark()["number"] == codes.index(0)
+
+
+def of_size(mark, size):
+    """The mark with a note that makes it so many bytes long."""
+    mark = dict(mark, note={"x": ""})
+    return dict(mark, note={"x": "x" * (size - len(json.dumps(mark)))})
+
+
+def test_no_mark_is_written_that_could_not_be_read(marked):
+    mark = marked.mark()
+    largest = of_size(mark, MOST_BYTES)
+    marked.store.replace(largest, mark["holder"]["run"], mark["number"])
+    assert marked.store.read() == largest
+    with pytest.raises(
+        NotWritten, match="more than 1024 kB, which nobody reads again; give the machine fewer steps or hooks"
+    ):
+        marked.store.replace(of_size(mark, MOST_BYTES + 1), mark["holder"]["run"], mark["number"])
+    assert marked.store.read() == largest
+
+
+def test_the_first_mark_leaves_room_for_what_comes_of_the_steps(machine):
+    machine.go()
+    mark = machine.mark()
+    machine.store.take_off()
+    with pytest.raises(NotWritten, match="fewer steps or hooks"):
+        machine.store.create(of_size(mark, MOST_BYTES // 2 + 1))
+    assert machine.store.read() is None
+    machine.store.create(of_size(mark, MOST_BYTES // 2))
 
 
 @pytest.mark.parametrize("run, number", [("run-1", 0), ("run-1", 2), ("run-2", 1)])

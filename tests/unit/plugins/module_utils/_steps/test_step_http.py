@@ -125,6 +125,7 @@ def test_a_body_that_contains():
         ({"a": [{"b": "x"}]}, "a.0.b", "x", True),
         ({"a": [1]}, "a.1", 1, False),
         ({"a": [1]}, "a.x", 1, False),
+        ({"a": [1]}, "a.\u00b2", 1, False),
         ({"a": True}, "a", True, True),
         ({"a": True}, "a", "True", True),
         ({"a": True}, "a", 1, False),

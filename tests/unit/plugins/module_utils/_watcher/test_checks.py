@@ -153,7 +153,7 @@ def test_something_else_that_answers():
 def test_whose_name_it_is():
     assert states(asked(*answers(), resource_name="WEB1"))[1] == (OK, "name")
     found = asked(*answers(), resource_name="web2")[1]
-    assert (found.state, found.words) == (FAIL, "resource_name says web2, and the service says web1")
+    assert (found.state, found.words) == (FAIL, "azure_maintenance_resource_name says web2, and the service says web1")
     assert asked(*answers(name=b""))[1].state == FAIL
 
 
@@ -319,6 +319,13 @@ def test_what_the_watcher_says_itself():
     assert "last heard of 95 s ago" in system.process(a_view(silent=95.0))[0].words
     found = system.process(a_view(published={"looking": False, "problems": ["Hook x is not run."]}))
     assert [one.words for one in found] == ["it runs, and does not see its events", "Hook x is not run."]
+
+
+def test_a_mark_that_can_not_be_read_is_wrong():
+    assert system.mark(a_view()) == []
+    (found,) = system.mark(a_view(mark=Read(None, "mark.json can't be understood: it is no JSON")))
+    assert (found.state, found.words) == (FAIL, "mark.json can't be understood: it is no JSON")
+    assert "azure-maintenance recover --force" in found.advice
 
 
 # --- what keeps programs from running ---

@@ -434,6 +434,54 @@ def test_recover_by_force(played):
     assert not path.exists()
 
 
+DAMAGED = ["", "{", '{"format": 1}', "x" * 3000000]
+
+
+@pytest.mark.parametrize("content", DAMAGED, ids=["empty", "cut", "no mark", "too large"])
+def test_recover_by_force_undoes_all_steps_where_the_mark_can_not_be_read(played, content):
+    played.steps["freeze"] = (step("20-freeze"),)
+    played.steps["reboot"] = (step(), step("30-reboot"))
+    played.metadata.shows(event())
+    path = played.state / "mark.json"
+    path.write_text(content)
+    done, outcome = given(played, "recover")
+    assert not done and "recover --force" in outcome and "remove it" not in outcome
+    assert path.read_text() == content
+    done, outcome = given(played, "recover", force=True)
+    assert done and outcome.startswith("The machine is recovered. It stays in service for ID-1")
+    assert not path.exists() and (played.state / "unreadable_mark").read_text() == content
+    assert {(direction, name) for direction, name, _at in played.hand.begun} == {
+        ("undo", "10-app"),
+        ("undo", "20-freeze"),
+        ("undo", "30-reboot"),
+    }
+    assert played.facts.put_back == {"ID-1"}
+
+
+def test_a_recovery_by_a_mark_that_could_not_be_read_outlives_the_watcher(played):
+    played.steps["freeze"] = (step("20-freeze"),)
+    played.metadata.shows()
+    (played.state / "mark.json").write_text("{")
+    orders.place(str(played.state), "recover", force=True)
+
+    def pending(piece):
+        return Progress(PENDING)
+
+    played.hand.check = pending
+    played.hand.begin = pending
+    played.tick()
+    mark = json.loads((played.state / "mark.json").read_text())
+    assert mark["phase"] == "recovering" and set(mark["note"]["types"].values()) == {"any", "freeze"}
+
+
+def test_a_mark_of_a_newer_version_is_not_replaced(played):
+    path = played.state / "mark.json"
+    path.write_text('{"format": 99}')
+    done, outcome = given(played, "recover", force=True)
+    assert not done and "is of format 99" in outcome
+    assert path.read_text() == '{"format": 99}' and played.hand.begun == []
+
+
 def test_recover_by_force_while_its_event_is_there(played):
     played.metadata.shows(event())
     assert given(played, "approve", event="id-1")[0]

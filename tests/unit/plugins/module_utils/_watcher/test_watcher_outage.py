@@ -53,6 +53,15 @@ def test_what_runs_when_the_event_has_started_has_its_own_limit():
     assert (go.left, go.still, go.note["started"]) == (1200.0, True, ["E1"])
 
 
+def test_a_mark_that_can_not_be_read_is_not_called_a_state_that_can_not_be_written():
+    story = Story()
+    message = said(
+        story.tick({"at": 0, "unreadable": "mark.json can't be understood: it is no JSON"}), "crippled"
+    ).message
+    assert "mark can't be read" in message and "write" not in message and "azure-maintenance recover --force" in message
+    assert "replaced" in said(story.tick({"unreadable": ""}), "sound").message
+
+
 def test_what_can_not_be_read_is_said_with_what_follows_from_it():
     story, blank = Story(), {"broken": "number 2 of its Resources is blank", "id": "E7"}
     found = said(story.tick({"at": 0, "document": [E1, blank]}), "event_unreadable")

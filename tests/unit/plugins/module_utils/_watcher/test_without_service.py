@@ -91,6 +91,13 @@ def test_by_force_it_is_done_by_the_command_itself(machine):
     assert machine.said == ["recovered"]
 
 
+def test_a_mark_that_can_not_be_read_counts_all_steps_as_done(machine):
+    (machine.state / "mark.json").write_text("{")
+    assert machine.call() == NO_ANSWER
+    assert machine.call("--force") == FINE
+    assert not machine.is_out and machine.undone == ["10-app"]
+
+
 def test_a_watcher_that_starts_later_keeps_off_the_event(machine):
     machine.call("--force")
     assert PutBack(str(machine.state)).read() == {"ID-1"}

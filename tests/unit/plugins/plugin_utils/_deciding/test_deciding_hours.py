@@ -15,6 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._decidi
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.hours import in_words
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.options import PlanError
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+    NO_ROUTE,
     Machine,
     Run,
     event,
@@ -94,6 +95,22 @@ def test_what_can_not_wait_is_prepared_in_time_and_starts_by_itself():
     run.show()
     run.to_end()
     assert (run.problems, run.marked(), run.approvals()) == ([], [], [])
+
+
+def test_that_a_machine_is_silent_when_it_starts_by_itself_is_no_reason_why_it_was_not_approved():
+    freeze = event("A", ["vm1"], not_before=900.0, type="Freeze")
+    run = shown(freeze, machines=("web1", "web2"), policy=rule(hours="05:00-06:00"))
+    run.until(lambda: run.prepared("web1"))
+    run.until(lambda: run.at > 895)
+    run["web1"].down = NO_ROUTE  # its own freeze has begun
+    run.tick(1)
+    assert "can't be reached" in run.event()["hold"]
+    run.show(started(freeze))
+    run.tick(2)
+    run["web1"].down = ""
+    run.show()
+    run.to_end()
+    assert run.problems == [] and run.event()["outcome"] == "completed"
 
 
 @pytest.mark.parametrize("within, steps", [(3600.0, 30.0), (60.0, 30.0), (3600.0, 400.0)])

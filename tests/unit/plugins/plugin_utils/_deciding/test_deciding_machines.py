@@ -108,7 +108,9 @@ def test_a_run_in_which_nobody_can_look_ends_soon():
         machine.blind = "403"
     run.to_end()
     assert 150 < run.at < 250
-    assert len([problem for problem in run.problems if "can't see its scheduled events: 403" in problem]) == 2
+    said = [problem for problem in run.problems if "can't see" in problem]
+    assert said == ["2 machines (web1, web2) can't see their scheduled events: 403"]
+    assert run.timeline == "No machine could see its events: whether there are any is not known."
 
 
 def test_every_machine_is_called_now_and_then():
@@ -265,6 +267,24 @@ def test_nothing_is_claimed_of_a_machine_that_was_taken_away(kind):
     assert run.at < 300
     assert "nothing has been heard of web1 since" in run.timeline
     assert "recovered" not in run.goes("web1")
+
+
+@pytest.mark.parametrize("kind, asks", [("Preempt", False), ("Terminate", False), ("Reboot", True)])
+def test_nobody_is_asked_to_bring_back_what_is_being_taken_away(kind, asks):
+    web1, web2 = lone("web1", "web2")
+    web2.scope = web1.scope
+    run = Run(web1, web2)
+    run.tick()
+    shown = event("A", ["vm1"], type=kind, not_before=run.at + 300)
+    run.show(shown)
+    run.until(lambda: run.record["hosts"]["web1"]["begun"] is not None)
+    web1.down = NO_ROUTE  # what it is asked next may have reached it
+    run.tick()
+    run.show(started(shown))
+    run.tick(2)
+    assert run.record["hosts"]["web1"]["begun"] is not None
+    said = [problem for problem in run.problems if "its preparation may have begun" in problem]
+    assert bool(said) is asks
 
 
 def test_a_machine_that_a_reboot_put_back_was_not_prepared_when_it_is_deleted():

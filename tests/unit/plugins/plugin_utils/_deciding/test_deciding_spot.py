@@ -35,6 +35,18 @@ def longest_gap(machine, began, until):
     return max(b - a for a, b in zip(times, times[1:], strict=False))
 
 
+def test_advice_reaches_nobody_unprepared():
+    run = Run("web1", policy=rules("prepare"))
+    run["web1"].seconds = 600.0
+    run.show(event("A", ["vm1"], type="SpotRebalanceRecommendation", not_before=900.0))
+    run.until(lambda: run["web1"].mark)
+    run.show(started(event("A", ["vm1"], type="SpotRebalanceRecommendation")))
+    run.tick(3)
+    run.show()
+    run.to_end()
+    assert run.problems == [] and "UNPREPARED" not in run.timeline
+
+
 # ---- while nothing is under way ----
 
 

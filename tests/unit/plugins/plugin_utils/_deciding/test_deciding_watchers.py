@@ -77,6 +77,32 @@ def test_the_run_waits_until_the_watcher_has_brought_it_back():
     assert run.problems == [] and "recovered  web1" in run.timeline
 
 
+def prepared_and_started_in_one_tick(said=()):
+    """The watcher takes its mark, prepares and approves, and the event starts, between two ticks."""
+    run = watched("web1")
+    run.show(event("A", ["vm1"]))
+    run.tick(2)
+    assert not run.event()["prepared"]
+    run["web1"].mark = dict(by_watcher(), note={"said": {"A": ["shown", *said]}})
+    run.show(started(event("A", ["vm1"])))
+    run.tick(2)
+    return run
+
+
+def test_a_watcher_that_prepares_and_approves_within_a_tick_was_in_time():
+    run = prepared_and_started_in_one_tick()
+    assert run.problems == [] and "UNPREPARED" not in run.timeline
+    run.show()
+    run["web1"].mark = None
+    run.to_end()
+    assert run.problems == []
+
+
+def test_but_not_one_that_says_itself_that_it_was_not():
+    run = prepared_and_started_in_one_tick(["hit_unprepared"])
+    assert "reached web1 unprepared" in run.problems[0]
+
+
 def test_machines_that_their_watchers_have_prepared_may_approve():
     run = Run("web1", "web2")
     run.show(event("A", ["vm1", "vm2"]))
