@@ -23,7 +23,7 @@ from .lost_marks import undo_words, undone_words
 from .marks import LEFT, NOBODY, OURS, WATCHER, has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
 from .schema import EventState, HostResult, MachineState, Record
-from .watchers import is_its_watchers
+from .watchers import is_its_watchers, lacks_steps
 
 RETRY = 30.0
 """Seconds after which a recovery that failed is tried again."""
@@ -52,7 +52,7 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
     owner = whose(record, machine, at)
     if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, LEFT):
         return None
-    if owner == NOBODY and is_its_watchers(machine):
+    if owner == NOBODY and (is_its_watchers(machine) or lacks_steps(machine)):
         return None
     take = machine["mark"]["holder"]["run"] if owner == LEFT and machine["mark"] else ""
     wanted = wanted_events(record, machine, at)

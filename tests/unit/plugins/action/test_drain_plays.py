@@ -27,3 +27,11 @@ def test_a_play_of_the_role_alone_does_the_steps(tmp_path):
     assert status == 0, printed
     assert (tmp_path / "drained").exists()
     assert json.loads((tmp_path / "marks" / "mark.json").read_text())["phase"] == "prepared"
+
+
+def test_a_misspelt_variable_is_refused(tmp_path):
+    (tmp_path / "play.yml").write_text(PLAY)
+    variables = {"drain_stepps": [], "drain_become": False, "azure_maintenance_folder": str(tmp_path / "marks")}
+    printed, status = playbook(tmp_path, tmp_path / "play.yml", HOST, variables, COLUMNS="100000")
+    assert status == 2 and "no variable drain_stepps (did you mean 'drain_steps'?)" in printed, printed
+    assert not (tmp_path / "marks").exists()
