@@ -26,6 +26,8 @@ says "rehearse_speed is 'fast': a number above 0 is wanted"
 says "rehearse_port is '0'"
 says "rehearse_hit names 'web9'"
 says "(did you mean 'reboot'?): one of these is wanted: automatic_approval, back_to_back"
+refuses rehearse -e rehearse_sped=4
+says "(did you mean 'rehearse_speed'?)"
 refuses rehearse -e rehearse_speed=200
 says "At most 135 is wanted"
 nothing
