@@ -10,7 +10,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -20,10 +20,10 @@ from ..plugin_utils._filter import plain
 from ..plugin_utils._preflight import controller
 from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
 from ..plugin_utils._preflight.table import table
-from ..plugin_utils._variables import known_variables, unknown_variables
+from ..plugin_utils._variables import Unknown, known_variables, refused, unknown_of_play
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
-    part=dict(type="str", choices=["play", "machines"], required=True),
+    part=dict(type="str", choices=["play", "names", "host", "machines"], required=True),
     balancers=dict(type="list", elements="dict", default=[]),
     delegates=dict(type="list", elements="dict", default=[]),
 )
@@ -34,24 +34,33 @@ class ActionModule(ActionBase):
     _requires_connection = False
 
     def run(self, tmp=None, task_vars=None):
+        task_vars = task_vars or {}
         found = dict(super().run(tmp, task_vars), changed=False)
         del tmp  # has had no effect for long
         options = self.validate_argument_spec(ARGUMENTS)[1]
+        if options["part"] == "machines":
+            return dict(found, **self._machines(task_vars, options))
+        named = [task_vars["inventory_hostname"]] if options["part"] == "host" else task_vars["ansible_play_hosts_all"]
+        problems = refused(self._unknown(task_vars, named))
         if options["part"] == "play":
-            problem = controller.strategy_problem(controller.strategy_of(self._task))
-            return dict(found, failed=True, msg=problem) if problem else found
-        return dict(found, **self._machines(task_vars or {}, options))
+            problems += filter(None, [controller.strategy_problem(controller.strategy_of(self._task))])
+        if problems:
+            return dict(found, failed=True, msg=" ".join([*problems, "Nothing was changed."]))
+        return found
+
+    def _unknown(self, task_vars: Mapping[str, Any], hosts: Iterable[str]) -> list[Unknown]:
+        """Variables of these hosts and of the play that look like ours and are none."""
+        variables = {host: task_vars["hostvars"].raw_get(host) for host in hosts}
+        return unknown_of_play(task_vars, variables, known_variables(self._loader.load_from_file))
 
     def _machines(self, task_vars: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         record, at = plain(task_vars["__maintain_record"]), steady()
         # Not templated: what is needed of them was set by tasks, and needs it no more.
         variables = {host: task_vars["hostvars"].raw_get(host) for host in record["hosts"]}
         asked = {host: _asked(plain(found)) for host, found in variables.items()}
-        names = {name for found in (task_vars, *variables.values()) for name in found}
-        known = known_variables(self._loader.load_from_file)
         balancers = [dict(_came(one), place=one["__maintain_place"]) for one in options["balancers"]]
         delegates = [dict(_came(one), host=one["__maintain_delegate"]["host"]) for one in options["delegates"]]
-        about = Controller(int(task_vars["ansible_forks"]), unknown_variables(names, known), controller.is_there)
+        about = Controller(int(task_vars["ansible_forks"]), self._unknown(task_vars, variables), controller.is_there)
         lines = table(record, asked, at)
         said = warnings(record, asked, about, balancers, delegates, at)
         # Of the former nothing is left when the task is over: Ansible has shown them.
@@ -73,5 +82,4 @@ def _asked(variables: Mapping[str, Any]) -> Asked:
     return Asked(
         steps=variables["__drain_plan"]["steps"],
         ready=next((answer for answer in answers if "lacks" in answer), None),
-        require_steps=str(variables["__maintain_found"]["require_steps"]).lower() == "true",
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ansible's own output, without the tasks by which roles maintain and drain go through their ticks."""
+"""Ansible's own output, without the tasks by which roles maintain and drain go through their ticks, and those of an emulator."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ type: stdout
 short_description: The default output, without the ticks of a maintenance run
 description:
   - Prints what the callback P(ansible.builtin.default#callback) prints, but leaves out the tasks of the roles
-    P(cloudops.azure_maintenance.maintain#role) and P(cloudops.azure_maintenance.drain#role). What happens in a run is printed
-    by the run itself, a line each.
-  - Of these roles it shows what has failed, and what a task is there to show, such as the timeline at the end.
+    P(cloudops.azure_maintenance.maintain#role), P(cloudops.azure_maintenance.drain#role) and
+    P(cloudops.azure_maintenance.emulator#role). What happens in a run is printed by the run itself, a line each.
+  - Of these roles it shows what has failed, every warning and deprecation, and what a task is there to show, such as the timeline at the
+    end.
   - Everything else is shown as ever, also the tasks of your own task files in C(drain_steps).
   - With C(-v) and more it leaves out nothing.
 version_added: 0.2.0
@@ -26,8 +27,9 @@ requirements:
   - Set it as C(stdout_callback) in ansible.cfg, or as E(ANSIBLE_STDOUT_CALLBACK).
 """
 
+import contextlib
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
@@ -36,16 +38,32 @@ HERE = pathlib.Path(__file__)
 FOLDERS = tuple(
     f"{path.parents[2] / folder}/"
     for path in (HERE, HERE.resolve())
-    for folder in ("roles/maintain", "roles/drain", "playbooks")
+    for folder in ("roles/maintain", "roles/drain", "roles/emulator", "playbooks")
 )
 CHECKS_ARGUMENTS = "ansible.builtin.validate_argument_spec"
 
 
+class _Muted:
+    """A display that prints warnings, deprecations and errors, and nothing else."""
+
+    def __init__(self, display: Any) -> None:
+        self._display = display
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._display, name)
+
+    def display(self, *args: Any, **kwargs: Any) -> None:
+        """A line of a result."""
+
+    def banner(self, *args: Any, **kwargs: Any) -> None:
+        """The headline of a task."""
+
+
 def _of_others(shows: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-    """A method that shows what the given one does, but nothing of our tasks."""
+    """A method that shows what the given one does, but of our tasks only what is wrong."""
 
     def shows_of_others(self: Any, of: Any) -> None:
-        if not self._is_ours(_task(of)):
+        with self._muted() if self._is_ours(_task(of)) else contextlib.nullcontext():
             shows(self, of)
 
     return shows_of_others
@@ -75,12 +93,29 @@ class CallbackModule(DefaultCallback):
         if prefix is not None:
             self._task_type_cache[task._uuid] = prefix
 
+    @contextlib.contextmanager
+    def _muted(self) -> Iterator[None]:
+        display, self._display = self._display, _Muted(self._display)
+        try:
+            yield
+        finally:
+            self._display = display
+
+    def _print_task_banner(self, task: Any) -> None:
+        if not isinstance(self._display, _Muted):  # else it would count as printed
+            super()._print_task_banner(task)
+
     def v2_runner_on_ok(self, result: Any) -> None:
         if not self._is_ours(_task(result)):
             super().v2_runner_on_ok(result)
-        elif _result(result).get("_ansible_verbose_always"):  # it is there to show something
+            return
+        is_there_to_show = _result(result).get("_ansible_verbose_always")
+        said = _result(result).get("msg")
+        if is_there_to_show and self._last_task_banner != _task(result)._uuid:
             self._print_task_banner(_task(result))
-            said = _result(result).get("msg")
+        with self._muted():
+            super().v2_runner_on_ok(result)
+        if is_there_to_show:
             for line in said if isinstance(said, list) else [said]:
                 self._display.display(str(line))
 

@@ -8,11 +8,12 @@ Private to this collection.
 
 from __future__ import annotations
 
+import difflib
 import pathlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..module_utils._text import did_you_mean, listed
+from ..module_utils._text import listed
 
 ROLES = pathlib.Path(__file__).parents[2] / "roles"
 SPECS = tuple(ROLES / role / "meta" / "argument_specs.yml" for role in ("maintain", "drain", "watcher", "emulator"))
@@ -20,16 +21,24 @@ PREFIXES = ("maintain_", "drain_", "rehearse_", "watcher_", "azure_maintenance_"
 SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_machine")
 """Variables that our roles and playbooks set for others to read."""
 
+ALIKE = 0.75
+"""How alike two names have to be, as difflib has it, so that one is taken for a slip of the other."""
+
 
 class Unknown(NamedTuple):
-    """A variable that nobody reads."""
+    """A variable that nobody reads.
+
+    meant: ``(did you mean 'watcher_act'?)`` with a blank before it; "" where none of ours is like it
+    hosts: which have it, where others of the play have not
+    """
 
     name: str
-    meant: str  # ``(did you mean 'watcher_act'?)`` with a blank before it; "" where none of ours is like it
+    meant: str
+    hosts: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
-        return f"{self.name}{self.meant}"
+        return f"{self.name}{f' of {listed(self.hosts, 5)}' if self.hosts else ''}{self.meant}"
 
 
 def known_variables(load: Callable[[str], Any]) -> frozenset[str]:
@@ -45,12 +54,51 @@ def unknown_variables(names: Iterable[str], known: Collection[str]) -> list[Unkn
     """Those of the names that look like ours and are not."""
     ours = [name for name in known if name.startswith(PREFIXES)]
     strange = sorted({name for name in names if name.startswith(PREFIXES)} - set(known))
-    return [Unknown(name, did_you_mean(name, ours)) for name in strange]
+    return [Unknown(name, _meant(name, ours)) for name in strange]
 
 
-def named(unknown: Sequence[Unknown]) -> list[str]:
-    """All of them in one sentence; none where there are none."""
-    if not unknown:
+def _meant(name: str, ours: Iterable[str]) -> str:
+    """What is like it behind the prefix that they have in common: by the prefix alone, any of a user's own would be like one of ours."""
+    prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
+    rests = [one[len(prefix) :] for one in ours if one.startswith(prefix)]
+    close = difflib.get_close_matches(name[len(prefix) :].lower(), rests, 1, ALIKE)
+    return f" (did you mean {prefix + close[0]!r}?)" if close else ""
+
+
+def unknown_of_play(shared: Iterable[str], hosts: Mapping[str, Iterable[str]], known: Collection[str]) -> list[Unknown]:
+    """Those of a play that look like ours and are not.
+
+    :arg shared: names that a task of the play sees on one of its hosts
+    :arg hosts: names that each host of the play has by the inventory, facts and the command line
+    """
+    having: dict[str, list[str]] = {}
+    for host, names in hosts.items():
+        for name in names:
+            having.setdefault(name, []).append(host)
+    return [
+        one._replace(hosts=tuple(found)) if len(found := having.get(one.name, ())) < len(hosts) else one
+        for one in unknown_variables({*shared, *having}, known)
+    ]
+
+
+def misspelt(unknown: Iterable[Unknown]) -> list[Unknown]:
+    """Those that are like one of ours: what is meant by them would not be done, so they are refused."""
+    return [one for one in unknown if one.meant]
+
+
+def refused(unknown: Iterable[Unknown]) -> list[str]:
+    """The misspelt ones in one sentence; none where there are none."""
+    found = misspelt(unknown)
+    if not found:
         return []
-    words = listed(one.words for one in unknown)
+    words = listed(one.words for one in found)
+    return [f"This collection has no variable {words}: correct it, or rename it where it is one of your own."]
+
+
+def named(unknown: Iterable[Unknown]) -> list[str]:
+    """The others in one sentence; none where there are none."""
+    found = [one for one in unknown if not one.meant]
+    if not found:
+        return []
+    words = listed(one.words for one in found)
     return [f"This collection has no variable {words}: unless it is one of your own, correct it."]

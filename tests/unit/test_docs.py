@@ -108,8 +108,8 @@ def role_options(role):
 
 @functools.lru_cache(maxsize=None)
 def rehearse_variables():
-    play = yaml.safe_load((ROOT / "playbooks" / "rehearse.yml").read_text(encoding="utf-8"))[0]
-    return set(play["vars"])
+    defaults = yaml.safe_load((ROOT / "roles" / "maintain" / "defaults" / "main.yml").read_text(encoding="utf-8"))
+    return {name for name in defaults if name.startswith("rehearse_")}
 
 
 @functools.lru_cache(maxsize=None)

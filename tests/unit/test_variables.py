@@ -41,6 +41,7 @@ ANSIBLE |= {
     "omit",
     "ansible_version",
     "ansible_facts",
+    "groups",
     "role_path",
     "ansible_failed_result",  # in a rescue
     "ansible_failed_task",
@@ -122,7 +123,13 @@ def test_a_playbook_reads_what_its_entry_documents_and_nothing_else(path):
     assert undocumented(path, documented, {"maintain_result"}) == set()  # what role maintain leaves
     play_vars = {name for play in load(path) for name in play.get("vars") or ()}
     assert play_vars <= documented
-    assert documented - names_read(load(path)) - play_vars == set()
+    by_role = documented if path.stem == "rehearse" else set()  # its variables are the role's
+    assert documented - names_read(load(path)) - play_vars == by_role - {"azure_maintenance_hosts"}
+
+
+def test_a_playbook_overrules_no_variable_of_the_inventory():
+    """Variables of a play win over those of the inventory; what a user may set has its default in a role."""
+    assert {path.stem: play["vars"] for path in PLAYBOOKS for play in load(path) if play.get("vars")} == {}
 
 
 def test_every_playbook_has_an_entry_and_every_entry_a_playbook_or_a_task_file():
@@ -134,7 +141,7 @@ def test_every_playbook_has_an_entry_and_every_entry_a_playbook_or_a_task_file()
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_of_role_maintain_reads_what_is_documented(path):
-    rehearses = path.stem == "rehearse" or path.parent.name == "rehearsal" or path.parent.name == "vars"
+    rehearses = path.stem == "rehearse" or path.parent.name == "rehearsal" or path.parent.name in ("vars", "defaults")
     documented = {
         name
         for entry, options in specs().items()
@@ -153,9 +160,15 @@ def test_a_file_of_role_watcher_reads_what_is_documented(path):
     assert found - {"__drain_plan"} == set()  # what role drain's validate leaves
 
 
+def role_defaults_of_playbooks(role: pathlib.Path) -> dict[str, Any]:
+    """The variables of a rehearsal: as variables of the play they would overrule the inventory's."""
+    entry = specs(role).get("playbook_rehearse", {})
+    return {name: option for name, option in entry.items() if name.startswith("rehearse_")}
+
+
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
 def test_the_documented_defaults_of_a_role_are_its_defaults(role):
-    options = specs(role)["main"]
+    options = {**specs(role)["main"], **role_defaults_of_playbooks(role)}
     documented = {name: option["default"] for name, option in options.items() if "default" in option}
     assert documented == load(role / "defaults" / "main.yml")
 

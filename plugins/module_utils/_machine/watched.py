@@ -33,8 +33,8 @@ def watched(folder: str, moment: Moment, steps: Sequence[Mapping[str, Any]]) -> 
     """What whoever comes from outside has to know of it; None where there is no watcher.
 
     :arg steps: as the inventory has them for this machine
-    :return: ``act``, ``version``, the ``endpoint`` that it looks at, whether it is ``alive``, and ``lacks``: the inventory's steps
-        that it does not have, in words
+    :return: ``act``, ``version``, the ``endpoint`` that it looks at, whether it is ``alive``, ``lacks``: the inventory's steps
+        that it does not have, in words; and ``prepares``: whether it has steps or hooks to prepare the machine by
     """
     found = published(folder)
     if found is None:
@@ -49,4 +49,6 @@ def watched(folder: str, moment: Moment, steps: Sequence[Mapping[str, Any]]) -> 
         "endpoint": str(metadata.get("endpoint") or "") if isinstance(metadata, dict) else "",
         "alive": found.get("boot_id") == moment.boot_id and age <= SILENT,
         "lacks": [str(step["does"] or step["key"]) for step in steps if step["key"] not in known],
+        "prepares": any(isinstance(step, dict) and step.get("does") for step in found.get("steps") or ())
+        or any(str(key).startswith("prepare.d/") for key in found.get("hooks") or ()),
     }

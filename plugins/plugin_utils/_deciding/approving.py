@@ -33,7 +33,7 @@ from .policies import APPROVING
 from .reports import happened
 from .said_there import hold_words
 from .schema import EventState, MachineState, Record
-from .watchers import why_not_by_watcher
+from .watchers import lacks_steps, why_not_by_watcher
 
 Prepared = Callable[[Record, MachineState, str, float], bool]
 
@@ -102,6 +102,8 @@ def _why_not_preparable(record: Record, entry: EventState, machine: MachineState
     by_watcher = why_not_by_watcher(record, machine, prepared, at)
     if by_watcher:
         return by_watcher
+    if lacks_steps(machine) and not (prepared and owner == WATCHER):
+        return "has no steps, and maintain_require_steps is true: say in drain_steps how to take it out of service"
     if host in entry["failed"]:
         return f"could not be prepared: {entry['failed'][host]}"
     if machine["lost"]:

@@ -115,6 +115,7 @@ def turns(
     left: Collection[str],
     candidates: Sequence[Candidate],
     joined: Collection[str] = (),
+    wider: Mapping[str, str] | None = None,
 ) -> dict[str, Turn]:
     """The turn of each candidate, by key.
 
@@ -126,8 +127,9 @@ def turns(
     :arg left: machines that a Terminate or a Preempt has taken: no longer members of their group
     :arg joined: machines that are in their group only because an event was shown to it and to them: they count as out there, but do not
         enlarge it, as it may turn out to be none; where all of it may be out, they may be, too
+    :arg wider: machines of several groups that an event has joined, with a name for them together: they need room there, too
     """
-    by_name = _groups(groups, max_out, left, joined)
+    by_name = {**_groups(groups, max_out, left, joined), **_groups(wider or {}, max_out, left, ())}
     for group in by_name.values():
         group.out = group.of(out)
     ordered = sorted(candidates, key=lambda candidate: (candidate.left, candidate.key))

@@ -30,6 +30,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "endpoint": facts.get("endpoint") or "",
         "group": facts["group"],
         "steps": facts["steps"],
+        "require_steps": str(facts.get("require_steps", False)).lower() == "true",
         "needs": facts["needs"],
         "task_seconds": float(facts.get("task_seconds") or 0.0),
         "options": options,

@@ -19,7 +19,8 @@ from .marks import NOBODY, WATCHER, holder_words, mark_keys, whose
 from .policies import APPROVING, PREPARING, decided
 from .reports import happened, note
 from .schema import EventState, MachineState, Record
-from .scopes import near
+from .scopes import joined_groups, near, said_scope
+from .watchers import has_steps
 
 PER_STEP = 4.0
 """Seconds from one step to the next: a tick, where they are not all done in one call."""
@@ -143,7 +144,8 @@ def _note_decision(entry: EventState, actions: dict[str, str], action: str, rule
 def _note_without_steps(record: Record, entry: EventState) -> None:
     """A variable that is misspelt would leave a machine without steps, and approved in service."""
     for host in entry["affected"]:
-        if needs_preparation(entry, host) and not record["hosts"][host]["steps"]:
+        machine = record["hosts"][host]
+        if needs_preparation(entry, host) and not (has_steps(machine) or machine["require_steps"]):
             words = (
                 f"No step of drain_steps is for {host}: it counts as prepared for its events while it is in service."
             )
@@ -173,6 +175,7 @@ def give_turns(record: Record, at: float) -> None:
             for key, one in candidates.items()
         ],
         [host for host, machine in hosts.items() if not is_group_said(machine)],
+        joined_groups(record),
     )
     for key, entry in record["events"].items():
         turn = found.get(key)
@@ -200,13 +203,12 @@ def _note_waiting(record: Record, key: str, entry: EventState, turn: Turn | None
 
 def group_of(machine: MachineState) -> str:
     """The capacity group of a machine: the declared one, else its scope as it was said, whatever documents showed since."""
-    group = machine["placement_group"]
-    return machine["group"] or machine["declared_scope"] or (f"placement group {group}" if group else machine["scope"])
+    return machine["group"] or said_scope(machine) or machine["scope"]
 
 
 def is_group_said(machine: MachineState) -> bool:
     """Whether its group is known by more than an event that others were shown as well."""
-    return bool(machine["group"] or machine["declared_scope"] or machine["placement_group"])
+    return bool(machine["group"] or said_scope(machine))
 
 
 def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candidate:

@@ -23,7 +23,7 @@ from .lost_marks import undo_words, undone_words
 from .marks import LEFT, NOBODY, OURS, WATCHER, has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
 from .schema import EventState, HostResult, MachineState, Record
-from .watchers import is_its_watchers
+from .watchers import is_its_watchers, lacks_steps
 
 RETRY = 30.0
 """Seconds after which a recovery that failed is tried again."""
@@ -52,7 +52,7 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
     owner = whose(record, machine, at)
     if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, LEFT):
         return None
-    if owner == NOBODY and is_its_watchers(machine):
+    if owner == NOBODY and (is_its_watchers(machine) or lacks_steps(machine)):
         return None
     take = machine["mark"]["holder"]["run"] if owner == LEFT and machine["mark"] else ""
     wanted = wanted_events(record, machine, at)
@@ -172,8 +172,29 @@ def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, a
         return True
     if machine["options"]["on_failure"] != "revert":
         return True
-    # Under its very event nothing is put into service: there must be time for all of it.
+    return _lacks_time_to_undo(entry, machine, at)
+
+
+def _lacks_time_to_undo(entry: EventState, machine: MachineState, at: float) -> bool:
+    """Under its very event nothing is put into service: there must be time for all of it."""
     return phase(machine) != "recovering" and at + machine["needs"] > not_before(entry)
+
+
+def _note_staying_out(record: Record, machine: MachineState, at: float) -> None:
+    """Say once that a preparation which failed is not undone before its event, for want of time."""
+    host = machine["host"]
+    for key, entry in of_machine(record, machine).items():
+        given_up = key in mark_keys(machine) and is_given_up(entry) and entry["started"] is None
+        if not given_up or machine["options"]["on_failure"] != "revert" or not _lacks_time_to_undo(entry, machine, at):
+            continue
+        if any((one["what"], one["event"], one["host"]) == ("stays", key, host) for one in record["happenings"]):
+            continue
+        left = max(not_before(entry) - at, 0.0)
+        words = (
+            f"{host} out of service until the event is over: no time to undo its preparation (needs {machine['needs']:.0f} s, "
+            f"{left:.0f} s left)"
+        )
+        happened(record, at, "stays", words, key, host)
 
 
 def comes_soon(entry: EventState, machine: MachineState, at: float) -> bool:
@@ -221,6 +242,8 @@ def follow(record: Record, at: float) -> None:
     """Note since when each machine could be brought back, by what is known of it and its events."""
     for machine in record["hosts"].values():
         owner = whose(record, machine, at)
+        if owner in (OURS, LEFT):
+            _note_staying_out(record, machine, at)
         due = (
             owner in (OURS, LEFT, WATCHER)
             and not wanted_events(record, machine, at)

@@ -78,6 +78,7 @@ def rehearsal(machines: Sequence[Asked], wish: Mapping[str, Any]) -> Rehearsal:
         if speed:
             problems += _too_fast(name, events, speed, affected, hosts)
     problems += [f"{machine.host} {why}" for machine in machines if (why := _bears(machine, hosts))]
+    problems += _without_steps(hosts)
     if problems or scenario is None:
         return Rehearsal(tuple(problems))
     played = Rehearsal((), _in_short(wish, scenario, speed, affected, in_turn, hosts), affected, port, speed, in_turn)
@@ -88,6 +89,19 @@ def rehearsal(machines: Sequence[Asked], wish: Mapping[str, Any]) -> Rehearsal:
 
 
 # ---- one variable after the other ----
+
+
+def _without_steps(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """In a rehearsal a watcher prepares nothing: it does not see the emulator."""
+    # Templates of ansible-core before 2.19 make texts of numbers.
+    must = [host for host, one in hosts.items() if str(one["require_steps"]).lower() == "true"]
+    without = [host for host in must if not int(hosts[host]["steps"])]
+    if not without:
+        return []
+    return [
+        f"There are no steps for {listed(without)}, and maintain_require_steps is true: say in drain_steps how to take such a machine out "
+        "of service, leave it out with --limit, or set maintain_require_steps to false."
+    ]
 
 
 def _port(value: Any, problems: list[str]) -> int:

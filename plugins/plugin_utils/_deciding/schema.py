@@ -25,6 +25,7 @@ class LongTasks(TypedDict, total=False):
 
     endpoint: str  # of the metadata service; "" for Azure's own
     task_seconds: float  # the longest limit of the user's own task files; 0 where a host has none
+    require_steps: bool  # whether a machine without steps can't be prepared
 
 
 class HostFacts(LongTasks):
@@ -63,6 +64,7 @@ class MachineState(TypedDict):
     endpoint: str
     group: str
     steps: int
+    require_steps: bool  # no step is no preparation
     needs: float
     task_seconds: float
     options: HostOptions
@@ -132,6 +134,7 @@ class Watcher(TypedDict):
     endpoint: str  # of the metadata service that it looks at; "" where that is not known
     alive: bool  # it was heard of lately
     lacks: list[str]  # the inventory's steps that it does not have, in words
+    prepares: bool  # it has steps or hooks to prepare the machine by
 
 
 class Sighting(TypedDict):

@@ -57,9 +57,46 @@ def join(record: Record) -> None:
     for entry in record["events"].values():
         machines = [record["hosts"][host] for host in entry["sightings"] if not record["hosts"][host]["split"]]
         names = list(dict.fromkeys(machine["scope"] for machine in machines))
+        if len(names) > 1:
+            _note_joined(record, entry, names)
         for machine in record["hosts"].values():
             if machine["scope"] in names[1:]:
                 machine["scope"] = names[0]
+
+
+def _note_joined(record: Record, entry: EventState, names: Collection[str]) -> None:
+    """Warn where scopes that were said to be several are one: one of them may be misspelt."""
+    hosts = [host for host, machine in record["hosts"].items() if machine["scope"] in names]
+    said = sorted({name for host in hosts if (name := said_scope(record["hosts"][host]))})
+    if len(said) < 2:
+        return
+    theirs = "; ".join(
+        f"{name!r} is {listed(host for host in hosts if said_scope(record['hosts'][host]) == name)}" for name in said
+    )
+    note(
+        record,
+        f"scopes: {listed(said)}",
+        f"WARNING: The scopes {listed(map(repr, said))} were shown the same event, {entry['type']} {entry['id']}, so Azure takes them for "
+        f"one ({theirs}). From then on they are one scope, and capacity counts for each and for all of them together. See that "
+        "azure_maintenance_scope is spelt alike.",
+    )
+
+
+def said_scope(machine: MachineState) -> str:
+    """The scope that the inventory or the metadata service names; "" where neither does."""
+    group = machine["placement_group"]
+    return machine["declared_scope"] or (f"placement group {group}" if group else "")
+
+
+def joined_groups(record: Record) -> dict[str, str]:
+    """By host, the name of what events have made one of several scopes that were said: capacity counts there as well."""
+    found = {}
+    for hosts in members(record).values():
+        machines = [record["hosts"][host] for host in hosts if not record["hosts"][host]["group"]]
+        said = sorted({name for machine in machines if (name := said_scope(machine))})
+        if len(said) > 1:
+            found.update({machine["host"]: f"{' and '.join(said)}, one scope by an event" for machine in machines})
+    return found
 
 
 def note_differences(record: Record, shown: Mapping[str, Collection[str]], at: float) -> None:

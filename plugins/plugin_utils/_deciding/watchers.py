@@ -23,6 +23,22 @@ def is_its_watchers(machine: MachineState) -> bool:
     return bool(watcher and watcher["alive"] and watcher["act"] == "prepare") and not _looks_elsewhere(machine)
 
 
+def has_steps(machine: MachineState) -> bool:
+    """Whether anything is done to prepare it: by the inventory's steps, or by those and the hooks of its own watcher."""
+    return machine["steps"] > 0 or watcher_prepares(machine)
+
+
+def watcher_prepares(machine: MachineState) -> bool:
+    """Whether its own watcher has anything to prepare it by."""
+    watcher = machine["watcher"]
+    return bool(watcher and watcher.get("prepares") and is_its_watchers(machine))
+
+
+def lacks_steps(machine: MachineState) -> bool:
+    """Whether nothing would be done to prepare it, though something has to be (``maintain_require_steps``)."""
+    return machine["require_steps"] and not has_steps(machine)
+
+
 def _looks_elsewhere(machine: MachineState) -> bool:
     """Whether the run goes by an emulator at which its watcher does not look. Azure's own service may have other addresses."""
     watcher, given = machine["watcher"], machine["endpoint"]

@@ -36,7 +36,7 @@ def strategy_problem(strategy: str) -> str:
         return ""
     return (
         f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "
-        "Write `strategy: linear` into the play (else ansible.cfg or ANSIBLE_STRATEGY says which one it is). Nothing was changed."
+        "Write `strategy: linear` into the play (else ansible.cfg or ANSIBLE_STRATEGY says which one it is)."
     )
 
 

@@ -19,6 +19,7 @@ from .._deciding.marks import DRAIN, LEFT, NOBODY, UNREADABLE, holder_words, who
 from .._deciding.reasons import by_reason, counted
 from .._deciding.schema import MachineState, Record
 from .._deciding.scopes import can_look, members, sentinels
+from .._deciding.watchers import has_steps, lacks_steps
 from .._variables import Unknown, named
 
 CLOCKS = 30.0
@@ -36,12 +37,10 @@ class Asked(NamedTuple):
 
     steps: of its plan
     ready: its answer to the request of this name; None where there is none
-    require_steps: whether it must have steps
     """
 
     steps: Sequence[Mapping[str, Any]]
     ready: Mapping[str, Any] | None
-    require_steps: bool = False
 
 
 class Controller(NamedTuple):
@@ -59,7 +58,8 @@ class Controller(NamedTuple):
 def errors(record: Record, asked: Mapping[str, Asked], controller: Controller) -> list[str]:
     """Sentences about what would keep the run from doing its work: it does not begin."""
     found = list(_missing_collections(record, asked, controller))
-    without = [host for host in _without_steps(record, asked) if asked[host].require_steps]
+    without = [host for host in _without_steps(record) if lacks_steps(record["hosts"][host])]
+    without = [host for host in without if not record["hosts"][host]["lost"]]
     if without:
         found.append(
             f"There are no steps for {listed(without)}, and maintain_require_steps is true: say in drain_steps how to take such a "
@@ -87,11 +87,7 @@ def warnings(
     found += _of_answers(asked)
     found += _of_balancers(asked, balancers)
     found += _of_delegates(asked, delegates)
-    without = [host for host in _without_steps(record, asked) if not asked[host].require_steps]
-    if without:
-        found.append(
-            f"There are no steps for {listed(without)}: such a machine counts as prepared as soon as it bears its mark (drain_steps)."
-        )
+    found += _on_steps(record)
     found += _forks(record, controller.forks)
     return [*found, *named(controller.unknown)]
 
@@ -99,8 +95,24 @@ def warnings(
 # ---- steps, and what they need ----
 
 
-def _without_steps(record: Record, asked: Mapping[str, Asked]) -> list[str]:
-    return [host for host in record["hosts"] if not asked[host].steps]
+def _without_steps(record: Record) -> list[str]:
+    return [host for host, machine in record["hosts"].items() if not (machine["aside"] or has_steps(machine))]
+
+
+def _on_steps(record: Record) -> Iterator[str]:
+    """What becomes of machines without steps for which the run begins all the same."""
+    hosts = record["hosts"]
+    lost = [host for host in _without_steps(record) if lacks_steps(hosts[host]) and hosts[host]["lost"]]
+    if lost:
+        yield (
+            f"There are no steps for {listed(lost)}, and whether a watcher prepares such a machine is not known: its events are not "
+            "approved before one does (drain_steps, maintain_require_steps)."
+        )
+    allowed = [host for host in _without_steps(record) if not hosts[host]["require_steps"]]
+    if allowed:
+        yield (
+            f"There are no steps for {listed(allowed)}: such a machine counts as prepared as soon as it bears its mark (drain_steps)."
+        )
 
 
 def _missing_collections(record: Record, asked: Mapping[str, Asked], controller: Controller) -> Iterator[str]:

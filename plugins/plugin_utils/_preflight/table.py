@@ -15,6 +15,7 @@ from ...module_utils._text import listed, one_line
 from .._deciding.marks import NOBODY, whose
 from .._deciding.schema import MachineState, Record
 from .._deciding.scopes import can_look, members, sentinels
+from .._deciding.watchers import watcher_prepares
 from .sentences import Asked
 
 OWN = "HOST"
@@ -30,7 +31,7 @@ def table(record: Record, asked: Mapping[str, Asked], at: float) -> list[str]:
             one_line(machine["resource_name"]) or "(name not known)",
             _watch(record, machine, chosen),
             _events(machine),
-            _count(len(asked[host].steps), "step") or "NO STEPS",
+            _count(len(asked[host].steps), "step") or ("its watcher's" if watcher_prepares(machine) else "NO STEPS"),
             _mark(record, machine, at),
         )
         for host, machine in record["hosts"].items()

@@ -22,7 +22,7 @@ from ...module_utils._imds.endpoint import check_endpoint
 from ...module_utils._text import did_you_mean, listed, sentence, shown
 from ...module_utils._watcher.settings import FORMAT, SettingsError, parse_settings
 from .._drain.plan import Plan
-from .._variables import Unknown, named
+from .._variables import Unknown, named, refused
 from .hooks import HookFile, folders_of, hook_files, is_key, longest
 from .steps import refused_steps
 
@@ -148,12 +148,8 @@ def files_of(
 
 
 def misspelt(unknown: Sequence[Unknown]) -> Misspelt:
-    """What is refused: with another name it would be one of this role's, so what is wanted is not what would be done."""
-    errors = [one for one in unknown if one.meant and one.name.startswith(PREFIX)]
-    return {
-        "errors": [f"{one.name} is no variable of role watcher{one.meant}" for one in errors],
-        "warnings": named([one for one in unknown if one not in errors]),
-    }
+    """What is refused, and what is only said."""
+    return {"errors": [words.rstrip(".") for words in refused(unknown)], "warnings": named(unknown)}
 
 
 def _nothing(errors: list[str]) -> Files:

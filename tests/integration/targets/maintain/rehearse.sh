@@ -26,6 +26,8 @@ says "rehearse_speed is 'fast': a number above 0 is wanted"
 says "rehearse_port is '0'"
 says "rehearse_hit names 'web9'"
 says "(did you mean 'reboot'?): one of these is wanted: automatic_approval, back_to_back"
+refuses rehearse -e rehearse_sped=4
+says "(did you mean 'rehearse_speed'?)"
 refuses rehearse -e rehearse_speed=200
 says "At most 135 is wanted"
 nothing
@@ -42,6 +44,25 @@ wait "$taken" || true
 says "Port $port of web1, where the emulator is to listen, can't be had"
 says "Set rehearse_port to one that is free."
 nothing
+
+# The emulator of another inventory's rehearsal, and one of ours that was left
+other=$dir/home/.ansible/azure-imds-rehearsal
+mkdir -p "$other"
+echo '{"vms": [{"name": "db7"}, {"name": "WEB1"}]}' >"$other/fleet.json"
+refuses rehearse
+says "The emulator on web1 is that of a rehearsal with db7, not in this inventory, and there is one on a host"
+refuses rehearse -e rehearse_state=absent
+says "The emulator on web1 is that of a rehearsal with db7, not in this inventory: it was left as it is."
+[ -e "$other/fleet.json" ]
+echo '{"vms": [{"name": "WEB1"}, {"name": "web3"}]}' >"$other/fleet.json"
+works rehearse -e rehearse_state=absent
+says "The emulator is removed from web1, where it was a process."
+[ ! -e "$other" ]
+
+# What the inventory says of a rehearsal holds as what the command line does
+echo '{"all": {"vars": {"rehearse_port": 0}}}' >"$dir/port.yml"
+refuses on_web -i "$dir/port.yml" -e azure_maintenance_hosts=web1 cloudops.azure_maintenance.rehearse
+says "rehearse_port is 0: the number of a port is wanted"
 
 # Somebody else's machine, by a mark that was made for another service
 marked 0
@@ -63,6 +84,13 @@ says "web1 is brought back from the rehearsal of run gone (job 12) on ctl1"
 notes "web1 prepared" "web1 recovered" "web2 prepared"
 rm -rf "$dir/marks"
 mkdir "$dir/marks"
+: >"$dir/notes"
+
+# One that goes well fits on a screen or two, with the callback that leaves out what went well
+ANSIBLE_STDOUT_CALLBACK=cloudops.azure_maintenance.no_ticks works rehearse -e azure_maintenance_hosts=web1 -e rehearse_speed=20
+says "recovered  web1 in"
+[ "$(wc -l <<<"$said")" -le 60 ] || { echo "$said"; echo "more than 60 lines"; exit 1; }
+notes "web1 prepared" "web1 recovered"
 : >"$dir/notes"
 
 # A run that fails on all machines at once, before it has touched any

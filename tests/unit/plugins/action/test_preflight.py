@@ -60,7 +60,7 @@ def only_ours():
 class Began:
     """What came of a run that was played: printed, status, and what the metadata service was asked."""
 
-    def __init__(self, folder, strategy="linear", **variables):
+    def __init__(self, folder, strategy="linear", hosts=HOSTS, **variables):
         (folder / "play.yml").write_text(PLAY % strategy)
         quiet = dict(scenario(900, 100), events=[])
         with emulator(folder, quiet) as (address, _control):
@@ -74,7 +74,7 @@ class Began:
             given.update(variables)
             # Ansible looks for collections where Python looks for modules, too.
             environment = dict(WIDE, ANSIBLE_COLLECTIONS_PATH=only_ours(), PYTHONPATH=only_ours())
-            printed, self.status = playbook(folder, folder / "play.yml", HOSTS, given, **environment)
+            printed, self.status = playbook(folder, folder / "play.yml", hosts, given, **environment)
         self.printed = " ".join(printed.split())
         self.kept = json.loads((folder / "kept.json").read_text()).get("preflight")
         self.asked = [entry["path"] for entry in journal_of(folder) if entry["kind"] == "request"]
@@ -88,7 +88,7 @@ def began(tmp_path_factory):
         {"type": "connections", "port": 80},
         {"type": "command", "do": "true", "delegate_to": "away"},
     ]
-    return Began(tmp_path_factory.mktemp("began"), drain_steps=steps, maintain_polcy=[], watcher_aprove="never")
+    return Began(tmp_path_factory.mktemp("began"), drain_steps=steps, maintain_zzzz=[])
 
 
 class TestItBegins:
@@ -102,8 +102,7 @@ class TestItBegins:
             "of nosuch: ",
             "[WARNING]: linux1, nosuch: step 1 (command nosuchprogram) would fail: this machine has no program nosuchprogram.",
             "[WARNING]: nosuch can't see its scheduled events, nobody looks for it: ",
-            "[WARNING]: This collection has no variable maintain_polcy (did you mean 'maintain_policy'?), "
-            "watcher_aprove (did you mean 'watcher_approve'?): unless it is",
+            "[WARNING]: This collection has no variable maintain_zzzz: unless it is one of your own, correct it.",
         ],
     )
     def test_it_says_once_how(self, began, said):
@@ -140,14 +139,26 @@ def test_no_task_needs_another_collection_to_be_read():
 
 def test_what_would_keep_it_from_its_work_ends_it(tmp_path):
     haproxy = {"type": "haproxy", "load_balancers": ["lb"], "hosts": ["linux1"], "socket": str(tmp_path / "none")}
-    ended = Began(tmp_path, drain_steps=[haproxy], maintain_require_steps=True)
+    ended = Began(tmp_path, drain_steps=[haproxy])
     assert ended.status == 2
     assert (
         "The controller lacks the collection community.general, without which linux1 can't be handled" in ended.printed
     )
     assert "There are no steps for nosuch, and maintain_require_steps is true" in ended.printed
+    assert "or set maintain_require_steps to false. Nothing was changed." in ended.printed
     assert "[WARNING]: lb1: HAProxy could not be asked: " in ended.printed
     assert "Go on" not in ended.printed
+
+
+def test_a_misspelt_variable_of_one_host_ends_it_at_once(tmp_path):
+    ended = Began(tmp_path, hosts=HOSTS.replace("nosuch ", "nosuch drain_stepps=1 "), maintain_polcy=[])
+    assert ended.status == 2
+    assert (
+        "This collection has no variable drain_stepps of nosuch (did you mean 'drain_steps'?), maintain_polcy (did you mean "
+        "'maintain_policy'?): correct it, or rename it where it is one of your own. Nothing was changed."
+        in ended.printed
+    )
+    assert ended.asked == []
 
 
 def test_another_strategy_ends_it_at_once(tmp_path):

@@ -42,7 +42,7 @@ def test_a_variable_that_a_play_misspells(tmp_path, state):
     home = tmp_path / "home"
     home.mkdir()
     printed, status = playbook(tmp_path, tmp_path / "play.yml", HOSTS, given, HOME=str(home), COLUMNS="100000")
-    said = "web1: watcher_keep_stat is no variable of role watcher (did you mean 'watcher_keep_state'?). Nothing was changed."
+    said = "web1: This collection has no variable watcher_keep_stat (did you mean 'watcher_keep_state'?): correct it"
     assert status == 2 and said in printed, printed
     assert "changed=0" in printed
     assert list(home.iterdir()) == [] and not (tmp_path / "state").exists()

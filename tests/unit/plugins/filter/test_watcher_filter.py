@@ -48,13 +48,14 @@ def test_files_are_looked_for_in_order(tmp_path):
 
 def test_names_are_those_of_all_roles():
     made = plan(OPTIONS, "files", steps=steps(), names=["watcher_aprove", "watcher_act", "maintain_policy", "x"])
-    slip = ["watcher_aprove is no variable of role watcher (did you mean 'watcher_approve'?)"]
+    slip = [
+        "This collection has no variable watcher_aprove (did you mean 'watcher_approve'?): correct it, or rename it where it is one of "
+        "your own"
+    ]
     assert made["errors"] == slip
-    assert plan(["watcher_aprove", "maintain_polcy"], "names") == {
+    assert plan(["watcher_aprove", "maintain_zzzz"], "names") == {
         "errors": slip,
-        "warnings": [
-            "This collection has no variable maintain_polcy (did you mean 'maintain_policy'?): unless it is one of your own, correct it."
-        ],
+        "warnings": ["This collection has no variable maintain_zzzz: unless it is one of your own, correct it."],
     }
 
 

@@ -40,6 +40,11 @@ def test_one_that_is_none_comes_with_the_likely_one():
         "drain_zzzzzzzzzzzz",
         "maintain_polcy",
     )
+    assert words("maintain_window", "watcher_users", "drain_hosts") == [
+        "drain_hosts",
+        "maintain_window",
+        "watcher_users",
+    ]
     assert words(*names, "watcher_aprove") == [
         "azure_maintenance_scop (did you mean 'azure_maintenance_scope'?)",
         "drain_zzzzzzzzzzzz",
@@ -48,12 +53,29 @@ def test_one_that_is_none_comes_with_the_likely_one():
     ]
 
 
-def test_they_are_one_sentence():
+def test_the_misspelt_ones_are_refused_and_the_others_named():
     unknown = _variables.unknown_variables(["watcher_aprove", "drain_zzzzzzzzzzzz"], KNOWN)
     assert _variables.named(unknown) == [
-        "This collection has no variable drain_zzzzzzzzzzzz, watcher_aprove (did you mean 'watcher_approve'?): unless it is one of your own, correct it."
+        "This collection has no variable drain_zzzzzzzzzzzz: unless it is one of your own, correct it."
     ]
-    assert _variables.named([]) == []
+    assert _variables.refused(unknown) == [
+        "This collection has no variable watcher_aprove (did you mean 'watcher_approve'?): correct it, or rename it where it is one of "
+        "your own."
+    ]
+    assert _variables.named([]) == _variables.refused([]) == []
+
+
+@pytest.mark.parametrize(
+    "shared, hosts, said",
+    [
+        ([], {"web1": [], "web2": ["drain_stepps"]}, "drain_stepps of web2 (did"),
+        ([], {"web1": ["drain_stepps"], "web2": ["drain_stepps"]}, "drain_stepps (did"),
+        (["drain_stepps"], {"web1": [], "web2": []}, "drain_stepps (did"),
+    ],
+)
+def test_a_slip_of_some_hosts_names_them(shared, hosts, said):
+    (one,) = _variables.unknown_of_play(shared, hosts, KNOWN)
+    assert one.words == f"{said} you mean 'drain_steps'?)"
 
 
 def test_what_our_own_files_set_is_known():

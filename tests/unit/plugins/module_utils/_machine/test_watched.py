@@ -35,7 +35,30 @@ def asked(folder, says="what it should", uptime=1000.0, boot_id="b"):
 
 def test_one_that_lives_says_what_it_does_and_what_it_lacks(tmp_path):
     found = asked(tmp_path)
-    assert found == {"act": "prepare", "version": "0.2.0", "endpoint": AZURE, "alive": True, "lacks": ["run sync"]}
+    assert found == {
+        "act": "prepare",
+        "version": "0.2.0",
+        "endpoint": AZURE,
+        "alive": True,
+        "lacks": ["run sync"],
+        "prepares": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "says, prepares",
+    [
+        ({"steps": [{"key": "service nginx", "does": "stop the service nginx"}]}, True),
+        ({"steps": [{"key": "command note", "does": "", "undoes": "run note"}]}, False),
+        ({"hooks": ["prepare.d/50-app"]}, True),
+        ({"hooks": ["prepare.d/Reboot/50-app"]}, True),
+        ({"hooks": ["recover.d/50-app", "notify.d/50-app"]}, False),
+        ({"hooks": None}, False),
+        ({"hooks": [3]}, False),
+    ],
+)
+def test_whether_it_has_anything_to_prepare_the_machine_by(tmp_path, says, prepares):
+    assert asked(tmp_path, dict(SAYS, **says))["prepares"] is prepares
 
 
 @pytest.mark.parametrize("metadata", [None, [], {}, {"endpoint": None}])

@@ -416,6 +416,30 @@ def test_an_approval_is_tried_until_not_before():
     assert not any("could not be approved" in problem for problem in run.problems)
 
 
+def watcher(**more):
+    return dict({"act": "prepare", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}, **more)
+
+
+def test_a_machine_that_must_have_steps_and_has_none_is_not_approved_for():
+    run = Run(Machine("web1", steps=0, require_steps=True), "web2")
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.tick(10)
+    assert not run.sent("A") and run.goes("web1") == []
+    assert "web1, which has no steps, and maintain_require_steps is true: say in drain_steps" in " ".join(run.problems)
+    assert run.result["notes"] == []
+
+
+def test_a_watcher_that_goes_down_leaves_its_machine_without_steps():
+    run = Run(Machine("web1", steps=0, require_steps=True), "web2")
+    run["web1"].watcher = watcher()
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run["web1"].watcher = watcher(alive=False)
+    run.tick(10)
+    assert not run.sent("A") and run.goes("web1") == []
+
+
 def test_no_steps_of_its_own_are_prepared_in_a_moment():
     run = Run(Machine("web1", steps=0, needs=0.0), "web2")
     run["web1"].seconds = 0.0

@@ -221,8 +221,19 @@ def test_where_all_of_a_group_may_be_out_so_may_be_a_machine_that_an_event_joine
     assert limit_in({"a": "a", "b": "a"}, joined=["b"], max_out="100%") == 2
 
 
-def limit_in(groups, joined, max_out="50%"):
+def test_groups_that_an_event_has_joined_count_together_too():
+    groups, one = {"a": "web", "b": "web", "c": "wbe"}, "wbe and web"
+    assert limit_in(groups, joined=[]) == 2
+    assert limit_in(groups, joined=[], wider=dict.fromkeys(groups, one)) == 1
+    # ... and do not enlarge each other
+    larger = {"a": "web", "b": "web", "c": "wbe", "d": "wbe"}
+    candidates = [Candidate(host, host, (host,), 900.0, 30.0) for host in "ab"]
+    found = turns(larger, dict.fromkeys(larger, "50%"), {}, [], candidates, (), dict.fromkeys(larger, one))
+    assert [turn.state for turn in found.values()] == ["turn", "waits"]
+
+
+def limit_in(groups, joined, wider=None, max_out="50%"):
     """How many of the machines of one group may be out, by how many events of one machine each get their turn."""
     candidates = [Candidate(host, host, (host,), 900.0, 30.0) for host in groups]
-    found = turns(groups, dict.fromkeys(groups, max_out), {}, [], candidates, joined)
+    found = turns(groups, dict.fromkeys(groups, max_out), {}, [], candidates, joined, wider)
     return sum(turn.prepare for turn in found.values())

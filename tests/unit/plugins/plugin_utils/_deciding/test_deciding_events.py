@@ -458,6 +458,28 @@ def test_of_a_large_declared_scope_only_some_are_asked_in_a_tick():
         assert len(run.record["todo"]["calls"]) <= 11
 
 
+def test_scopes_that_an_event_joins_are_warned_of_and_count_together():
+    run = Run("web1", "web2", Machine("web3", scope="wbe"), max_out="50%")
+    run.tick()
+    run.show(event("A", ["vm1"]), event("B", ["vm3"], not_before=1000.0))
+    run.tick(3)
+    (note,) = [words for words in run.result["notes"] if "scope" in words]
+    assert note.startswith(
+        "WARNING: The scopes 'wbe', 'web' were shown the same event, Reboot A, so Azure takes them for one ('wbe' is web3; 'web' is web1, "
+        "web2)."
+    )
+    assert run.event("A")["turn"] == "turn" and run.event("B")["turn"] == "waits"
+    assert "of the 3 machines of group wbe and web, one scope by an event at most 1" in run.event("B")["turn_words"]
+
+
+def test_machines_that_an_event_makes_one_scope_are_nothing_to_warn_of():
+    run = Run(Machine("web1", declared=False), Machine("web2", declared=False), Machine("web3", scope="web"))
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.tick(3)
+    assert run.result["notes"] == []
+
+
 def test_who_joins_a_group_by_an_event_does_not_enlarge_it():
     """Of a declared scope of three one may be out; with the fourth, which may turn out to be none of it, that is not two."""
     run = Run("web1", "web2", "web3", Machine("web4", declared=False), max_out="50%")

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.options import PlanError
@@ -326,6 +328,23 @@ def test_it_is_not_brought_back_before_its_event_is_over():
     run.until(lambda: run.prepared("web1"))
     run.tick(30)
     assert run.prepared("web1") and "recovered" not in run.goes("web1")
+
+
+@pytest.mark.parametrize("notice, said", [(70.0, True), (400.0, False)])
+def test_a_failed_preparation_that_can_not_be_undone_in_time_is_said_to_stay_out(notice, said):
+    run = Run(Machine("web1", needs=60.0), "web2")
+    run["web1"].fails = "nginx did not stop"
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=run.at + notice))
+    run.until(lambda: "A" in run.record["events"] and run.event()["failed"])
+    run.tick(5)
+    lines = [line for line in run.result["timeline"] if "no time to undo" in line]
+    assert len(lines) == (1 if said else 0)
+    if said:
+        assert re.search(
+            r" stays      web1 out of service until the event is over: no time to undo its preparation \(needs 60 s, \d\d s left\)",
+            lines[0],
+        )
 
 
 def given_up_and_out_for_another(second_type):

@@ -35,9 +35,17 @@ def endpoint(host):
     return f"http://10.0.0.11:8780/vm/{host}"
 
 
-def asked_for(*machines, needs=20, margin=60, **variables):
+def asked_for(*machines, needs=20, margin=60, steps=1, require_steps=True, **variables):
     hosts = {
-        host: {"name": f"vm-{host}", "endpoint": endpoint(host), "needs": needs, "margin": margin} for host in HOSTS
+        host: {
+            "name": f"vm-{host}",
+            "endpoint": endpoint(host),
+            "needs": needs,
+            "margin": margin,
+            "steps": steps,
+            "require_steps": require_steps,
+        }
+        for host in HOSTS
     }
     wish = {"affects": ["web1"], "speed": 10, "port": 8780, "scenario": "reboot", "emulator_host": "web1"}
     borne = {one.host: one for one in machines}
@@ -87,6 +95,13 @@ def test_a_speed_at_which_nobody_can_be_drained_is_refused_with_the_highest_that
     assert asked_for(scenario=scenario, margin=margin, speed=most).problems == ()
     words = problem(scenario=scenario, margin=margin, speed=most + 0.1)
     assert f"rehearse_speed is {most + 0.1:g}" in words and f"At most {most:g} is wanted" in words
+
+
+def test_machines_without_steps_are_refused_unless_that_is_meant():
+    assert problem(steps="0", require_steps="True").startswith(
+        "There are no steps for web1, web2, web3, and maintain_require_steps is true"
+    )
+    assert not asked_for(steps="0", require_steps="False").problems
 
 
 def test_steps_that_may_not_have_the_time_they_ask_for_are_named():
@@ -209,7 +224,17 @@ def test_of_an_interrupted_rehearsal_what_bears_its_mark_is_brought_back_and_not
 
 def test_templates_get_both_as_plain_data():
     said = {host: {"is_linux": True, "resource_name": "", "answer": answer()} for host in HOSTS}
-    hosts = {host: {"name": host, "endpoint": endpoint(host), "needs": "20", "margin": "60"} for host in HOSTS}
+    hosts = {
+        host: {
+            "name": host,
+            "endpoint": endpoint(host),
+            "needs": "20",
+            "margin": "60",
+            "steps": "1",
+            "require_steps": "True",
+        }
+        for host in HOSTS
+    }
     wish = {"affects": "all", "speed": "10", "port": "8780", "scenario": "reboot", "emulator_host": "web1"}
     found = by_hand(said, "rehearse", "", (), {}, dict(wish, hosts=hosts, scenarios=SCENARIOS), 0.0)
     assert found["problems"] == () and found["port"] == 8780 and len(found["events"]) == 3

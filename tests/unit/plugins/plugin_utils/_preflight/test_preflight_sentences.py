@@ -228,16 +228,50 @@ def test_a_machine_that_does_steps_for_others_and_can_not_be_reached():
 # ---- steps, collections, forks, variables ----
 
 
-def test_machines_without_steps():
-    run = Run("web1", "web2")
-    asked = dict(asked_of(run), web2=Asked([], READY))
-    assert only(warned(run, asked)).startswith("There are no steps for web2: such a machine counts as prepared")
-    assert sentences.errors(run.record, asked, CONTROLLER) == []
-    asked["web2"] = Asked([], READY, require_steps=True)
-    why, nothing = sentences.errors(run.record, asked, CONTROLLER)
-    assert why.startswith("There are no steps for web2, and maintain_require_steps is true: say in drain_steps")
-    assert nothing == "Nothing was changed."
-    assert warned(run, asked) == []
+def without_steps(require, watcher=None, down=""):
+    """What is refused, and what is warned of, where one of two machines has no steps in the inventory."""
+    run = Run("web1", Machine("web2", steps=0, require_steps=require))
+    run["web2"].watcher, run["web2"].down = watcher, down
+    said = warned(run)
+    return sentences.errors(run.record, asked_of(run), CONTROLLER), said
+
+
+def watcher(**more):
+    return dict({"act": "prepare", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}, **more)
+
+
+def test_a_machine_without_steps_ends_the_run():
+    (why, nothing), warnings = without_steps(require=True)
+    assert why == (
+        "There are no steps for web2, and maintain_require_steps is true: say in drain_steps how to take such a machine out of service, "
+        "leave it out with --limit, or set maintain_require_steps to false."
+    )
+    assert nothing == "Nothing was changed." and warnings == []
+
+
+def test_a_machine_without_steps_is_warned_of_where_that_is_meant():
+    errors, (warning,) = without_steps(require=False)
+    assert errors == []
+    assert warning.startswith("There are no steps for web2: such a machine counts as prepared")
+
+
+def test_a_machine_that_its_watcher_prepares_has_steps():
+    assert without_steps(True, watcher()) == ([], [])
+    assert without_steps(False, watcher()) == ([], [])
+
+
+@pytest.mark.parametrize("more", [{"prepares": False}, {"alive": False}, {"act": "report"}])
+def test_a_watcher_that_prepares_nothing_is_no_step(more):
+    errors, _warnings = without_steps(True, watcher(**more))
+    assert errors[0].startswith("There are no steps for web2, and")
+
+
+def test_a_machine_that_can_not_be_asked_for_its_watcher_does_not_end_the_run():
+    errors, warnings = without_steps(True, down=NO_ROUTE)
+    assert errors == []
+    assert warnings[-1].startswith(
+        "There are no steps for web2, and whether a watcher prepares such a machine is not known"
+    )
 
 
 def test_a_collection_is_missing_only_where_something_needs_it():
@@ -270,9 +304,8 @@ def test_a_capacity_group_may_be_larger_than_a_scope():
     )
 
 
-def test_unknown_variables_are_one_sentence():
+def test_a_variable_that_is_like_none_is_warned_of():
     run = Run()
-    unknown = [Unknown("drain_step", " (did you mean 'drain_steps'?)"), Unknown("maintain_x", "")]
-    assert only(warned(run, controller=CONTROLLER._replace(unknown=unknown))) == (
-        "This collection has no variable drain_step (did you mean 'drain_steps'?), maintain_x: unless it is one of your own, correct it."
+    assert only(warned(run, controller=CONTROLLER._replace(unknown=[Unknown("maintain_x", "")]))) == (
+        "This collection has no variable maintain_x: unless it is one of your own, correct it."
     )

@@ -25,6 +25,12 @@ def lines(run, **steps):
     return table(run.record, {host: Asked(steps.get(host, ()), None) for host in run.record["hosts"]}, run.at)
 
 
+def test_a_machine_that_its_watcher_prepares_has_steps():
+    run = Run("web1")
+    run["web1"].watcher = {"act": "prepare", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}
+    assert "its watcher's  no mark" in lines(run)[0]
+
+
 def test_every_machine_has_its_line():
     run = Run("web1", "web2", Machine("db1", scope="db"), Machine("old1", scope="old"), "web3")
     run.show(event("A", ["vm1"]), to=["web1", "web2"])

@@ -207,14 +207,18 @@ def test_a_policy_that_matches_nothing_is_warned_of():
 
 def test_a_variable_that_was_misspelt_is_refused_and_one_that_is_like_none_is_warned_of():
     slip = Unknown("watcher_aprove", " (did you mean 'watcher_approve'?)")
-    others = [Unknown("watcher_zzzz", ""), Unknown("drain_stepz", " (did you mean 'drain_steps'?)")]
-    made = files_of(OPTIONS, steps(), lambda path: None, [slip, *others])
-    assert made["errors"] == ["watcher_aprove is no variable of role watcher (did you mean 'watcher_approve'?)"]
+    another = Unknown("drain_stepz", " (did you mean 'drain_steps'?)")
+    own = Unknown("watcher_zzzz", "")
+    made = files_of(OPTIONS, steps(), lambda path: None, [slip, own, another])
+    assert made["errors"] == [
+        "This collection has no variable watcher_aprove (did you mean 'watcher_approve'?), drain_stepz (did you mean 'drain_steps'?): "
+        "correct it, or rename it where it is one of your own"
+    ]
     assert made["settings"] == {}
-    made = files_of(OPTIONS, steps(), lambda path: None, others)
+    made = files_of(OPTIONS, steps(), lambda path: None, [own])
     assert made["errors"] == []
     assert made["warnings"] == [
-        "This collection has no variable watcher_zzzz, drain_stepz (did you mean 'drain_steps'?): unless it is one of your own, correct it."
+        "This collection has no variable watcher_zzzz: unless it is one of your own, correct it."
     ]
 
 
