@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
@@ -215,6 +217,18 @@ def test_connections_of_windows():
     assert others.look({"msg": "Timeout"}, direction="undo", begun=True)["outcome"]["state"] == "pending"
     assert others.called[0].use == "ansible.windows.win_wait_for" and others.called[0].failure_answers
     assert others.look({}, direction="undo")["outcome"]["state"] == "done"
+
+
+def test_an_error_of_windows_is_not_no_connections():
+    """The script throws whatever does not say that there are none; the step fails by it, in its words."""
+    others = Others({"type": "connections", "port": 443}, "windows")
+    denied = {"output": "The connections of port 443 could not be listed: Access denied", "error_details": None}
+    found = others.look({"went_wrong": {"failed": True, "error": [denied], "msg": "Unhandled exception"}}, begun=True)
+    assert found["outcome"]["state"] == "failed" and found["outcome"]["note"] == denied["output"]
+    script = others.called[0].options["script"]
+    (quietly,) = [line for line in script.splitlines() if "SilentlyContinue" in line]
+    assert "ErrorVariable = 'problems'" in quietly
+    assert re.search(r"foreach \(\$problem in \$problems\) \{[^}]*-ne 'ObjectNotFound'\) \{\s+throw ", script)
 
 
 def test_a_cluster_is_asked_once_and_anew_where_it_could_not_be_asked():
