@@ -62,7 +62,8 @@ def test_what_came_is_judged_and_the_job_returned(looked):
     _module, result, _calls = looked
     pending = {"state": "pending", "note": "", "direction": "do"}
     assert result.pop("ended") <= time.monotonic()
-    assert result == {"changed": True, "failed": False, "outcome": pending, "job": "j1"}
+    job = {"jid": "j1", "is_over": False, "failed": None}
+    assert result == {"changed": True, "failed": False, "outcome": pending, "job": job}
 
 
 @pytest.mark.parametrize("looked", [61.0], indirect=True)
