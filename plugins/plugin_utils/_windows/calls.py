@@ -279,13 +279,13 @@ class _Call:
                 "refused"
                 if store.fenced
                 else "skipped"
-                if store.late
+                if store.late or store.busy
                 else "failed"
                 if request["to"] == "prepared"
                 else "half"
             )
             return dict(said, state=state, why=why, ask=[], elsewhere=None, steps=mark.get("steps", []))
-        if do == "approve" and (store.fenced or store.late) and not said.get("approved"):
+        if do == "approve" and (store.fenced or store.late or store.busy) and not said.get("approved"):
             refused = [{"id": event, "reason": "fenced", "message": why} for event in request["ids"]]
             return dict(said, failure=None, msg="", not_approved=refused)
         if do in ("yes", "no_yes", "put_back", "release", "take_off"):

@@ -20,6 +20,13 @@ if ($language -ne 'FullLanguage' -or $PSVersionTable.PSVersion -lt '5.1') {
     return
 }
 
+function Test-Busy($Cause) {
+    # A sharing or lock violation, or a file that can't be replaced because something has it open.
+    $busy = 32, 33, 1175, 1176, 1177
+    if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') { $busy = , 11 }        # where this script is tested
+    return $Cause -is [System.IO.IOException] -and $busy -contains ($Cause.HResult -band 0xFFFF)
+}
+
 function Get-Failure($Exception, $Part) {
     $failure = 'Unknown'
     foreach ($property in 'Status', 'HttpRequestError', 'SocketErrorCode') {
@@ -30,6 +37,7 @@ function Get-Failure($Exception, $Part) {
             $innermost = $cause
         }
     }
+    if (Test-Busy $innermost) { return @{ failure = 'Busy'; message = $innermost.Message; part = $Part } }
     return @{ failure = $failure; message = $innermost.Message; part = $Part }
 }
 

@@ -469,6 +469,41 @@ def test_what_can_not_be_written_is_not_begun(machine):
     assert look["events"]
 
 
+# --- what somebody else has open: busy is not failed ---
+
+
+def test_a_mark_that_is_in_use_can_not_be_written_now_and_is_tried_again(machine):
+    machine.played.busy = {"lock"}
+    answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
+    look, went = answer["answers"]
+    assert went["state"] == "skipped" and answer["elsewhere"] is None and answer["mark"] is None
+    assert "is in use by another program" in went["why"] and "the next call tries again" in went["why"]
+    assert look["events"]
+    machine.played.busy = set()
+    assert machine.call(go(before={SERVICE: {"ran": True}}))["elsewhere"]["begun"]
+
+
+@pytest.mark.parametrize("bears_mark", [False, True])
+def test_no_approval_is_sent_while_the_mark_is_in_use(machine, bears_mark):
+    if bears_mark:
+        machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.before_start[1] = lambda: machine.played.busy.update({"lock", "mark.json"})
+    (approve,) = machine.call(APPROVE)["answers"]
+    assert "POST scheduledevents" not in machine.service.asked
+    assert approve["approved"] == [] and approve["failure"] is None
+    assert "the next call tries again" in approve["not_approved"][0]["message"]
+    machine.played.busy = set()
+    assert machine.call(APPROVE)["answers"][0]["approved"] == ["ID-1"]
+
+
+@pytest.mark.parametrize("name", ["mark.json", "yes"])
+def test_what_can_not_be_read_because_it_is_in_use_is_asked_for_again(machine, name):
+    """It is neither a mark that nobody understands, nor none."""
+    machine.played.busy = {name}
+    answer = machine.call(LOOK, go())
+    assert answer["answers"] is None and "is in use by another program" in answer["lost"]
+
+
 def test_a_mark_that_can_not_be_understood_is_somebodys(machine):
     machine.file.parent.mkdir(parents=True)
     machine.file.write_text('{"format": 99}')
