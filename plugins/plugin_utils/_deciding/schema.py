@@ -25,6 +25,7 @@ class LongTasks(TypedDict, total=False):
 
     endpoint: str  # of the metadata service; "" for Azure's own
     task_seconds: float  # the longest limit of the user's own task files; 0 where a host has none
+    call_timeout: float  # seconds of a call, where the inventory says it; else 0
 
 
 class HostFacts(LongTasks):
@@ -65,6 +66,7 @@ class MachineState(TypedDict):
     steps: int
     needs: float
     task_seconds: float
+    call_timeout: float
     options: HostOptions
     # who it is
     known: bool  # it has said who it is, or nothing is left to ask for

@@ -10,7 +10,7 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer, Transport
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import perform_on_windows
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import limit, perform_on_windows
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import document, event
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import (
@@ -238,6 +238,17 @@ def test_it_answers_as_a_linux_machine_does_whose_steps_are_carried_out_elsewher
 
 
 # --- what it costs ---
+
+
+def test_a_call_has_time_for_two_slow_starts_of_powershell():
+    assert limit([LOOK]) == 60 and limit([{"do": "look", "wait": 30}]) == 90
+    assert limit([LOOK], 100.0) == 100 and limit([{"do": "look", "wait": 30}], 100.0) == 130
+
+
+def test_a_machine_whose_powershell_takes_thirteen_seconds_answers(machine):
+    machine.takes = 13.0
+    answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}), seconds=limit([LOOK]))
+    assert answer["elsewhere"]["begun"] and answer["start"] == 13.0 and answer["took"] == 26.0
 
 
 def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
