@@ -104,6 +104,7 @@ def test_what_somebody_else_has_open_is_busy_and_not_broken(windows, tmp_path):
 
 def test_it_knows_when_the_machine_was_started(carried_out):
     (boot,) = carried_out[0][-1]["result"]["answers"]
+    assert boot["id"] == pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert (
         0 < boot["clock_ms"] <= boot["uptime_ms"] + 60000
         and boot["uptime_ms"] > 0

@@ -94,7 +94,7 @@ class _Boot:
                 f"({one_line(said.get('message'), 200) or 'it did not say'}): see whether WMI works there."
             )
         seconds = uptime / 1000.0 + self._machine.age(self._asked)
-        return Moment(self._clock.wall(), seconds, self._boot_id(booted, seconds))
+        return Moment(self._clock.wall(), seconds, said.get("id") or self._boot_id(booted, seconds))
 
     def window(self, seconds: float) -> dict[str, int]:
         """So many seconds from now, by a clock of the machine that nobody sets: in no other boot, and after no sleep of ours."""
@@ -106,7 +106,10 @@ class _Boot:
         return _unix_time(str(self._asked.answer()["booted"])) + self.moment().uptime
 
     def _boot_id(self, booted: str, uptime: float) -> str:
-        """The boot as the mark calls it, if it is the same: its moment seems to move when Windows' clock is set."""
+        """Where the user may not give the boot an id: its moment, or what the mark calls it, if that is the same.
+
+        The moment seems to move when Windows' clock is set.
+        """
         mark = self._store.there()
         if mark and uptime >= mark["lease"]["uptime"] and _apart(mark["lease"]["boot_id"], booted) <= _DRIFT:
             return str(mark["lease"]["boot_id"])

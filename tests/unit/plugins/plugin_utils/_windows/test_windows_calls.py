@@ -559,6 +559,25 @@ def test_two_boots_within_a_minute_are_two(machine):
     assert machine.call(LOOK)["boot_id"] == machine.booted
 
 
+@pytest.mark.parametrize("seconds", [0, 40, 119])
+def test_boots_are_told_apart_by_their_id_however_soon_one_follows_the_other(machine, seconds):
+    machine.played.boot_id, machine.up_before = "boot-1", 10.0 - machine.clock.elapsed
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    lease = machine.mark()["lease"]
+    machine.played.boot_id, machine.booted = "boot-2", f"2025-12-31T23:{seconds // 60:02}:{seconds % 60:02}"
+    answer = machine.call(go(take="run-1"), **OTHERS)
+    assert (lease["boot_id"], answer["boot_id"]) == ("boot-1", "boot-2")
+    assert answer["uptime"] > lease["uptime"] and answer["answers"][0]["state"] == "preparing"
+
+
+def test_a_boot_with_an_id_is_the_same_whatever_the_clock_is_set_to(machine):
+    machine.played.boot_id = "boot-1"
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.booted = "2026-02-01T01:00:00"
+    answer = machine.call(LOOK, go(), **OTHERS)
+    assert "taken to be alive" in answer["answers"][1]["why"] and answer["boot_id"] == "boot-1"
+
+
 def test_a_look_began_when_the_call_did(machine):
     answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
     look = answer["answers"][0]
