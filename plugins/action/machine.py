@@ -61,6 +61,8 @@ OPTIONS: dict[str, dict[str, Any]] = dict(
     first_timeout=dict(type="float"),
     wait_sleep=dict(type="float"),
     folder=dict(type="str"),
+    # Seconds of a call that does not say it; 0 for as many as the system's machines have
+    call_timeout=dict(type="float", default=0.0),
 )
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     # What is asked in this call, as the record of a run has it
@@ -91,7 +93,8 @@ class ActionModule(BoundedAction):
         options = {**(arguments["options"] or {}), **arguments["call"], "holder": arguments["holder"]}
         requests, plan = options.pop("requests"), arguments["plan"]
         steps = (task_vars.get(plan) or {}).get("steps") if plan else None
-        seconds = options["seconds"] = options["seconds"] or (windows.limit if self._is_windows else limit)(requests)
+        limit_of, longest = windows.limit if self._is_windows else limit, options.pop("call_timeout", 0.0)
+        seconds = options["seconds"] = options["seconds"] or limit_of(requests, longest)
         options["user"] = self._user()
         last, decided = options.pop("heard"), options.pop("decided")
         if decided is not None:

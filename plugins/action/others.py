@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..module_utils._clock import steady
-from ..plugin_utils._drain.calling import CallingAction
+from ..plugin_utils._deciding.calls import STARTS
+from ..plugin_utils._drain.calling import SECONDS, CallingAction
 from ..plugin_utils._drain.elsewhere import aged
 from ..plugin_utils._drain.round import look
 from ..plugin_utils._filter import plain
@@ -36,8 +37,11 @@ class ActionModule(CallingAction):
         answer, steps = plain(task_vars[given["answer"]]), plain(task_vars[given["plan"]])["steps"]
         secret = any(step["key"] == given["round"]["key"] and step.get("no_log") for step in steps)
 
+        # A Windows machine says how long a start of PowerShell took just now
+        seconds = max(SECONDS, STARTS * float(answer.get("start") or 0.0))
+
         def call(order):
-            return self.called(order, task_vars, secret=secret)
+            return self.called(order, task_vars, seconds, secret)
 
         answer = aged(answer, max(0.0, steady() - float(answer["ended"])))
         came = look(given["round"], answer, steps, given["jobs"], call)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Runs one of role drain's scripts with stand-ins for what asks Windows. Prints JSON: changed, result, calls.
-# Answers: what Get-Node / Get-EstablishedConnection / Get-RunningRequest give, call by call; the last one stays.
+# Answers: what Get-Node / Get-NetTCPConnection / Get-RunningRequest give, call by call; the last one stays.
 param ([string] $Script, [string] $Parameters, [string] $Answers)
 
 $calls = New-Object -TypeName System.Collections.ArrayList
@@ -28,10 +28,13 @@ function Resume-Node {
     param ([hashtable] $Target, [string] $FailBack)
     $null = $calls.Add("resume $($Target['Name']) $FailBack")
 }
-function Get-EstablishedConnection {
-    param ([int] $LocalPort)
+function Get-NetTCPConnection {
+    [CmdletBinding()]
+    param ([int] $LocalPort, [string] $State)
     $null = $calls.Add("look $LocalPort")
-    (Get-Answer).rows
+    $answer = Get-Answer
+    if ($answer.PSObject.Properties['rows']) { $answer.rows }
+    if ($answer.PSObject.Properties['error']) { Write-Error -Message $answer.message -Category $answer.error }
 }
 function Get-RunningRequest {
     param ([string] $Pool)

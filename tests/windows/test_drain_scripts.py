@@ -97,6 +97,18 @@ def test_connections_that_stay():
     assert run("connections.ps1", [rows("a", "b")], Port=443, Limit=1)["result"]["left"] == 2
 
 
+NO_MATCH = {"error": "ObjectNotFound", "message": "No MSFT_NetTCPConnection objects found"}
+DENIED = {"error": "PermissionDenied", "message": "Access denied"}
+
+
+def test_only_an_error_that_says_there_are_none_means_no_connections():
+    assert run("connections.ps1", [NO_MATCH], Port=443)["result"]["left"] == 0
+    for answer in (DENIED, dict(DENIED, rows=[])):
+        found = run("connections.ps1", [answer], Port=443)
+        assert found["result"] is None
+        assert found["problem"] == "The connections of port 443 could not be listed: Access denied"
+
+
 def requests(*sites):
     return {"rows": [{"SiteId": site} for site in sites]}
 

@@ -60,12 +60,20 @@ def within(place, requests):
 def carried_out(windows, tmp_path_factory):
     """What win_powershell returned for each of the lists, and the folder that all of them worked in."""
     place = tmp_path_factory.mktemp("files")
-    lists = [within(place / "AzureMaintenance", requests) for requests in LISTS]
+    return results_of(windows, place, LISTS), place / "AzureMaintenance"
+
+
+def results_of(windows, place, requests_lists):
+    lists = [within(place / "AzureMaintenance", requests) for requests in requests_lists]
     variables = {"lists": lists, "script": SCRIPT.read_text(), "results": str(place / "results.json")}
     play = pathlib.Path(__file__).with_name("files.yml")
     printed, status = playbook(place, play, windows.line, variables, **windows.environment)
     assert status == 0, printed
-    return json.loads((place / "results.json").read_text()), place / "AzureMaintenance"
+    return json.loads((place / "results.json").read_text())
+
+
+def answers_of(windows, place, requests_lists):
+    return [result["result"]["answers"] for result in results_of(windows, place, requests_lists)]
 
 
 def test_nothing_is_thrown_and_nothing_is_reported_as_changed(carried_out):
@@ -83,8 +91,20 @@ def test_it_answers_as_it_is_played(carried_out, tmp_path):
         ], requests
 
 
+def test_what_somebody_else_has_open_is_busy_and_not_broken(windows, tmp_path):
+    """The lock: held by this process, as another run of the script would."""
+    fcntl = pytest.importorskip("fcntl")
+    place = tmp_path / "AzureMaintenance"
+    place.mkdir()
+    with open(place / "lock", "wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ((answer,),) = answers_of(windows, tmp_path, [[edit(ONE)]])
+    assert answer["failure"] == "Busy" and not (place / "mark.json").exists()
+
+
 def test_it_knows_when_the_machine_was_started(carried_out):
     (boot,) = carried_out[0][-1]["result"]["answers"]
+    assert boot["id"] == pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     assert (
         0 < boot["clock_ms"] <= boot["uptime_ms"] + 60000
         and boot["uptime_ms"] > 0

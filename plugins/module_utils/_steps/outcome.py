@@ -22,6 +22,20 @@ def exit_words(result: Mapping[str, Any]) -> str:
     return f"exit code {result['rc']}: {words}" if words else f"exit code {result['rc']}"
 
 
+def has_run(result: Mapping[str, Any]) -> bool:
+    """Whether the program of a command module was started, so that ``rc`` is its exit code.
+
+    A module that can't start it has an ``rc`` all the same, and has not measured how long it took (``delta``). The program
+    `timeout`, under which a command runs on Linux, ends with 126 or 127 when it can't start it, and says so.
+    """
+    if not result.get("delta") or "rc" not in result:
+        return False
+    words = last_line(result.get("stderr"), MOST)
+    return not (
+        result["rc"] in (125, 126, 127) and "timeout" in str(result.get("cmd")) and words.startswith("timeout: ")
+    )
+
+
 def kept_back(more: str = "") -> str:
     """What is said of a failure whose words are a secret."""
     return f"it failed{more}; its words are kept back (no_log)"

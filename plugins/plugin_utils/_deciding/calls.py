@@ -34,7 +34,14 @@ from .scopes import can_look, members, sentinels
 LIMIT = 10.0
 """Seconds for a call that does not wait."""
 
-LIMIT_WINDOWS = 20.0
+LIMIT_WINDOWS = 60.0
+"""The same for a Windows machine, for up to two starts of PowerShell: over WinRM, on a small VM with a virus scanner, each takes long."""
+
+LIMIT_WINDOWS_SHARED = 20.0
+"""The same while others have work and wait for it. Where that was too short, the next one has more."""
+
+STARTS = 3.0
+"""So many times what the last start of PowerShell took may a call take: two starts, and some more."""
 
 LIMIT_LOST = 6.0
 """Seconds for a call to a machine from which nothing came back before: whoever is ready waits for it."""
@@ -133,15 +140,23 @@ def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
         return False
     after = WINDOWS_AFTER_SPOT if machine["scope"] in spot_scopes(record) else WINDOWS_AFTER
     turn = record["ticks"] % WINDOWS_EVERY == 0 or at - record["windows"] >= after
+    takes = STARTS * machine["start"]
+    if takes > LIMIT_WINDOWS_SHARED:  # for a slow one the others would wait most of the time
+        turn = at - record["windows"] >= 2 * takes
     return machine["is_linux"] or at_once or turn or not _linux_under_way(record, at)
 
 
 def _linux_under_way(record: Record, at: float) -> bool:
     """Whether a Linux machine would have to wait for Windows ones."""
+    return any(record["hosts"][host]["is_linux"] for host in _concerned(record, at))
+
+
+def _concerned(record: Record, at: float) -> set[str]:
+    """The hosts that have something under way, or see an event that others are prepared for."""
     concerned = {host for entry in record["events"].values() if is_handled(entry) for host in entry["sightings"]}
     concerned |= {host for entry in record["events"].values() if is_handled(entry) for host in entry["affected"]}
     concerned |= {host for host, machine in record["hosts"].items() if bears_ours(record, machine, at)}
-    return any(record["hosts"][host]["is_linux"] for host in concerned)
+    return concerned
 
 
 # ---- requests ----
@@ -227,18 +242,27 @@ def _lease(record: Record) -> float:
 def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]], at: float) -> Call:
     machine["number"] += 1
     wait = max((float(request.get("wait") or 0.0) for request in requests), default=0.0)
-    limit = LIMIT if machine["is_linux"] else LIMIT_WINDOWS
-    if machine["is_linux"] and machine["failures"]:
-        limit = LIMIT_LOST
     return {
         "requests": requests,
         "run": record["run"]["run"],
         "number": machine["number"],
-        "seconds": wait + limit,
+        "seconds": wait + _limit(record, machine, at),
         "resource_name": machine["resource_name"],
         "heard": machine["heard"],
         "decided": at,
     }
+
+
+def _limit(record: Record, machine: MachineState, at: float) -> float:
+    """Seconds that a call may take beside what it waits."""
+    if machine["is_linux"]:
+        limit = machine["call_timeout"] or LIMIT
+        return min(limit, LIMIT_LOST) if machine["failures"] else limit
+    longest = machine["call_timeout"] or LIMIT_WINDOWS
+    if not _concerned(record, at) - {machine["host"]}:
+        return longest
+    shared = max(LIMIT_WINDOWS_SHARED, STARTS * machine["start"]) * 2.0 ** min(machine["failures"], 10)
+    return min(longest, shared)
 
 
 # ---- the rest ----

@@ -31,6 +31,7 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
     "steps": int,
     "needs": float,
     "task_seconds": float,
+    "call_timeout": float,
 }
 _RUN: dict[str, Callable[[Any], Any]] = {"run": str, "job": str, "controller": str, "check": boolean}
 _SHOWN: dict[str, Callable[[Record], Any]] = {

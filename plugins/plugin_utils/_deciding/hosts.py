@@ -33,6 +33,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "require_steps": str(facts.get("require_steps", False)).lower() == "true",
         "needs": facts["needs"],
         "task_seconds": float(facts.get("task_seconds") or 0.0),
+        "call_timeout": float(facts.get("call_timeout") or 0.0),
         "options": options,
         "known": False,
         "confirmed": False,

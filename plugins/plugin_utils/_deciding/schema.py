@@ -26,6 +26,7 @@ class LongTasks(TypedDict, total=False):
     endpoint: str  # of the metadata service; "" for Azure's own
     task_seconds: float  # the longest limit of the user's own task files; 0 where a host has none
     require_steps: bool  # whether a machine without steps can't be prepared
+    call_timeout: float  # seconds of a call, where the inventory says it; else 0
 
 
 class HostFacts(LongTasks):
@@ -67,6 +68,7 @@ class MachineState(TypedDict):
     require_steps: bool  # no step is no preparation
     needs: float
     task_seconds: float
+    call_timeout: float
     options: HostOptions
     # who it is
     known: bool  # it has said who it is, or nothing is left to ask for

@@ -19,6 +19,7 @@ from ansible.errors import AnsibleActionSkip, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.loader import action_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
+from ...module_utils._steps.outcome import has_run
 from .._machine import lost
 from .._machine.bounded import BoundedAction
 from .steps.way import Order
@@ -89,8 +90,10 @@ def _tried(action: Any, task_vars: Any) -> dict[str, Any]:
 def _outcome(came: dict[str, Any], ok_codes: Sequence[int] | None, failure_answers: bool) -> dict[str, Any]:
     """What the task returns: what came, as it came, or where that went wrong as ``went_wrong``."""
     failed = bool(came.get("failed"))
-    if ok_codes is not None and "rc" in came:
+    if ok_codes is not None and has_run(came):
         failed = came["rc"] not in ok_codes
+    elif ok_codes is not None and not came.get("delta"):  # the module's own number: it is no exit code
+        came = {key: value for key, value in came.items() if key != "rc"}
     if came.get("unreachable") or (failed and not failure_answers):
         why = {key: value for key, value in came.items() if key != "exception" and not key.startswith("_ansible")}
         if isinstance(came.get("exception"), str):

@@ -57,7 +57,7 @@ def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collecti
     step = next(step for step in steps if step["key"] == asked["key"])
     mark = answer["mark"]
     entry = next(entry for entry in mark["steps"] if entry["key"] == asked["key"])
-    attempt = f"{mark['since']} {asked['key']} {asked['direction']} {entry['tries']}"
+    attempt = f"{_attempts(mark, asked['key'], asked['direction'])}{entry['tries']}"
     awaited = asked["direction"] == "do" and mark.get("phase") == "recovering"
     waits = bool(asked.get("still")) and not asked["begun"] and attempt not in attempts and not awaited
     unheard = entry.get("by") == mark["holder"]["run"] and attempt not in attempts and float(asked["left"]) >= 1
@@ -72,6 +72,17 @@ def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collecti
         "awaited": awaited,
         "left": float(asked["left"]),
     }
+
+
+def done_before(hand: AtHand, mark: Mapping[str, Any], jobs: Mapping[str, Any]) -> list[Any]:
+    """What the run has to know of its attempts to do the step that is undone now; none where it is being done."""
+    begins = _attempts(mark, hand["key"], "do")
+    return [job for attempt, job in jobs.items() if attempt.startswith(begins)] if hand["direction"] == "undo" else []
+
+
+def _attempts(mark: Mapping[str, Any], key: str, direction: str) -> str:
+    """How the names of the attempts at a step begin."""
+    return f"{mark['since']} {key} {direction} "
 
 
 def aged(answer: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:

@@ -55,6 +55,8 @@ def why_failed(step: Step, result: TaskResult) -> str:
     gone = lost(step, result)
     if gone:
         return gone
+    if _given_up(result):
+        return "it did not end within its time, and may still be running there"
     if _cut_off(result) or definition.timed_out(result):
         return "it did not end within its time"
     failure = next((item for item in rounds(result) if item.get("failed")), result)
@@ -79,7 +81,15 @@ def explain(result: TaskResult) -> str:
     return text or "it failed and said nothing"
 
 
+def _given_up(result: TaskResult) -> bool:
+    """Whether Ansible no longer waits for a job in the background, which it does not end on Windows."""
+    return "timed out waiting for module completion" in str(result.get("msg", ""))
+
+
 def _cut_off(result: TaskResult) -> bool:
-    """Whether the keyword ``timeout`` ended the task."""
+    """Whether Ansible ended the task: by the keyword ``timeout``, or a job by the limit that it was given."""
+    said = str(result.get("msg", ""))
+    if said == "Timeout exceeded" and "child_pid" in result:  # a job in the background, which it ends on Linux
+        return True
     # ansible-core 2.16 has no ``timedout``
-    return bool(result.get("timedout")) or "in the expected time frame" in str(result.get("msg", ""))
+    return bool(result.get("timedout")) or "in the expected time frame" in said

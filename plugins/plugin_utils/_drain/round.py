@@ -14,7 +14,7 @@ from typing import Any
 from ...module_utils._steps.step_type import Step, TaskResult
 from . import elsewhere
 from .orders import BEFORE
-from .steps.job import STATUS
+from .steps.job import STATUS, is_job, remove
 from .steps.way import Call, Order
 from .steps.ways import WAYS
 
@@ -49,8 +49,15 @@ def look(
         changed = changed or (bool(came.get("changed")) and order.use != STATUS)
         return came
 
-    seen = WAYS[step["type"]].look(hand, jobs.get(hand["attempt"]), noted)
-    return {"changed": changed, "outcome": elsewhere.outcome(hand, seen.result, seen.about), "job": seen.job}
+    job = jobs.get(hand["attempt"])
+    if is_job(job) and job["failed"]:  # the machine has not heard of it: its mark could not be changed
+        return {"changed": False, "outcome": job["failed"], "job": job}
+    seen = WAYS[step["type"]].look(hand, job, noted)
+    outcome, known = elsewhere.outcome(hand, seen.result, seen.about), seen.job
+    if is_job(seen.job) and seen.job["is_over"] and seen.job != job:
+        remove(hand, seen.job, elsewhere.done_before(hand, answer["mark"], jobs), call)
+        known = dict(seen.job, failed=outcome if outcome["state"] == "failed" else None)
+    return {"changed": changed, "outcome": outcome, "job": known}
 
 
 def _of_many(came: TaskResult) -> dict[str, Any]:

@@ -28,10 +28,13 @@ UNHEARD = "nothing was heard from the machine before this call, which only looks
 _START = (MODULE_UTILS / "_machine" / "start.py").read_text(encoding="utf-8")
 
 
-def limit(requests: Iterable[Mapping[str, Any]]) -> float:
-    """How many seconds a call with these requests may take."""
+def limit(requests: Iterable[Mapping[str, Any]], longest: float = 0.0) -> float:
+    """How many seconds a call with these requests may take.
+
+    :arg longest: beside the wait in it, where the inventory says that
+    """
     wait = max((float(request.get("wait") or 0) for request in requests), default=0.0)
-    return wait + MORE_THAN_WAIT if wait else LIMIT
+    return wait + (longest or MORE_THAN_WAIT) if wait else longest or LIMIT
 
 
 class Call:

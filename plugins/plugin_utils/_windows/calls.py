@@ -34,17 +34,19 @@ from .machine import Execute, WindowsMachine, WindowsProblem, find_endpoints
 from .store import FOLDER, WindowsStore
 from .transport import SentTooLate, WindowsTransport
 
-LIMIT = 20.0  # seconds of a call
-MORE_THAN_WAIT = 25.0  # seconds that a call may take longer than the wait in it
+LIMIT = 60.0  # seconds of a call, beside the wait in it
 STARTS = 6.0  # seconds of a call that PowerShell may need for its starts; the rest is for what it asks
 _LEAST = 2.0
 _DRIFT = 120.0  # seconds by which the moment of a boot may seem to move when the clock is set
 
 
-def limit(requests: Iterable[Mapping[str, Any]]) -> float:
-    """How many seconds a call with these requests may take."""
+def limit(requests: Iterable[Mapping[str, Any]], longest: float = 0.0) -> float:
+    """How many seconds a call with these requests may take.
+
+    :arg longest: beside the wait in it, where the inventory says that
+    """
     wait = max((float(request.get("wait") or 0) for request in requests), default=0.0)
-    return wait + MORE_THAN_WAIT if wait else LIMIT
+    return wait + (longest or LIMIT)
 
 
 def perform_on_windows(
@@ -92,7 +94,7 @@ class _Boot:
                 f"({one_line(said.get('message'), 200) or 'it did not say'}): see whether WMI works there."
             )
         seconds = uptime / 1000.0 + self._machine.age(self._asked)
-        return Moment(self._clock.wall(), seconds, self._boot_id(booted, seconds))
+        return Moment(self._clock.wall(), seconds, said.get("id") or self._boot_id(booted, seconds))
 
     def window(self, seconds: float) -> dict[str, int]:
         """So many seconds from now, by a clock of the machine that nobody sets: in no other boot, and after no sleep of ours."""
@@ -104,7 +106,10 @@ class _Boot:
         return _unix_time(str(self._asked.answer()["booted"])) + self.moment().uptime
 
     def _boot_id(self, booted: str, uptime: float) -> str:
-        """The boot as the mark calls it, if it is the same: its moment seems to move when Windows' clock is set."""
+        """Where the user may not give the boot an id: its moment, or what the mark calls it, if that is the same.
+
+        The moment seems to move when Windows' clock is set.
+        """
         mark = self._store.there()
         if mark and uptime >= mark["lease"]["uptime"] and _apart(mark["lease"]["boot_id"], booted) <= _DRIFT:
             return str(mark["lease"]["boot_id"])
@@ -279,13 +284,13 @@ class _Call:
                 "refused"
                 if store.fenced
                 else "skipped"
-                if store.late
+                if store.late or store.busy
                 else "failed"
                 if request["to"] == "prepared"
                 else "half"
             )
             return dict(said, state=state, why=why, ask=[], elsewhere=None, steps=mark.get("steps", []))
-        if do == "approve" and (store.fenced or store.late) and not said.get("approved"):
+        if do == "approve" and (store.fenced or store.late or store.busy) and not said.get("approved"):
             refused = [{"id": event, "reason": "fenced", "message": why} for event in request["ids"]]
             return dict(said, failure=None, msg="", not_approved=refused)
         if do in ("yes", "no_yes", "put_back", "release", "take_off"):

@@ -20,6 +20,13 @@ if ($language -ne 'FullLanguage' -or $PSVersionTable.PSVersion -lt '5.1') {
     return
 }
 
+function Test-Busy($Cause) {
+    # A sharing or lock violation, or a file that can't be replaced because something has it open.
+    $busy = 32, 33, 1175, 1176, 1177
+    if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') { $busy = , 11 }        # where this script is tested
+    return $Cause -is [System.IO.IOException] -and $busy -contains ($Cause.HResult -band 0xFFFF)
+}
+
 function Get-Failure($Exception, $Part) {
     $failure = 'Unknown'
     foreach ($property in 'Status', 'HttpRequestError', 'SocketErrorCode') {
@@ -30,6 +37,7 @@ function Get-Failure($Exception, $Part) {
             $innermost = $cause
         }
     }
+    if (Test-Busy $innermost) { return @{ failure = 'Busy'; message = $innermost.Message; part = $Part } }
     return @{ failure = $failure; message = $innermost.Message; part = $Part }
 }
 
@@ -227,16 +235,41 @@ function Read-Folder($Path) {
     return @{ files = $found }
 }
 
+function Get-BootId {
+    # The same as the watcher's: in a key of the registry that Windows keeps in memory only, put there by the first who
+    # asks after a start. '' where the user may not write there, as one who is no administrator.
+    $name = 'SOFTWARE\AzureMaintenance\ThisStart'
+    $access = [Microsoft.Win32.RegistryKeyPermissionCheck]::ReadWriteSubTree
+    try {
+        $registry = [Microsoft.Win32.RegistryKey]::OpenBaseKey('LocalMachine', 'Registry64')
+        $key = $registry.OpenSubKey($name)
+        if ($null -eq $key) {
+            $key = $registry.CreateSubKey($name, $access, [Microsoft.Win32.RegistryOptions]::Volatile)
+            Start-Sleep -Milliseconds 50        # whoever has made it at the same moment has put an id in by now
+            if ($null -eq $key.GetValue('Id')) { $key.SetValue('Id', [Guid]::NewGuid().ToString()) }
+            Start-Sleep -Milliseconds 100       # of two that have, the later one holds for both
+        }
+        $patience = [System.Diagnostics.Stopwatch]::StartNew()
+        while ($null -eq $key.GetValue('Id') -and $patience.ElapsedMilliseconds -lt 2000) {
+            Start-Sleep -Milliseconds 50
+        }
+        return [string]$key.GetValue('Id')
+    }
+    catch { return '' }
+}
+
 function Get-Boot {
     if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') {       # where this script is tested
         $seconds = [System.Diagnostics.Stopwatch]::GetTimestamp() / [System.Diagnostics.Stopwatch]::Frequency
         $booted = [DateTime]::UtcNow.AddSeconds(-$seconds).ToString('s')
-        return @{ booted = $booted; uptime_ms = [long](1000 * $seconds); clock_ms = Get-Clock }
+        $id = [System.IO.File]::ReadAllText('/proc/sys/kernel/random/boot_id').Trim()
+        return @{ booted = $booted; uptime_ms = [long](1000 * $seconds); clock_ms = Get-Clock; id = $id }
     }
     $system = Get-CimInstance -ClassName Win32_OperatingSystem
     $booted = $system.LastBootUpTime.ToUniversalTime()
     $uptime = [DateTime]::UtcNow - $booted      # LocalDateTime is ambiguous in the hour in which summer time ends
-    return @{ booted = $booted.ToString('s'); uptime_ms = [long]$uptime.TotalMilliseconds; clock_ms = Get-Clock }
+    $said = @{ booted = $booted.ToString('s'); uptime_ms = [long]$uptime.TotalMilliseconds; clock_ms = Get-Clock }
+    return $said + @{ id = Get-BootId }
 }
 
 function Invoke-Request($Request) {

@@ -24,22 +24,24 @@ from ...module_utils._machine.mark import understood
 from ...module_utils._machine.places import Fenced, Mark, MarkUnreadable, Store
 from ...module_utils._machine.yes import yes_event, yes_file, yes_note
 from ...module_utils._text import one_line
-from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine
+from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem
 
 FOLDER = "%ProgramData%\\AzureMaintenance"  # the machine knows where that is
 _CHANGED = "Changed"  # what look.ps1 calls the failure of a comparison
+_BUSY = "Busy"  # and that of a file which somebody else had open for more than 2 s
 
 
 class WindowsStore(Store):
     """The mark in a folder of a Windows machine.
 
-    fenced: what somebody else has done, so that nothing was written; late: that nobody waited for it any more; not_written: why else
-    nothing was
+    fenced: what somebody else has done, so that nothing was written; late: that nobody waited for it any more; busy: that somebody
+    else had a file open; not_written: why else nothing was
     """
 
     def __init__(self, machine: WindowsMachine, folder: str) -> None:
         self.fenced = ""
         self.late = ""
+        self.busy = ""
         self.not_written = ""
         self._machine = machine
         self._path = f"{folder}\\mark.json"
@@ -122,7 +124,7 @@ class WindowsStore(Store):
     @property
     def refused(self) -> str:
         """Why nothing was written."""
-        return self.fenced or self.late or self.not_written
+        return self.fenced or self.late or self.busy or self.not_written
 
     def is_changed(self) -> bool:
         """Whether there is something to write that can't wait for a later call.
@@ -186,6 +188,8 @@ class WindowsStore(Store):
                 self.fenced = self._overtaken()
             elif failure == SKIPPED and said.get("part") == LATE:
                 self.late = TOO_LATE
+            elif failure == _BUSY:
+                self.busy = _in_use(asked.request["Path"], said)
             elif failure not in (None, SKIPPED):
                 self.not_written = (
                     f"{asked.request['Path']} can't be written ({_said(said)}): see whether the user may write there "
@@ -200,7 +204,12 @@ class WindowsStore(Store):
         return _taken_by(mark) if mark else "The mark was removed in the meantime. Nothing was done."
 
     def _read(self, said: Mapping[str, Any]) -> Mark | None:
-        """What look.ps1 said, as a mark."""
+        """What look.ps1 said, as a mark.
+
+        :raises WindowsProblem: when somebody else has it open, so that the machine has to be asked again
+        """
+        if said.get("failure") == _BUSY:
+            raise WindowsProblem(f"{self._machine.name}: {_in_use(self._path, said)}.")
         if said.get("failure") not in (None, _CHANGED):
             raise MarkUnreadable(
                 f"{self._path} can't be read: {_said(said)}; see whether the user is an administrator there"
@@ -211,7 +220,10 @@ class WindowsStore(Store):
         return understood(_decoded(body), self._path)
 
     def _yes_files(self) -> dict[str, bytes]:
-        files = self._asked_yes.answer().get("files")
+        said = self._asked_yes.answer()
+        if said.get("failure") == _BUSY:
+            raise WindowsProblem(f"{self._machine.name}: {_in_use(self._yes_path, said)}.")
+        files = said.get("files")
         found = files if isinstance(files, Mapping) else {}
         return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}
 
@@ -227,6 +239,10 @@ def _kept_off(content: bytes) -> str:
 def _without_times(mark: Mark) -> Mark:
     steps = [dict(step, seconds=0) for step in mark["steps"]]
     return dict(mark, number=0, renewed="", lease={}, steps=steps)
+
+
+def _in_use(path: str, said: Mapping[str, Any]) -> str:
+    return f"{path} is in use by another program, such as another run or a virus scanner ({_said(said)}); the next call tries again"
 
 
 def _taken_by(mark: Mark) -> str:

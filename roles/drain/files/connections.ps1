@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 # Waits until a local port has no established connection. Changes nothing. For Windows PowerShell 5.1 and PowerShell 7.
-# What asks Windows is in functions of its own, which a test can replace by defining them before.
+# A test can replace Get-NetTCPConnection and Wait-Second by functions that it defines before.
 [CmdletBinding()]
 param (
     [Parameter(Mandatory = $true)] [int] $Port,
@@ -14,12 +14,18 @@ param (
 
 Set-StrictMode -Version 2.0
 
-if (-not (Test-Path -Path 'function:Get-EstablishedConnection')) {
-    function Get-EstablishedConnection {
-        param ([int] $LocalPort)
-        # Without a match the cmdlet writes an error, which is the answer that is waited for
-        Get-NetTCPConnection -LocalPort $LocalPort -State Established -ErrorAction SilentlyContinue
+function Get-EstablishedConnection {
+    param ([int] $LocalPort)
+    $quietly = @{ ErrorAction = 'SilentlyContinue'; ErrorVariable = 'problems' }
+    $found = @(Get-NetTCPConnection -LocalPort $LocalPort -State Established @quietly)
+    foreach ($problem in $problems) {
+        # Without a match the cmdlet writes an error of this category, which is the answer that is waited for.
+        # After any other one (access denied, WMI broken) nobody knows how many there are.
+        if ($problem.CategoryInfo.Category -ne 'ObjectNotFound') {
+            throw "The connections of port $LocalPort could not be listed: $($problem.Exception.Message)"
+        }
     }
+    return $found
 }
 
 if (-not (Test-Path -Path 'function:Wait-Second')) {

@@ -93,8 +93,9 @@ def test_the_windows_service_is_stopped_and_started_and_looked_at_until_it_is(do
         f"{name.rpartition('.')[2]} {options.get('state', '')}" for name, options in done[2] if "powershell" not in name
     ]
     looked_at = ["async_status "] * 2
+    removed = ["async_status "] * 2  # Ansible's file of each job
     before = ["win_service_info "] * 2  # before the run waits, and before the step is begun
-    assert sent == [*before, "win_service stopped", *looked_at, "win_service started", *looked_at]
+    assert sent == [*before, "win_service stopped", *looked_at, "win_service started", *looked_at, *removed]
 
 
 def test_a_tick_prints_three_tasks(done):

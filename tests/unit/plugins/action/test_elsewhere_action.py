@@ -100,8 +100,8 @@ def test_a_connection_that_fails_is_no_error_of_the_task(monkeypatch, tmp_path):
     [
         ({"rc": 0}, None, False, False),
         ({"rc": 3, "failed": True}, None, False, True),
-        ({"rc": 3, "failed": True}, [0, 3], False, False),
-        ({"rc": 0}, [3], False, True),
+        ({"rc": 3, "failed": True, "delta": "0:00:01.5"}, [0, 3], False, False),
+        ({"rc": 0, "delta": "0:00:01.5"}, [3], False, True),
         ({"finished": 0}, [0], False, False),
         ({"failed": True, "status": 503}, None, True, False),
         ({"unreachable": True}, None, True, True),
@@ -112,6 +112,33 @@ def test_what_went_wrong(came, ok_codes, failure_answers, wrong):
     assert found["failed"] is False and found["changed"] is True and "unreachable" not in found
     assert ("went_wrong" in found) is wrong
     assert all((found.get("went_wrong") or found)[key] == came[key] for key in came if key != "failed")
+
+
+CANT_START = [
+    {"rc": 2, "failed": True, "cmd": "app.exe", "msg": "Failed to run: 'app.exe': not found"},  # win_command
+    {"rc": 2, "failed": True, "cmd": ["timeout", "app"], "delta": None, "msg": "[Errno 2] No such file"},
+]
+
+
+@pytest.mark.parametrize("came", CANT_START)
+def test_the_number_of_a_module_that_can_not_start_the_program_is_no_exit_code(came):
+    found = calling._outcome(came, [0, 2], False)
+    assert found["went_wrong"]["failed"] and "rc" not in found["went_wrong"]
+    assert found["went_wrong"]["msg"] == came["msg"]
+
+
+@pytest.mark.parametrize(
+    "stderr, wrong",
+    [("timeout: failed to run command 'app': No such file or directory\n", True), ("sh: 1: app: not found\n", False)],
+)
+def test_nor_is_that_of_the_program_timeout_which_can_not_start_it(stderr, wrong):
+    came = {"rc": 127, "failed": True, "delta": "0:00:00.1", "cmd": ["timeout", "-k", "5", "60", "app"]}
+    assert ("went_wrong" in calling._outcome(dict(came, stderr=stderr), [0, 127], False)) is wrong
+
+
+def test_what_is_made_already_is_not_judged_by_an_exit_code():
+    """A command with ``creates`` that did not have to run."""
+    assert "went_wrong" not in calling._outcome({"rc": 0, "skipped": True, "msg": "skipped"}, [3], False)
 
 
 def test_of_what_went_wrong_only_plain_data_is_kept():

@@ -20,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.steps.way import Order
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
+STARTS = 13.0  # seconds of the start of PowerShell that asked the machine
 HOST = Host("web1", "linux", {"all": ["web1", "lb1"]}, lambda name: "linux", lambda path: path)
 STEP = {
     "type": "command",
@@ -38,6 +39,9 @@ def action(**arguments):
     return others.ActionModule(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
 
 
+limits = []  # of the calls
+
+
 @pytest.fixture(params=[0.0])
 def looked(request, monkeypatch):
     """A look at a delegated step, with what each call was to be."""
@@ -46,11 +50,13 @@ def looked(request, monkeypatch):
     entry = {"key": key, "before": None, "by": "r1", "tries": 1}
     mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
     asked = {"key": key, "direction": "do", "begun": True, "left": 60.0}
-    answer = {"number": 1, "elsewhere": asked, "mark": mark, "ended": time.monotonic() - request.param}
+    answer = {"number": 1, "elsewhere": asked, "mark": mark, "start": STARTS, "ended": time.monotonic() - request.param}
     calls = []
+    limits.clear()
 
     def called(self, order, task_vars, limit=20.0, secret=False):
         calls.append((order.use, secret))
+        limits.append(limit)
         return {"ansible_job_id": "j1", "finished": False, "changed": True}
 
     monkeypatch.setattr(others.ActionModule, "called", called)
@@ -62,7 +68,8 @@ def test_what_came_is_judged_and_the_job_returned(looked):
     _module, result, _calls = looked
     pending = {"state": "pending", "note": "", "direction": "do"}
     assert result.pop("ended") <= time.monotonic()
-    assert result == {"changed": True, "failed": False, "outcome": pending, "job": "j1"}
+    job = {"jid": "j1", "is_over": False, "failed": None}
+    assert result == {"changed": True, "failed": False, "outcome": pending, "job": job}
 
 
 @pytest.mark.parametrize("looked", [61.0], indirect=True)
@@ -70,6 +77,10 @@ def test_a_step_is_not_begun_where_the_time_that_was_left_went_by_since_the_mach
     _module, result, calls = looked
     assert calls == [] and result["outcome"]["state"] == "failed" and result["job"] is None
     assert "the time that was left was used up before it could begin" in result["outcome"]["note"]
+
+
+def test_a_module_has_time_for_as_slow_a_start_of_powershell(looked):
+    assert limits == [3 * STARTS] * 2
 
 
 def test_a_secret_step_is_secret_where_it_is_done_and_no_argument_of_the_task(looked):

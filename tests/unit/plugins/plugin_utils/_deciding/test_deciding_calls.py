@@ -157,6 +157,51 @@ def test_windows_machines_are_called_on_every_third_tick():
     assert called.count(True) == 3
 
 
+def limits(run, host, ticks):
+    """How many seconds each call of the host might take beside what it waited, in so many ticks."""
+    found = []
+    for _number in range(ticks):
+        call = run.record["todo"]["calls"].get(host)
+        if call:
+            found.append(call["seconds"] - max(request.get("wait") or 0.0 for request in call["requests"]))
+        run.tick(seconds=2.0)
+    return found
+
+
+def test_a_windows_machine_has_a_minute_where_nobody_else_waits_for_it():
+    run = Run(Machine("web1", is_linux=False)).tick()
+    assert limits(run, "web1", 3) == [60.0] * 3
+    run.show(event("A", ["vm1"]))
+    assert set(limits(run, "web1", 6)) == {60.0}
+    assert set(limits(Run(Machine("web1", is_linux=False, call_timeout=100.0)).tick(), "web1", 3)) == {100.0}
+    assert set(limits(Run(Machine("web1", call_timeout=30.0)).tick(), "web1", 3)) == {30.0}
+
+
+def test_others_wait_for_it_no_longer_than_it_seems_to_need():
+    """A call that had to be ended gives the next one more time, up to that minute."""
+    run = Run("web1", Machine("web3", is_linux=False))
+    run["web1"].seconds = 600.0
+    run.tick()
+    run.show(event("A", ["vm1", "vm3"]))
+    run.until(lambda: run["web1"].mark is not None)
+    assert set(limits(run, "web3", 6)) == {20.0}
+    run["web3"].down = "It gave no answer"
+    assert limits(run, "web3", 40)[:5] == [20.0, 40.0, 60.0, 60.0, 60.0]
+
+
+def test_a_windows_machine_with_slow_starts_is_called_less_often_while_others_have_work():
+    run = Run("web1", Machine("web3", is_linux=False))
+    run["web1"].seconds = run["web3"].seconds = 6000.0
+    run["web3"].start = 13.0
+    run.tick()
+    run.show(event("A", ["vm1", "vm3"]))
+    run.until(lambda: run["web1"].mark is not None and run["web3"].mark is not None)
+    began, asked = run.at, len(run["web3"].asked)
+    assert set(limits(run, "web3", 60)) == {39.0}
+    times = sorted({at for at, _request in run["web3"].asked[asked:]})
+    assert run.at - began > 100 and min(b - a for a, b in zip(times, times[1:], strict=False)) >= 78
+
+
 def test_numbers_rise_with_every_call():
     run = Run()
     numbers = []

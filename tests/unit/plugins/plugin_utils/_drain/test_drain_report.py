@@ -60,11 +60,21 @@ def test_a_lost_machine_that_says_nothing():
             "msg": "The ansible.builtin.command action failed to execute in the expected time frame (5) and was terminated",
         },
         {"failed": True, "timedout": {"period": 5}, "msg": "Timed out after 5 second(s)."},
+        {"failed": True, "finished": True, "child_pid": 7, "msg": "Timeout exceeded"},
         {"failed": True, "rc": 124, "cmd": ["timeout", "-k", "5", "5", "app"], "stdout": "", "msg": "non-zero"},
     ],
 )
 def test_a_step_that_hangs_is_explained_by_its_time(result):
     assert why(result) == "it did not end within its time"
+
+
+@pytest.mark.parametrize("no_log", [False, True])
+@pytest.mark.parametrize("before", ["", "failure during async watchdog: "])  # from ansible-core 2.21 on
+def test_a_program_of_windows_may_go_on_when_nobody_waits_for_it_any_more(no_log, before):
+    result = {"failed": True, "finished": True, "ansible_job_id": "j1"}
+    result["msg"] = before + "timed out waiting for module completion"
+    words = "it did not end within its time, and may still be running there"
+    assert why(result, dict(STEP, no_log=no_log)) == words
 
 
 def test_124_of_a_command_that_nobody_timed_is_just_an_exit_code():

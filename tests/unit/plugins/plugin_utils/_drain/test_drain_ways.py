@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
@@ -48,9 +50,12 @@ class Others:
 
     def _gone_through(self, came):
         answers = list(came)
-        self.called = []
+        self.called, self.removed = [], []
 
         def call(order):
+            if order.options.get("mode") == "cleanup":
+                self.removed.append(order.options["jid"])
+                return {"went_wrong": {"failed": True, "msg": "could not find job"}}  # it must not matter
             self.called.append(order)
             return answers.pop(0)
 
@@ -77,10 +82,54 @@ def test_a_command_is_begun_once_and_looked_at_until_it_has_ended():
     assert (begun.use, begun.lasts, begun.environment) == ("ansible.builtin.command", 90, {"A": "b"})
     assert begun.options == {"argv": ["timeout", "-k", "5", "60", "app", "drain"], "chdir": "/srv"}
     assert (looked_at.use, looked_at.options, looked_at.ok_codes) == (STATUS, {"jid": "j1"}, [0, 3])
-    assert (first["changed"], first["outcome"]["state"], first["job"]) == (True, "pending", "j1")
+    assert (first["changed"], first["outcome"]["state"], first["job"]) == (
+        True,
+        "pending",
+        {"jid": "j1", "is_over": False, "failed": None},
+    )
     second = others.look(dict(ENDED, rc=3, changed=True))
     assert others.used == [STATUS]
     assert (second["changed"], second["outcome"]["state"]) == (False, "done")
+
+
+def test_ansibles_file_of_a_job_is_removed_with_that_of_its_inverse():
+    """A start of PowerShell each: no approval waits for them."""
+    others = Others(COMMAND)
+    others.look({"ansible_job_id": "j1"}, dict(ENDED, rc=0), begun=True)
+    assert others.removed == []
+    others.look({"ansible_job_id": "j2"}, GOES_ON, direction="undo", begun=True)
+    assert others.removed == []
+    ended = others.look(dict(ENDED, rc=0), direction="undo")
+    assert others.removed == ["j1", "j2"] and ended["outcome"]["state"] == "done"
+
+
+@pytest.mark.parametrize("more", [{"no_log": True}, {"undo": None}])
+@pytest.mark.parametrize("came", [dict(ENDED, rc=0), {"went_wrong": dict(ENDED, failed=True, rc=3)}])
+def test_that_of_a_secret_step_and_where_nothing_is_undone_is_removed_at_once(more, came):
+    raw = {key: value for key, value in dict(COMMAND, **more).items() if value is not None}
+    others = Others(raw)
+    others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
+    assert others.removed == []
+    others.look(came)
+    assert others.removed == ["j1"]
+    if "undo" in raw:
+        others.look({"ansible_job_id": "j2"}, dict(ENDED, rc=0), direction="undo", begun=True)
+        assert others.removed == ["j2"]
+
+
+def test_how_a_job_ended_is_said_again_where_the_machine_has_not_heard_of_it():
+    others = Others(dict(COMMAND, no_log=True))
+    wrong = {"went_wrong": dict(ENDED, failed=True, rc=3, cmd="x", stderr="geheim")}
+    first = others.look({"ansible_job_id": "j1"}, wrong, begun=True)
+    again = others.look()
+    assert first["outcome"] == again["outcome"] and again["outcome"]["state"] == "failed"
+    assert others.used == [] and "geheim" not in str(again)
+
+
+def test_that_of_a_machine_which_can_not_be_asked_stays():
+    others = Others(dict(COMMAND, no_log=True))
+    others.look({"ansible_job_id": "j1"}, {"went_wrong": {"unreachable": True, "msg": "gone"}}, begun=True)
+    assert others.removed == []
 
 
 @pytest.mark.parametrize("direction, option", [("do", "creates"), ("undo", "removes")])
@@ -140,7 +189,7 @@ def test_a_job_of_an_earlier_attempt_says_nothing():
     others = Others(COMMAND)
     others.look({"ansible_job_id": "j1"}, GOES_ON, begun=True)
     found = others.look({"ansible_job_id": "j2"}, GOES_ON, begun=True, tries=2)
-    assert others.used[0] == "ansible.builtin.command" and found["job"] == "j2"
+    assert others.used[0] == "ansible.builtin.command" and found["job"]["jid"] == "j2"
 
 
 def test_no_words_of_a_secret_step():
@@ -185,7 +234,9 @@ def test_a_request_and_then_the_question_whether_the_application_says_so(system,
     second = others.look(ENDED, {"status": 200, "content": "3 jobs"})
     assert others.used == [STATUS, module] and others.called[1].failure_answers and others.called[1].lasts == 0
     assert second["outcome"]["state"] == "pending" and "no jobs" in second["outcome"]["note"]
-    assert others.look(ENDED, {"status": 200, "content": "no jobs"})["outcome"]["state"] == "done"
+    assert others.removed == ["j1"]  # there is nothing to undo
+    assert others.look({"status": 200, "content": "no jobs"})["outcome"]["state"] == "done"
+    assert others.used == [module] and others.removed == []  # that it has ended is known
 
 
 def test_a_request_that_is_refused_is_the_end_of_it():
@@ -215,6 +266,18 @@ def test_connections_of_windows():
     assert others.look({"msg": "Timeout"}, direction="undo", begun=True)["outcome"]["state"] == "pending"
     assert others.called[0].use == "ansible.windows.win_wait_for" and others.called[0].failure_answers
     assert others.look({}, direction="undo")["outcome"]["state"] == "done"
+
+
+def test_an_error_of_windows_is_not_no_connections():
+    """The script throws whatever does not say that there are none; the step fails by it, in its words."""
+    others = Others({"type": "connections", "port": 443}, "windows")
+    denied = {"output": "The connections of port 443 could not be listed: Access denied", "error_details": None}
+    found = others.look({"went_wrong": {"failed": True, "error": [denied], "msg": "Unhandled exception"}}, begun=True)
+    assert found["outcome"]["state"] == "failed" and found["outcome"]["note"] == denied["output"]
+    script = others.called[0].options["script"]
+    (quietly,) = [line for line in script.splitlines() if "SilentlyContinue" in line]
+    assert "ErrorVariable = 'problems'" in quietly
+    assert re.search(r"foreach \(\$problem in \$problems\) \{[^}]*-ne 'ObjectNotFound'\) \{\s+throw ", script)
 
 
 def test_a_cluster_is_asked_once_and_anew_where_it_could_not_be_asked():

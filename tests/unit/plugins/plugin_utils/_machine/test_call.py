@@ -103,6 +103,7 @@ def test_a_call_has_ten_seconds_and_a_waiting_one_fifteen_more_than_it_waits():
     assert calls.limit([{"do": "hello"}, {"do": "look", "wait": 0}]) == 10
     assert calls.limit([{"do": "look", "wait": 60}, {"do": "look"}]) == 75
     assert calls.limit([]) == 10
+    assert calls.limit([], 30.0) == 30 and calls.limit([{"do": "look", "wait": 60}], 30.0) == 90
 
 
 def test_check_mode_refuses_what_changes_something():

@@ -13,6 +13,7 @@ import time
 import urllib.parse
 
 SKIPPED = {"failure": "Skipped", "message": "an earlier request failed", "part": "stop"}
+BUSY = {"failure": "Busy", "message": "The process cannot access the file", "part": "edit"}
 LATE = {"failure": "Skipped", "message": "it came too late", "part": "late"}
 
 
@@ -30,6 +31,8 @@ class PlayedMachine:
     ):
         self.disk = pathlib.Path(disk)
         self.boot = boot
+        self.boot_id = ""  # where its user may not put one into the registry
+        self.busy = set()  # names of files that something else has open, for longer than look.ps1 waits
         self._exchange = exchange or exchanged
         self._now = now
         self._sleep = sleep
@@ -56,8 +59,11 @@ class PlayedMachine:
         if request["Do"] == "http":
             return self._waited(request)
         if request["Do"] == "boot":
-            return {"booted": self.boot[0], "uptime_ms": self.boot[1], "clock_ms": self._clock_ms()}
+            booted, uptime = self.boot
+            return {"booted": booted, "uptime_ms": uptime, "clock_ms": self._clock_ms(), "id": self.boot_id}
         path = self.path(request["Path"])
+        if path.name in self.busy or (request["Do"] == "edit" and "lock" in self.busy):
+            return dict(BUSY, part=request["Do"])
         if request["Do"] == "folder":
             return {"files": {file.name: contents(file) for file in sorted(path.glob("*.json"))}}
         try:

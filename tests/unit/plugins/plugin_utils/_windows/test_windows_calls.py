@@ -10,7 +10,7 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer, Transport
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import perform_on_windows
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import limit, perform_on_windows
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import document, event
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import (
@@ -238,6 +238,17 @@ def test_it_answers_as_a_linux_machine_does_whose_steps_are_carried_out_elsewher
 
 
 # --- what it costs ---
+
+
+def test_a_call_has_time_for_two_slow_starts_of_powershell():
+    assert limit([LOOK]) == 60 and limit([{"do": "look", "wait": 30}]) == 90
+    assert limit([LOOK], 100.0) == 100 and limit([{"do": "look", "wait": 30}], 100.0) == 130
+
+
+def test_a_machine_whose_powershell_takes_thirteen_seconds_answers(machine):
+    machine.takes = 13.0
+    answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}), seconds=limit([LOOK]))
+    assert answer["elsewhere"]["begun"] and answer["start"] == 13.0 and answer["took"] == 26.0
 
 
 def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
@@ -469,6 +480,41 @@ def test_what_can_not_be_written_is_not_begun(machine):
     assert look["events"]
 
 
+# --- what somebody else has open: busy is not failed ---
+
+
+def test_a_mark_that_is_in_use_can_not_be_written_now_and_is_tried_again(machine):
+    machine.played.busy = {"lock"}
+    answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
+    look, went = answer["answers"]
+    assert went["state"] == "skipped" and answer["elsewhere"] is None and answer["mark"] is None
+    assert "is in use by another program" in went["why"] and "the next call tries again" in went["why"]
+    assert look["events"]
+    machine.played.busy = set()
+    assert machine.call(go(before={SERVICE: {"ran": True}}))["elsewhere"]["begun"]
+
+
+@pytest.mark.parametrize("bears_mark", [False, True])
+def test_no_approval_is_sent_while_the_mark_is_in_use(machine, bears_mark):
+    if bears_mark:
+        machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.before_start[1] = lambda: machine.played.busy.update({"lock", "mark.json"})
+    (approve,) = machine.call(APPROVE)["answers"]
+    assert "POST scheduledevents" not in machine.service.asked
+    assert approve["approved"] == [] and approve["failure"] is None
+    assert "the next call tries again" in approve["not_approved"][0]["message"]
+    machine.played.busy = set()
+    assert machine.call(APPROVE)["answers"][0]["approved"] == ["ID-1"]
+
+
+@pytest.mark.parametrize("name", ["mark.json", "yes"])
+def test_what_can_not_be_read_because_it_is_in_use_is_asked_for_again(machine, name):
+    """It is neither a mark that nobody understands, nor none."""
+    machine.played.busy = {name}
+    answer = machine.call(LOOK, go())
+    assert answer["answers"] is None and "is in use by another program" in answer["lost"]
+
+
 def test_a_mark_that_can_not_be_understood_is_somebodys(machine):
     machine.file.parent.mkdir(parents=True)
     machine.file.write_text('{"format": 99}')
@@ -511,6 +557,25 @@ def test_two_boots_within_a_minute_are_two(machine):
     machine.call(go(before={SERVICE: {"ran": True}}))
     machine.booted, machine.up_before = "2025-12-31T23:00:50", 5.0 - machine.clock.elapsed
     assert machine.call(LOOK)["boot_id"] == machine.booted
+
+
+@pytest.mark.parametrize("seconds", [0, 40, 119])
+def test_boots_are_told_apart_by_their_id_however_soon_one_follows_the_other(machine, seconds):
+    machine.played.boot_id, machine.up_before = "boot-1", 10.0 - machine.clock.elapsed
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    lease = machine.mark()["lease"]
+    machine.played.boot_id, machine.booted = "boot-2", f"2025-12-31T23:{seconds // 60:02}:{seconds % 60:02}"
+    answer = machine.call(go(take="run-1"), **OTHERS)
+    assert (lease["boot_id"], answer["boot_id"]) == ("boot-1", "boot-2")
+    assert answer["uptime"] > lease["uptime"] and answer["answers"][0]["state"] == "preparing"
+
+
+def test_a_boot_with_an_id_is_the_same_whatever_the_clock_is_set_to(machine):
+    machine.played.boot_id = "boot-1"
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.booted = "2026-02-01T01:00:00"
+    answer = machine.call(LOOK, go(), **OTHERS)
+    assert "taken to be alive" in answer["answers"][1]["why"] and answer["boot_id"] == "boot-1"
 
 
 def test_a_look_began_when_the_call_did(machine):
