@@ -65,7 +65,7 @@ class Loop:
     def tick(self) -> float:
         """One tick; returns the seconds until the next one."""
         parts = self._parts
-        is_busy = False
+        is_busy = changed = False
         facts: Optional[Facts] = None
         try:
             anyway, self._hung_up = self._hung_up, False
@@ -74,13 +74,15 @@ class Loop:
             for sentence in self._obeying.take(parts.metadata.look, parts.metadata.identity, open_events):
                 parts.log.say(sentence, NOTICE)
             facts = self._collecting.facts(self._answer, self._stopping)
-            for act in self._wanted(facts):
+            acts = self._wanted(facts)
+            for act in acts:
                 is_busy = self._carried_out(act, facts) or is_busy
+            changed = any(isinstance(act, Go) for act in acts)
             self._crashes = 0
         except Exception as error:  # one tick that fails must not be the last one
             self._crashed(error)
         parts.system.watch_closely(is_busy)
-        self._publish(facts)
+        self._publish(facts, changed)
         self._sign_of_life()
         if is_busy:
             return BUSY
@@ -185,12 +187,18 @@ class Loop:
             self._said = [*self._said, message][-20:]
             self._parts.log.say(message, priority)
 
-    def _publish(self, facts: Optional[Facts]) -> None:
-        """For people; nothing depends on it."""
+    def _publish(self, facts: Optional[Facts], changed: bool) -> None:
+        """For people; nothing depends on it.
+
+        :arg changed: whether the mark may be another one than at the beginning of the tick
+        """
         if facts is None:
             return
         parts = self._parts
         try:
+            if changed:
+                mark, unreadable = parts.program.mark()
+                facts = facts._replace(mark=mark, unreadable=unreadable)
             problems = [*self._collecting.problems(facts.crippled), *self._handling.unreadable]
             if self._crashes:
                 problems.append(f"A tick failed: {self._crash[0].strip().splitlines()[-1]}")

@@ -18,6 +18,12 @@ from .._text import one_line
 
 SETTINGS = "/etc/azure-maintenance/watcher.json"
 STATE = "/var/lib/azure-maintenance"
+FOLDER, HOOKS_FOLDER, ENDPOINT = (
+    "AZURE_MAINTENANCE_FOLDER",
+    "AZURE_MAINTENANCE_HOOKS_FOLDER",
+    "AZURE_MAINTENANCE_ENDPOINT",
+)
+"""What the command knows of this watcher where its settings are gone: variables, set by the launcher."""
 
 FINE, WRONG, WRONG_USAGE, NO_ANSWER, NOT_ROOT = 0, 1, 2, 3, 4
 CODES = {
@@ -102,7 +108,7 @@ class Surroundings:
     @property
     def folder(self) -> str:
         """Of the watcher's state."""
-        return str(self.setting("folder", STATE))
+        return str(self.setting("folder", self.environment.get(FOLDER) or STATE))
 
     def mark(self) -> Read:
         path = os.path.join(self.folder, "mark.json")

@@ -264,7 +264,9 @@ def _of_the_blind(record: Record) -> dict[str, str]:
         if machine["look_problem"] and not (machine["lost"] or machine["aside"] or took_away(record, host))
     }
     return {
-        f"look: {one.subject}": f"{counted(one.hosts)} can't see {'its' if len(one.hosts) == 1 else 'their'} scheduled events: {one.words}"
+        f"look: {one.subject}": f"{counted(one.hosts)} can't see their scheduled events: {one.words}"
+        if len(one.hosts) > 1
+        else f"{one.hosts[0]} can't see its scheduled events: {one.words}"
         for one in by_reason(blind)
     }
 

@@ -201,7 +201,8 @@ def _lacking(step: Mapping[str, Any], servers: Iterable[Mapping[str, Any]]) -> s
 
 
 def _unwatched(record: Record, at: float) -> Iterator[str]:
-    chosen, said = sentinels(record), {}
+    chosen = sentinels(record)
+    said: dict[tuple[str, str], dict[str, str]] = {}
     for scope, hosts in members(record).items():
         watched = can_look(record["hosts"][chosen[scope]])
         for host in hosts:

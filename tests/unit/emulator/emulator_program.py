@@ -35,8 +35,12 @@ class Running:
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, preexec_fn=how.get("preexec_fn")
         )
-        self.lines = [self.process.stdout.readline().decode(), self.process.stdout.readline().decode()]
-        self.metadata, self.control = (line.split(" on ")[1].strip() if " on " in line else "" for line in self.lines)
+        self.lines = [self.process.stdout.readline().decode() for _each in range(3)]
+        self.metadata, self.control = (
+            line.split(" on ")[1].strip() if " on " in line else "" for line in self.lines[:2]
+        )
+        if self.control:
+            assert self.lines[2] == f"export AZURE_EMULATOR_CONTROL={self.control}\n"
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)

@@ -40,18 +40,7 @@ class CommandHand(JobHand):
         return run
 
     def lacks(self, step: Step) -> str:
-        import shutil  # takes time to import, and few calls need it
-
-        folder = _path(step["chdir"]) if step.get("chdir") else ""
-        if folder and not os.path.isdir(folder):
-            return f"this machine has no folder {folder}"
-        path = step["environment"].get("PATH") or os.environ.get("PATH")
-        for direction in ("do", "undo"):
-            program = _path(step[direction]["argv"][0]) if step.get(direction) else ""
-            where = os.path.join(folder, program) if "/" in program else program
-            if program and not shutil.which(where, path=path):
-                return f"this machine has no program {program}"
-        return super().lacks(step)
+        return lacking(step, os.environ.get("PATH", "")) or super().lacks(step)
 
     def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
         if result["rc"] in piece.step["ok_codes"]:
@@ -59,6 +48,24 @@ class CommandHand(JobHand):
         if piece.step["no_log"]:
             return Progress(FAILED, kept_back(f" with {result['rc']}"))
         return Progress(FAILED, exit_words(result))
+
+
+def lacking(step: Step, path: str) -> str:
+    """The folder or the program of a command that is not on this machine, as a clause; "" when all is there.
+
+    :arg path: where programs are looked for, where the step does not say
+    """
+    import shutil  # takes time to import, and few calls need it
+
+    folder = _path(step["chdir"]) if step.get("chdir") else ""
+    if folder and not os.path.isdir(folder):
+        return f"this machine has no folder {folder}"
+    for direction in ("do", "undo"):
+        program = _path(step[direction]["argv"][0]) if (step.get(direction) or {}).get("argv") else ""
+        where = os.path.join(folder, program) if "/" in program else program
+        if program and not shutil.which(where, path=(step.get("environment") or {}).get("PATH") or path):
+            return f"this machine has no program {program}"
+    return ""
 
 
 def _path(text: str) -> str:

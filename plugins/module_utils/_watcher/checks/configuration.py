@@ -7,9 +7,9 @@ Private to this collection.
 """
 
 import os
-import shutil
 from typing import Callable, Dict, List, Mapping, Optional, Set, Tuple
 
+from ..._machine.hands.command import lacking
 from ..._machine.own_processes import account_named
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
@@ -130,10 +130,8 @@ def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
             return [f"{key}: systemctl does not say whether there is such a service"]
         return [f"{key}: this machine has no service {step['service']}"] if said.text.strip() == "not-found" else []
     if step["type"] == "command":
-        programs = [step[way]["argv"][0] for way in ("do", "undo") if step.get(way) and step[way].get("argv")]
-        return [
-            f"{key}: there is no program {one_line(name)}" for name in programs if not shutil.which(name, path=PATH)
-        ]
+        why = lacking(step, PATH)
+        return [f"{key}: {one_line(why)}"] if why else []
     return []
 
 

@@ -11,6 +11,7 @@ import os
 import sys
 from typing import List
 
+from ..._imds.endpoint import DEFAULT_ENDPOINT
 from ..._imds.http_transport import HttpTransport
 from ..checks import configuration as configured
 from ..checks import guards, metadata_service, receivers, route, system
@@ -19,7 +20,7 @@ from ..checks.finding import FAIL, OK, WARN, Finding
 from ..findings import as_json, show
 from ..post_transport import Way, reach
 from ..settings import Configuration
-from ..surroundings import FINE, WRONG, Surroundings
+from ..surroundings import ENDPOINT, FINE, WRONG, Surroundings
 from ..view import view_of
 
 COMMAND = "/usr/local/bin/azure-maintenance"
@@ -46,7 +47,7 @@ def look(here: Surroundings) -> List[Finding]:
     found.append(finding)
     if configuration:
         found += configured.all_named(configuration, here.environment, ask)
-    wanted = configuration or Configuration()
+    wanted = configuration or Configuration(endpoint=here.environment.get(ENDPOINT) or DEFAULT_ENDPOINT)
     found += system.rights([os.path.abspath(sys.argv[0]), sys.executable])
     found += system.folders(here.folder)
     found += route.look(wanted.endpoint)

@@ -10,7 +10,7 @@ import argparse
 from typing import Any, Dict
 
 from ..._text import one_line
-from ..surroundings import FINE, WRONG, Surroundings
+from ..surroundings import FINE, HOOKS_FOLDER, WRONG, Surroundings
 
 HOOKS = "/etc/azure-maintenance/hooks"
 PHASES = ("prepare", "recover", "notify")
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, here: Surroundings) -> int:
     from ..hooks import Hooks
 
-    folder = here.setting("hooks_folder", HOOKS)
+    folder = here.setting("hooks_folder", here.environment.get(HOOKS_FOLDER) or HOOKS)
     usual = (
         USUAL[options.phase] if options.phase == "notify" else float(here.setting("hook_limit", USUAL[options.phase]))
     )

@@ -449,8 +449,20 @@ def test_services_of_steps():
 def test_commands_of_steps():
     step = dict(STEP, key="c", type="command", do={"argv": ["sh", "-c", "x"]}, undo={"argv": ["/nowhere/x"]})
     assert [one.words for one in configured.steps(Configuration(steps=(step,)), says())] == [
-        "c: there is no program /nowhere/x"
+        "c: this machine has no program /nowhere/x"
     ]
+
+
+def test_a_command_is_looked_for_where_it_would_be_run(tmp_path):
+    """As `maintain` does it."""
+    (tmp_path / "ctl").write_text("#!/bin/sh\n", encoding="ascii")
+    (tmp_path / "ctl").chmod(0o755)
+    step = dict(STEP, key="c", type="command", do={"argv": ["./ctl"]}, chdir=str(tmp_path))
+    assert configured.steps(Configuration(steps=(step,)), says())[0].state == OK
+    by_path = dict(step, do={"argv": ["ctl"]}, chdir=None, environment={"PATH": str(tmp_path)})
+    assert configured.steps(Configuration(steps=(by_path,)), says())[0].state == OK
+    gone = dict(step, chdir="/nowhere")
+    assert configured.steps(Configuration(steps=(gone,)), says())[0].words == "c: this machine has no folder /nowhere"
 
 
 def test_hooks_that_take_long(tmp_path):

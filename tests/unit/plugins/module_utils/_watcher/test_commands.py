@@ -126,6 +126,20 @@ def test_the_settings_may_be_named_in_the_environment(machine, capfd):
     assert "running" in capfd.readouterr()[0]
 
 
+def test_where_its_settings_are_gone_the_launcher_says_where_it_is(machine):
+    machine.state()
+    (machine.hooks / "prepare.d").mkdir(parents=True)
+    hook = machine.hooks / "prepare.d" / "10-app"
+    hook.write_text("#!/bin/sh\n", encoding="ascii")
+    hook.chmod(0o755)
+    machine.settings.unlink()
+    known = {"AZURE_MAINTENANCE_FOLDER": str(machine.folder), "AZURE_MAINTENANCE_HOOKS_FOLDER": str(machine.hooks)}
+    machine.call("status", **known)
+    assert "running" in machine.out and "NONE has ever run here" not in machine.out
+    machine.call("hooks", "list", "prepare", **known)
+    assert "prepare.d/10-app" in machine.out
+
+
 def test_a_terminal_without_letters(machine, monkeypatch):
     machine.state(name="web\xe4")
 
@@ -610,4 +624,4 @@ STEP = {"key": "s", "name": "s", "does": "x", "undoes": "y", "timeout": 5.0, "el
 def test_a_command_that_is_not_there(machine):
     machine.set(steps=[dict(STEP, type="command", do={"argv": ["/nowhere/program", "x"]})])
     assert machine.call("check-config", "--offline") == WRONG
-    assert "s: there is no program /nowhere/program" in " ".join(machine.err.split())
+    assert "s: this machine has no program /nowhere/program" in " ".join(machine.err.split())

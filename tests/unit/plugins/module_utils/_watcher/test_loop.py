@@ -434,6 +434,15 @@ def test_recover_by_force(played):
     assert not path.exists()
 
 
+def test_what_is_published_is_how_it_is_after_the_tick(played):
+    played.metadata.shows(event())
+    played.tick(PREPARE)
+    assert played.facts.mark is None and played.published()["doing"] == "prepared"
+    played.metadata.shows()
+    played.tick(RECOVER)
+    assert played.published()["doing"] == "watching"
+
+
 DAMAGED = ["", "{", '{"format": 1}', "x" * 3000000]
 
 
