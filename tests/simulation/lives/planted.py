@@ -253,6 +253,12 @@ FAULTS = {
     "left-play": Fault(
         "waited", "who has left the play may come back", [("ending", "is_awaited", _waits_for_who_left)], 500
     ),
+    "requests": Fault(
+        "requests",
+        "no call knows what those before it have just asked",
+        [("lives.machine", "noted", _always([]))],
+        500,
+    ),
     "never-over": Fault("ends", "the run never thinks that it is over", [("ending", "_is_over", _always(False))]),
 }
 
