@@ -44,7 +44,9 @@ class Time:
 @pytest.fixture
 def lane(tmp_path):
     """A process that notes its end when it is interrupted, and has started another one."""
-    script = f"trap 'echo tidied; exit' INT; sleep 600 & echo $! >{tmp_path}/other; echo begun; read -r line; exit 3"
+    # a signal right before a read that waits for ever would be heard after it only
+    wait = "for _ in $(seq 3000); do read -r -t 0.2 line && break; done"
+    script = f"trap 'echo tidied; exit' INT; sleep 600 & echo $! >{tmp_path}/other; echo begun; {wait}; exit 3"
     log = tmp_path / "log"
     with log.open("w") as output:
         process = subprocess.Popen(

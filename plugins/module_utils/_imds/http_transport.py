@@ -26,12 +26,19 @@ PIECE = 16 * 1024
 class HttpTransport(Transport):
     """The Transport of the machine program: one connection of ``http.client``, kept open from request to request.
 
-    :arg rate: what it shares with others of this process that ask the same service; None where it is alone
+    :arg rate: what it shares with others that ask the same service; None where it is alone
+    :arg approval_rate: the same for approvals, where these have a limit of their own
     """
 
-    def __init__(self, clock: Optional[Clock] = None, rate: Optional[RateLimit] = None) -> None:
+    def __init__(
+        self,
+        clock: Optional[Clock] = None,
+        rate: Optional[RateLimit] = None,
+        approval_rate: Optional[RateLimit] = None,
+    ) -> None:
         super().__init__(clock)
         self._rate = rate or RateLimit(self.clock)
+        self._approval_rate = approval_rate or self._rate
         self._deadline: Optional[Deadline] = None
         self._origin: Tuple[str, str] = ("", "")
         self._connection = http.client.HTTPConnection("unused")
@@ -48,7 +55,8 @@ class HttpTransport(Transport):
     def _exchange(
         self, method: str, url: str, headers: Dict[str, str], body: Optional[bytes], timeout: float
     ) -> Answer:
-        self._rate.wait()
+        rate = self._approval_rate if method == "POST" else self._rate
+        rate.wait()
         deadline = self._deadline = Deadline(self.clock, timeout)
         done = False
         try:
@@ -68,7 +76,7 @@ class HttpTransport(Transport):
         finally:
             if not done:  # what is left of this answer must not be taken for the next one
                 self._connection.close()
-            self._rate.ended()
+            rate.ended()
 
     def _connected_to(
         self, origin: Tuple[str, str], deadline: Deadline, url: str, timeout: float

@@ -18,6 +18,7 @@ from .framing import BadFraming, framing_of
 
 LIMIT = 1024 * 1024  # bytes of an answer's body; a large document has 200 kB
 REQUESTS_PER_SECOND = 5  # what Azure allows one machine, S3
+WATCHER_REQUESTS_PER_SECOND = 2  # of these, as others on the machine ask, too
 
 
 class Answer(NamedTuple):

@@ -4,7 +4,7 @@
 """The machine program as a process: its call is on standard input, its answer a line of standard output.
 
 The line begins with a word that whoever calls has given as an argument, so that it is found among what others say there:
-greetings of the machine, lectures of sudo.
+greetings of the machine, lectures of sudo. Another argument, where there is one, is a folder in which nobody but this user can write.
 
 Private to this collection.
 """
@@ -44,7 +44,7 @@ def _answer() -> Dict[str, Any]:
             store=store,
             clock=clock,
             moment=lambda: moment_of(system, clock),
-            transport=_transport,
+            transport=lambda clock: _transport(clock, store, system, call["options"]),
             find=lambda: _find(clock),
             hand_of=_hands(store, system, call["options"]),
             caller=Caller(output=_STDOUT),
@@ -56,10 +56,17 @@ def _answer() -> Dict[str, Any]:
     )
 
 
-def _transport(clock: Clock) -> Any:
+def _transport(clock: Clock, store: FolderStore, system: System, options: Dict[str, Any]) -> Any:
+    from .._imds.endpoint import DEFAULT_ENDPOINT
     from .._imds.http_transport import HttpTransport
+    from .machine_rate import rates
 
-    return HttpTransport(clock)
+    folder = "".join(sys.argv[2:3])
+    if not folder:
+        return HttpTransport(clock)
+    watcher = _watched(store, moment_of(system, clock), [])
+    has_watcher = bool(watcher and watcher["alive"])
+    return HttpTransport(clock, *rates(clock, folder, options.get("endpoint") or DEFAULT_ENDPOINT, has_watcher))
 
 
 def _find(clock: Clock) -> Any:

@@ -25,7 +25,7 @@ _DAY = 86400.0
 
 
 def start(folders: List[str], name: str, size: int, is_sent: bool, marker: str) -> None:
-    """Run the program; say that it is missing when it is not here and was not sent either.
+    """Run the program, and tell it in which folder it lies; say that it is missing when it is not here and was not sent either.
 
     :arg folders: where it may be, the best one first
     :arg name: its file's, which bears its hash; Python's version comes behind it
@@ -50,7 +50,7 @@ def start(folders: List[str], name: str, size: int, is_sent: bool, marker: str) 
             except OSError as error:
                 refusals.append(f"{path}: {error.strerror or error}")
         if program:
-            sys.argv = [path, marker]
+            sys.argv = [path, marker, os.path.dirname(path)]
             sys.path.insert(0, path)
             exec(program, {"__name__": "__main__"})
             return

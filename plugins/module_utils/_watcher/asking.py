@@ -12,12 +12,11 @@ from typing import Any, Callable, List, Optional
 from .._clock import Clock
 from .._imds.client import DEFAULT_VERSION, Client
 from .._imds.http_transport import HttpTransport
-from .._imds.transport import RateLimit, SharedRateLimit, Transport
+from .._imds.transport import WATCHER_REQUESTS_PER_SECOND, RateLimit, SharedRateLimit, Transport
 from .settings import LEAST_INTERVAL, Configuration
 
 TIMEOUT = 10.0  # seconds for an answer
 FIRST_TIMEOUT = 125.0  # and for the first one, for which Azure may take two minutes
-REQUESTS_PER_SECOND = 2  # five are all that a machine may send, and others on it ask, too
 
 Connect = Callable[[Clock, RateLimit], Transport]
 
@@ -44,7 +43,8 @@ class Asking:
         self._connect = connect
         # A tiny interval is for tests, which bring an endpoint of their own.
         tiny = configuration.interval < LEAST_INTERVAL
-        self._rate = SharedRateLimit(clock, math.ceil(2.0 / configuration.interval) if tiny else REQUESTS_PER_SECOND)
+        most = math.ceil(2.0 / configuration.interval) if tiny else WATCHER_REQUESTS_PER_SECOND
+        self._rate = SharedRateLimit(clock, most)
 
     def transport(self) -> Transport:
         """A connection for one thread."""

@@ -63,9 +63,23 @@ def phase(machine: MachineState) -> str:
 
 
 def is_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
-    """Whether its mark says now that it is prepared for an event, by this run or by its own watcher."""
-    age = None if machine["mark_at"] is None else at - machine["mark_at"]
+    """Whether its mark says now that it is prepared for an event, by this run or by its own watcher.
+
+    What it said before another event of it was approved, or seen to start, counts no more: that may have rebooted it.
+    """
+    said = machine["mark_at"]
+    age = None if said is None or _was_affected_since(record, machine, key, said) else at - said
     return _is_prepared(record, machine, key, at, age)
+
+
+def _was_affected_since(record: Record, machine: MachineState, key: str, at: float) -> bool:
+    others = [
+        entry for other, entry in record["events"].items() if other != key and machine["host"] in entry["affected"]
+    ]
+    moments = [
+        moment for entry in others for moment in (entry["started"], entry["approval"]["at"]) if moment is not None
+    ]
+    return any(moment >= at for moment in moments)
 
 
 def was_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:

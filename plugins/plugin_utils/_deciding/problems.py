@@ -68,9 +68,10 @@ def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[st
         found["preparation"] = _failure_words(record, entry, at)
     if entry["closed"] == STAYED and entry["gone"] is None:
         seen = time_of_day(record, last_seen(entry))
+        moment = "not-before" if entry["started"] is None else "start"
         found["watch"] = (
-            f"{title(entry)} was last seen at {seen}, {entry['status']}, and {record['same']['event_timeout']:.0f} s after its "
-            f"{'not-before' if entry['started'] is None else 'start'} it was not known to be over: the run watched it no longer."
+            f"{title(entry)} was last seen at {seen}, {entry['status']}, and was not known to be over "
+            f"{record['same']['event_timeout']:.0f} s after its {moment}: the run watched it no longer."
         )
     if is_open(entry) and is_acting(entry) and entry["started"] is None:
         if entry["hold"] and not entry["failed"] and entry["action"] in APPROVING:

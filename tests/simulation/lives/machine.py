@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from . import collection
 from .azure import Azure, Scope
 from .clock import Clock, Life, Process, Signal
 from .going import Going
@@ -18,7 +19,14 @@ from .journal import Journal, copied
 from .step import Step, all_out
 from .watcher import Watcher
 
+machine_rate = collection.part("module_utils._machine.machine_rate")
+
 WALL = 1_800_000_000.0
+
+
+def noted(requests: list[float]) -> list[float]:
+    """What a call finds of the requests of those before it."""
+    return requests
 
 
 class Machine:
@@ -49,7 +57,8 @@ class Machine:
         self.on_the_way = 0  # calls that hang before they arrive
         self.locked = False  # by a call that hangs while it writes the mark
         self.waited_for = Signal()
-        self.asked: deque[float] = deque(maxlen=6)
+        self.asked: deque[float] = deque(maxlen=6)  # when its metadata service was, by whomever
+        self.requests: list[float] = []  # as the machine program has noted them, by its uptime
         self.cost = 0.3 + azure.chance.random()  # seconds for a call that only connects and begins
         self.first_cost = 0.0  # seconds that the first one takes longer, which brings the program
         azure.machines[name.lower()] = self
@@ -220,6 +229,7 @@ class Machine:
         yield 0.1
         if self.fault("stalls"):
             yield self._end_of("stalls")
+        self.requests = noted(self.requests)
         going = Going(self, run, number, holder, within)
         yield from going.opened()
         answers: list[dict[str, Any]] = []
@@ -262,7 +272,7 @@ class Machine:
     def _answer(self, request: dict[str, Any], going: Going, began: float, seconds: float) -> Life:
         do = request["do"]
         if do == "hello":
-            return self._hello()
+            return (yield from self._hello())
         if do == "look":
             return (
                 yield from self._look(min(float(request.get("wait") or 0), seconds - 1), request.get("since"), going)
@@ -281,7 +291,9 @@ class Machine:
             return {}
         raise AssertionError(f"the run asks a machine for {request!r}")
 
-    def _hello(self) -> dict[str, Any]:
+    def _hello(self) -> Life:
+        for _leaf in range(4):
+            yield from self._request()
         problem = self.fault("imds-unreachable", "imds-410", "imds-429", "no-hello")
         known = {
             "resource_name": self.name,
@@ -296,18 +308,38 @@ class Machine:
 
     # ---- looking ----
 
-    def _ask_imds(self) -> None:
+    def _request(self, approves: bool = False) -> Iterator[float]:
+        """One request of the machine program to the metadata service, as soon as it may be sent."""
+        if not self.is_linux:  # the starts of PowerShell take longer than a second
+            return
+        most = machine_rate.limits(self.watcher is not None)[approves]
+        while True:
+            self.requests = machine_rate.recent(self.requests, self.uptime)
+            at = machine_rate.sending(self.requests, self.uptime, most, goes_first=approves)
+            if at <= self.uptime + machine_rate.SECOND:
+                break
+            yield 2.0  # it is not sent, and tried again
+        self.requests.append(at)
+        if at > self.uptime:
+            yield at - self.uptime
+            yield from self.frozen()
+        self.was_asked()
+        self.requests = machine_rate.sent(self.requests, at, self.uptime)
+
+    def was_asked(self) -> None:
+        """Its metadata service got a request."""
         self.asked.append(self.clock.now)
-        if len(self.asked) == 6 and self.asked[0] > self.clock.now - 1:
+        if len(self.asked) == 6 and self.clock.now - self.asked[0] < 1 - 1e-6:  # they are added up by two clocks
             self.journal.add("too-many-requests", host=self.host)
 
     def _look(self, wait: float, since: int | None, going: Going) -> Life:
         began = self.clock.now
-        self._ask_imds()
+        yield from self._request()
         if self.fault("imds-slow"):
             yield 6.0
         yield 0.02
         look = self._seen(began)
+        yield from self._request()  # for its name
         first = look["incarnation"] if since is None else since
         while wait and look["incarnation"] is not None and look["incarnation"] == first:
             left = began + wait - self.clock.now
@@ -317,7 +349,7 @@ class Machine:
             if (yield changed):
                 yield min(left, self.azure.chance.random())
             yield from self.frozen()
-            self._ask_imds()
+            yield from self._request()
             look = self._seen(began)
         line = self.journal.add(
             "looked",
@@ -431,7 +463,7 @@ class Machine:
             else:
                 if not answer["approved"]:  # one request carries all of them
                     yield 0.03
-                    self._ask_imds()
+                    yield from self._request(approves=True)
                 if self.fault("post-refused"):
                     refused(identity, "rejected")
                 else:

@@ -22,8 +22,7 @@ def judged(fleet: Fleet) -> list[str]:
             wrong += rule(facts)
     wrong += not_his(fleet)
     wrong += overwritten(fleet)
-    if not any(facts.beside_others for facts in runs):
-        wrong += ["requests: more than five a second" for _line in fleet.journal.of("too-many-requests")]
+    wrong += too_many_requests(fleet)
     return wrong
 
 
@@ -35,6 +34,12 @@ def not_his(fleet: Fleet) -> Iterator[str]:
                 yield f"undone: {step.key} of {machine.host} runs, which it did not before"
     for line in fleet.journal.of("unmarked"):
         yield f"undone: {line['run']} recovered {line['host']} without a mark"
+
+
+def too_many_requests(fleet: Fleet) -> Iterator[str]:
+    """Rule 9: five a second of one machine, in all runs and its watcher together."""
+    for line in fleet.journal.of("too-many-requests"):
+        yield f"requests: at {line['at']:.1f} the sixth of {line['host']} within a second"
 
 
 def overwritten(fleet: Fleet) -> Iterator[str]:

@@ -309,6 +309,12 @@ FAULTS = {
     "never-over": Fault(
         "ends", "the run never thinks that it is over", [("ending", "_is_over", _always(False))], seed=1
     ),
+    "requests": Fault(
+        "requests",
+        "no call knows what those before it have just asked",
+        [("lives.machine", "noted", _always([]))],
+        seed=5,
+    ),
 }
 
 

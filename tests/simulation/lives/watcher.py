@@ -31,6 +31,7 @@ class Watcher:
             while machine.clock.now < machine.frozen_until:
                 yield machine.frozen_until - machine.clock.now
             if machine.is_up and not machine.fault("imds-unreachable", "imds-410", "imds-429", "mark-readonly"):
+                machine.was_asked()
                 self._look()
             if machine.is_up and self._holds():
                 self._go_on()

@@ -21,8 +21,8 @@ recover() { on_web --limit web "$@" cloudops.azure_maintenance.recover; }
 status() { on_web "$@" cloudops.azure_maintenance.status; }
 
 # works COMMAND, refuses COMMAND: it ends well, or fails; says WORDS: that is what it said
-works() { said=$("$@" 2>&1) || { echo "$said"; echo "FAILED: $*"; exit 1; }; }
-refuses() { if said=$("$@" 2>&1); then echo "$said"; echo "NOT REFUSED: $*"; exit 1; fi; }
+works() { said=$("$@" 2>&1) || { echo "$said"; echo "FAILED: $*"; exit 1; }; echo "works: $*"; }
+refuses() { if said=$("$@" 2>&1); then echo "$said"; echo "NOT REFUSED: $*"; exit 1; fi; echo "refused: $*"; }
 says() { grep -qF -- "$1" <<<"$said" || { echo "$said"; echo "NOT SAID: $1"; exit 1; }; }
 notes() { diff <(cut -d' ' -f1,2 "$dir/notes" | sort) <(printf '%s\n' "$@"); }
 posts() { [ "$(curl -sS "$control/journal" | grep -c '"kind": "post"')" = "$1" ] || { echo "not $1 approvals"; exit 1; }; }

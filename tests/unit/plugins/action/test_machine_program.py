@@ -56,3 +56,29 @@ def test_a_machine_says_who_it_is_and_what_it_sees(tmp_path):
     assert [event["id"] for event in look["events"]] == [ID] and 0 <= look["age"] <= look["began"]
     assert answers["web1"]["mark"] is None and answers["web1"]["boot_id"]
     assert "refused" in answers["down"]["lost"] and answers["down"]["answers"] is None
+
+
+IN_A_ROW = """
+- hosts: web1
+  gather_facts: false
+  tasks:
+    - cloudops.azure_maintenance.machine: {call: {requests: [&look {do: look, wait: 0}, *look]}, options: &options {endpoint: "{{ emulator }}"}}
+      register: looked
+    - cloudops.azure_maintenance.machine:
+        call:
+          requests: [{do: approve, ids: ["%s"], prepared: [web1], decided: "{{ lookup('cloudops.azure_maintenance.monotonic') }}"}]
+          heard: "{{ looked.heard }}"
+        options: *options
+      register: answer
+      failed_when: answer.answers[0].approved | length != 1 or answer.answers[0].look.failure is not none
+"""
+
+
+def test_an_approval_right_after_looks_is_not_refused(tmp_path):
+    """Its service answers five requests a second."""
+    (tmp_path / "play.yml").write_text(IN_A_ROW % ID)
+    with emulator(tmp_path, {**SCENARIO, "settings": {}}) as (address, _control):
+        printed, status = playbook(tmp_path, tmp_path / "play.yml", HOSTS, {"emulator": address + "/vm/web1"})
+    assert status == 0, printed
+    requests = [json.loads(line) for line in (tmp_path / "journal").read_text().splitlines() if '"request"' in line]
+    assert [request["status"] for request in requests] == [200] * 9

@@ -35,17 +35,18 @@ def zipped(**files):
 PROGRAM = zipped(__main__=SAYS, inside="word = 'hello'\n")
 
 
-def started(folders, is_sent=True, name="n", more=0):
+def started(folders, is_sent=True, name="n", more=0, program=None):
     """Run it as a machine would, by its text alone; returns what it says behind the marker."""
     text = pathlib.Path(start.__file__).read_text()
-    arguments = ([str(folder) for folder in folders], name, len(PROGRAM) + more, is_sent, "> ")
+    program = program or PROGRAM
+    arguments = ([str(folder) for folder in folders], name, len(program) + more, is_sent, "> ")
     code = f"{text}\nstart(*{arguments!a})\n".encode()
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", "-B", "-c", f"import sys; exec(sys.stdin.buffer.read({len(code)}))"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    said = process.communicate(code + (PROGRAM if is_sent else b"") + b"the call")[0].decode()
+    said = process.communicate(code + (program if is_sent else b"") + b"the call")[0].decode()
     return json.loads(said.split("> ")[1])
 
 
@@ -65,6 +66,11 @@ def test_it_is_missing_until_it_is_sent_and_stays(tmp_path):
     program.chmod(0o400)
     assert started([tmp_path], is_sent=False) == started([tmp_path]) == ANSWER
     assert program_in(tmp_path).stat().st_mode & 0o777 == 0o400  # it was not written again
+
+
+def test_it_is_told_where_it_lies(tmp_path):
+    says = zipped(__main__="import json, sys\nprint(sys.argv[1] + json.dumps(sys.argv[2:]))\n")
+    assert started([tmp_path], program=says) == [str(program_in(tmp_path).parent)]
 
 
 def test_another_program_is_another_file(tmp_path):

@@ -322,7 +322,7 @@ def test_an_event_that_stays_too_long_ends_the_run_and_leaves_its_machines():
     run.show(started(event("A", ["vm1"])))
     run.to_end()
     assert run.marked() == ["web1"]
-    assert any("it was not known to be over" in problem for problem in run.problems)
+    assert any("was not known to be over" in problem for problem in run.problems)
     assert any("web1 is not back in service: its event was not over" in problem for problem in run.problems)
     assert any("the playbook recover" in problem for problem in run.problems)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.marks import is_prepared
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
     Machine,
@@ -54,6 +55,22 @@ def test_a_mark_that_was_seen_long_ago_does_not_count():
     assert run.approvals() == []
     run["web1"].down = ""
     run.until(lambda: run.sent("A"))
+
+
+@pytest.mark.parametrize("how", ["approved", "started"])
+def test_what_a_mark_said_before_another_event_may_have_hit_its_machine_does_not_count(how):
+    run = Run("web1", policy=rules("hold"))
+    run.tick()
+    run.show(event("A", ["vm1"]), event("B", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run.tick(2)
+    machine, hit = run.record["hosts"]["web1"], run.event("A")
+    said = machine["mark_at"]
+    assert is_prepared(run.record, machine, "B", said + 2)
+    hit.update({"approval": {**hit["approval"], "at": said + 1}} if how == "approved" else {"started": said + 1})
+    assert not is_prepared(run.record, machine, "B", said + 2)
+    machine["mark_at"] = said + 1.5
+    assert is_prepared(run.record, machine, "B", said + 2)
 
 
 def test_what_was_brought_back_is_prepared_anew():
