@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from .approving import no_approver_words
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
-from .life import STAYED, is_open, last_seen, not_before
+from .life import STAYED, event_of, is_open, last_seen, not_before
 from .lost_marks import undo_words, undone_words
 from .marks import (
     DRAIN,
@@ -313,7 +313,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
 def is_away(record: Record, machine: MachineState, at: float) -> bool:
     """Whether its own event explains that a machine can't be reached."""
     for entry in record["events"].values():
-        if machine["host"] not in entry["affected"] or entry["outcome"] == "cancelled":
+        if machine["host"] not in entry["affected"] or entry["outcome"] == "cancelled" or event_of(entry).is_advice:
             continue
         began = entry["started"] is not None or entry["approval"]["maybe"] or at >= not_before(entry)
         recent = entry["gone"] is None or at - entry["gone"] < machine["options"]["recover_timeout"]
