@@ -89,7 +89,7 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
     others = [host for host in entry["sightings"] if host not in entry["affected"]]
     if others and entry["started"] is None:
         # Who is silent with machines that nothing takes away may be there yet, drained.
-        words = f"{title(entry)} was {words}, nor of {listed(others)}: see whether {listed(entry['affected'])} is still there, and in service."
+        words = f"{title(entry)} was {words}, nor of {listed(others)}. Check in Azure whether it was deleted: if not, it may be out of service."
         report(record, f"event {key}: taken", words)
     else:
         note(record, f"event {key}: taken", f"{title(entry)} was {words}.")

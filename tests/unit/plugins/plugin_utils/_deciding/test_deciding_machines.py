@@ -346,7 +346,7 @@ def test_a_machine_that_is_silent_together_with_others_may_not_have_been_taken_a
     run.until(lambda: run.sent("A"))
     web1.down = web2.down = NO_ROUTE
     run.to_end()
-    assert any("nor of web2: see whether web1 is still there, and in service" in problem for problem in run.problems)
+    assert any("nor of web2. Check in Azure whether it was deleted" in problem for problem in run.problems)
 
 
 def test_only_the_machine_itself_approves_its_deletion():
