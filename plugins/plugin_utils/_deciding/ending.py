@@ -87,7 +87,13 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
     last = max(sighting["last"] for sighting in entry["sightings"].values())
     words = f"last seen {entry['status']} {at - last:.0f} s ago; nothing has been heard of {listed(entry['affected'])} since"
     happened(record, at, "left", words, key)
-    note(record, f"event {key}: taken", f"{title(entry)} was {words}.")
+    others = [host for host in entry["sightings"] if host not in entry["affected"]]
+    if others and entry["started"] is None:
+        # Who is silent with machines that nothing takes away may be there yet, drained.
+        words = f"{title(entry)} was {words}, nor of {listed(others)}. Check in Azure whether it was deleted: if not, it may be out of service."
+        report(record, f"event {key}: taken", words)
+    else:
+        note(record, f"event {key}: taken", f"{title(entry)} was {words}.")
     for host in entry["affected"]:
         machine = record["hosts"][host]
         # be it for another event, whose reboot may have put it back into service

@@ -358,7 +358,7 @@ def _is_being_taken(record: Record, host: str) -> bool:
 def is_away(record: Record, machine: MachineState, at: float) -> bool:
     """Whether its own event explains that a machine can't be reached."""
     for entry in record["events"].values():
-        if machine["host"] not in entry["affected"] or entry["outcome"] == "cancelled":
+        if machine["host"] not in entry["affected"] or entry["outcome"] == "cancelled" or event_of(entry).is_advice:
             continue
         began = entry["started"] is not None or entry["approval"]["maybe"] or at >= not_before(entry)
         recent = entry["gone"] is None or at - entry["gone"] < machine["options"]["recover_timeout"]

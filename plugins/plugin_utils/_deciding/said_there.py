@@ -9,10 +9,10 @@ Private to this collection.
 from __future__ import annotations
 
 from ...module_utils._text import one_line
-from .judging import needs_preparation
+from .judging import needs_preparation, title
 from .life import is_open
-from .reports import happened
-from .schema import MachineState, Record
+from .reports import happened, report
+from .schema import EventState, MachineState, Record
 
 PUT_BACK = "a person has put it back into service in spite of this event (recover with force), so it is not prepared for it again"
 
@@ -25,7 +25,10 @@ def is_put_back(machine: MachineState, key: str) -> bool:
 def keep_off(record: Record, at: float) -> None:
     """Nothing is begun anew on a machine for an event in spite of which a person has put it back, and the event is not approved."""
     for key, entry in record["events"].items():
-        if not is_open(entry) or entry["started"] is not None:
+        if not is_open(entry):
+            continue
+        if entry["started"] is not None:
+            _note_late(record, key, entry)
             continue
         for host in entry["affected"]:
             if not is_put_back(record["hosts"][host], key):
@@ -43,6 +46,20 @@ def keep_off(record: Record, at: float) -> None:
                 entry["failed"][host] = PUT_BACK
                 entry["prepared"].pop(host, None)
                 happened(record, at, "put back", f"{host}: {PUT_BACK}", key, host)
+
+
+def _note_late(record: Record, key: str, entry: EventState) -> None:
+    """Machines that passed for prepared when an event started, and show now that a person had put them back, perhaps before that."""
+    for host in entry["affected"]:
+        if is_put_back(record["hosts"][host], key) and entry["unprepared"].get(host) == "":
+            entry["unprepared"][host] = words = (
+                "was put back into service by a person in spite of it (recover with force)"
+            )
+            report(
+                record,
+                f"event {key}: {host} unprepared",
+                f"{title(entry)} may have reached {host} unprepared: {host} {words}.",
+            )
 
 
 def hold_words(machine: MachineState) -> str:

@@ -141,7 +141,7 @@ class Going:
 
     def release(self) -> None:
         """Let it go, and leave it as it is."""
-        if self.may_act() and not self.late():
+        if self.mark is not None and self.may_act() and not self.late():
             self._claim("", 0.0)
 
     def expired(self) -> bool:

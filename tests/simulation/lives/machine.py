@@ -107,7 +107,9 @@ class Machine:
             self.lost_by = self.mark.get("holder", {}).get("run", "")
         self.mark, self.yes = None, []
         for step in self.steps:
-            step.running = step.running if step.elsewhere else step.originally
+            if not step.elsewhere and step.running != step.originally:
+                step.running = step.originally
+                self.journal.add("back" if step.running else "out", host=self.host, key=step.key, run="the boot")
 
     def _start(self, boot: int) -> None:
         if boot == self.boots and not self.gone:

@@ -127,6 +127,7 @@ class RunFacts:
             event
             for line in self.journal.of("put-back")
             if line["host"] == host
+            and self.marked_at(host, line["at"] - 0.001) == self.name
             and self.began < line["at"] < self.until - 40
             and self.sound_but_for_person(host, line["at"])
             for event in line["events"]

@@ -68,6 +68,8 @@ def waited_for(run: RunFacts) -> Iterator[str]:
         return
     hosts = [host for host in run.hosts if host not in gone]
     struck = any(run.machine(host).marked_before or run.marked_at(host, run.until) for host in hosts)
+    # One that can't be reached may come back, and show that an event is over.
+    struck = struck or any(run.unheard(host, run.until) for host in hosts)
     events = [event for host in run.hosts for event in run.events_of(host)]
     if struck or any(event.left is None or event.type in GONE_FOR_GOOD or event.timeless for event in events):
         return

@@ -414,6 +414,17 @@ def test_a_scope_that_nobody_looked_at_is_a_problem():
     assert said and all("Nobody" in problem for problem in run.problems)
 
 
+@pytest.mark.parametrize("kind, said", [("SpotRebalanceRecommendation", True), ("Redeploy", False)])
+def test_maintenance_explains_that_a_machine_is_silent_and_advice_does_not(kind, said):
+    run = Run("web1", policy=rules("notify"), wait_timeout=1000.0)
+    run.tick()
+    run.show(event(type=kind, resources=["vm1"], not_before=60.0))
+    run.until(lambda: run.at > 60)
+    run["web1"].down = NO_ROUTE
+    run.until(lambda: run.at > 400)
+    assert any("Nobody looked" in problem for problem in run.problems) is said
+
+
 def test_a_scope_that_nobody_looked_at_names_its_machines():
     """Its name alone tells nobody over whom something may have come."""
     run = Run(wait_timeout=1000.0).tick(2)

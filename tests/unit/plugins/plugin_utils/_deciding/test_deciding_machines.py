@@ -390,6 +390,18 @@ def test_a_machine_that_was_given_up_may_be_taken_away():
     assert not any("bore the mark" in problem or "web1 was not prepared" in problem for problem in run.problems)
 
 
+def test_a_machine_that_is_silent_together_with_others_may_not_have_been_taken_away():
+    web1, web2 = lone("web1", "web2")
+    web2.scope = web1.scope
+    run = Run(web1, web2)
+    run.tick()
+    run.show(event("A", ["vm1"], type="Terminate", not_before=run.at + 300))
+    run.until(lambda: run.sent("A"))
+    web1.down = web2.down = NO_ROUTE
+    run.to_end()
+    assert any("nor of web2. Check in Azure whether it was deleted" in problem for problem in run.problems)
+
+
 def test_only_the_machine_itself_approves_its_deletion():
     run = Run()
     run.tick()

@@ -74,6 +74,19 @@ def test_a_machine_that_was_put_back_under_a_started_event_is_left_alone():
     assert run["web1"].mark is None and run.goes("web1", since=since + 1) == []
 
 
+def test_who_was_put_back_before_an_event_started_and_is_heard_of_after_it_may_have_been_reached_in_service():
+    run = Run("web1", "web2", policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run["web1"].is_put_back()
+    run.show(started(event("A", ["vm1"])))
+    run.tick(3)
+    run.show()
+    run.to_end()
+    assert any("may have reached web1 unprepared: web1 was put back" in said for said in run.problems)
+
+
 def test_approvals_that_are_on_hold_on_a_machine_are_on_hold_for_the_run():
     run = Run("web1", "web2", policy=rules("prepare_and_approve"), prepare_within=60.0)
     run["web1"].hold = {"reason": "release night", "by": "ann", "until": None, "vm_id": ""}
