@@ -183,7 +183,10 @@ def moved(run: RunFacts) -> Iterator[str]:
         ):
             continue
         others = [other for other in run.events_of(host) if other is not event and other.shown < line["at"]]
-        if (run.seen(event, host) or 1e9) > event.moved or run.may_go_unseen(host):
+        seen = run.seen(event, host) or 1e9
+        # The run hears of it when the tick ends, in which the others of several scopes may wait on.
+        heard = max([seen, *(ends for begins, ends, _windows in run.run.ticks if begins <= seen <= ends)])
+        if heard > event.moved or run.may_go_unseen(host):
             continue
         # A call that hung on its way when it moved is answered by nobody, and the next one waits the longer the more were lost before.
         if any(

@@ -372,6 +372,9 @@ class RunFacts:
         # One that was taken away a moment before holds up its tick: nobody can know why it does not answer.
         present = [host for host in self.hosts if not self.gone_by(host, ready - 15)]
         everybody = all(self.sound(host, ready - 5, ready + 15) for host in present)
+        faults = [fault for host in present for fault in self.machine(host).faults]
+        if any(kind == "late" and begins < ready + 15 and ends > ready - 5 for begins, ends, kind in faults):
+            return None  # the approval may hang on its way
         return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None
 
     def gave_up(self, event: Event) -> float | None:
@@ -468,7 +471,8 @@ class RunFacts:
             return False
         if event.not_before - at > options["prepare_within"] or not event.affects(self.machine(host).name):
             return False
-        marked = any(
-            line["host"] == host and line["at"] < at and event.id in line["events"] for line in self.lines("phase")
-        )
+        phases = [line for line in self.lines("phase") if line["at"] < at and event.id in line["events"]]
+        marked = any(line["host"] == host for line in phases)
+        if any(line["phase"] == "half" for line in phases):
+            return False  # its time did not suffice for one of them
         return marked and all(self.sound(other, self.began, at) for other in self.affected(event))
