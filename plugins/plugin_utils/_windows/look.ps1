@@ -4,10 +4,10 @@
 
 # Carries out a list of requests, and hands back an answer to each, in the same order: an exchange with the metadata
 # service, or the same one once per interval until the answer is not Known any more or the limit has passed; a file
-# read, replaced or removed; a folder's files; when the machine was started. It understands nothing of them: that is
-# done on the controller, which sends every key that is read here. After a request with Stop that failed, or that got a
-# status from 300 on, the others are not carried out. Nor is a request that changes something (an edit, a POST) before
-# FromMs or after UntilMs, by the time since the machine was started, where UntilMs is not 0.
+# read, replaced or removed; a folder's files, or whose it is; when the machine was started. It understands nothing of
+# them: that is done on the controller, which sends every key that is read here. After a request with Stop that failed,
+# or that got a status from 300 on, the others are not carried out. Nor is a request that changes something (an edit, a
+# POST) before FromMs or after UntilMs, by the time since the machine was started, where UntilMs is not 0.
 # For ansible.windows.win_powershell under Windows PowerShell 5.1 and PowerShell 7. Times in ms, contents in base64.
 [CmdletBinding(SupportsShouldProcess = $true)]
 param($Requests)
@@ -180,10 +180,28 @@ function Initialize-Folder($Path) {
     }
     # For SYSTEM and Administrators only, from the very beginning, whatever the folder above allows.
     $security = New-Object System.Security.AccessControl.DirectorySecurity
-    $security.SetSecurityDescriptorSddlForm('D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)')
+    $security.SetSecurityDescriptorSddlForm('O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)')
     $folder = New-Object System.IO.DirectoryInfo $Path
     if ($PSVersionTable.PSVersion.Major -lt 6) { $folder.Create($security) }
     else { [System.IO.FileSystemAclExtensions]::Create($folder, $security) }
+}
+
+function Get-Trust($Path) {
+    # Whose the folder is, and who may write there; Sddl is $null where there is none.
+    if (-not ([System.IO.Directory]::Exists($Path) -or [System.IO.File]::Exists($Path))) {
+        return @{ sddl = $null; link = $false; user = '' }
+    }
+    $attributes = [System.IO.File]::GetAttributes($Path)
+    $link = ($attributes -band [System.IO.FileAttributes]::ReparsePoint) -ne 0
+    if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') {       # where this script is tested
+        return @{ sddl = 'O:BAD:PAI(A;OICI;FA;;;BA)'; link = $link; user = '' }
+    }
+    $parts = [System.Security.AccessControl.AccessControlSections]'Owner, Access'
+    $folder = New-Object System.IO.DirectoryInfo $Path
+    if ($PSVersionTable.PSVersion.Major -lt 6) { $security = $folder.GetAccessControl($parts) }
+    else { $security = [System.IO.FileSystemAclExtensions]::GetAccessControl($folder, $parts) }
+    $user = [System.Security.Principal.WindowsIdentity]::GetCurrent().User.Value
+    return @{ sddl = $security.GetSecurityDescriptorSddlForm($parts); link = $link; user = $user }
 }
 
 function Get-Change($Path, $There) {
@@ -276,6 +294,7 @@ function Invoke-Request($Request) {
     if ($Request['Do'] -eq 'http') { return Wait-Change $Request }
     if ($Request['Do'] -eq 'boot') { return Get-Boot }
     $path = [System.Environment]::ExpandEnvironmentVariables($Request['Path'])
+    if ($Request['Do'] -eq 'trust') { return Get-Trust $path }
     if ($Request['Do'] -eq 'folder') { return Read-Folder $path }
     if ($Request['Do'] -eq 'edit') { return Edit-File $path $Request }
     $there = Read-File $path

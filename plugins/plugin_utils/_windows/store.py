@@ -21,9 +21,10 @@ from typing import Any
 
 from ...module_utils._clock import iso_utc
 from ...module_utils._machine.mark import understood
-from ...module_utils._machine.places import Fenced, Mark, MarkUnreadable, Store
+from ...module_utils._machine.places import Fenced, Mark, MarkUnreadable, NotWritten, Store
 from ...module_utils._machine.yes import yes_event, yes_file, yes_note
 from ...module_utils._text import one_line
+from .folder_trust import distrust
 from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem
 
 FOLDER = "%ProgramData%\\AzureMaintenance"  # the machine knows where that is
@@ -46,6 +47,8 @@ class WindowsStore(Store):
         self._machine = machine
         self._path = f"{folder}\\mark.json"
         self._yes_path = f"{folder}\\yes"
+        self._folder = folder
+        self._asked_trust = machine.later(Do="trust", Path=folder)
         self._asked = machine.later(Do="read", Path=self._path, Known=None, Compare=False)
         self._asked_yes = machine.later(Do="folder", Path=self._yes_path)
         self._mark: Mark | None = None  # as this call would have it
@@ -63,6 +66,9 @@ class WindowsStore(Store):
             self._is_read = True
         return self._mark
 
+    def unwritable(self) -> str:
+        return self._distrusted()
+
     def create(self, mark: Mark) -> None:
         if self.read() is not None:
             raise Fenced(f"{self._path} is there already: somebody else has just taken the machine.")
@@ -79,6 +85,7 @@ class WindowsStore(Store):
             self._mark = None
 
     def take_off(self) -> None:
+        self._refuse_distrusted()
         self._mark = None
         self._is_read = self._is_taken_off = True
         for name, content in self._yes_files().items():
@@ -101,7 +108,29 @@ class WindowsStore(Store):
         files = {name: content for name, content in now.items() if content is not None}
         return [event for event in (yes_event(files[name]) for name in sorted(files)) if event]
 
+    def _distrusted(self) -> str:
+        """Why what is in the folder says nothing, and nothing may be written there; "" where it is the administrators'."""
+        said = self._asked_trust.answer()
+        sddl = said.get("sddl")
+        if "failure" in said:
+            why = f"whose it is can't be learned ({_said(said)})"
+        else:
+            why = "" if sddl is None else distrust(str(sddl), bool(said.get("link")), str(said.get("user") or ""))
+        if not why:
+            return ""
+        return (
+            f"{self._folder} is not used, as {why}: others could put a mark or a confirmation there. Remove it, if nothing in it is "
+            "yours: it is made anew for administrators alone. Or let an administrator take it: icacls FOLDER /setowner "
+            "*S-1-5-32-544, and icacls FOLDER /inheritance:r /grant:r *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F"
+        )
+
+    def _refuse_distrusted(self) -> None:
+        why = self._distrusted()
+        if why:
+            raise NotWritten(why)
+
     def say_yes(self, event: str, by: str, at: str) -> None:
+        self._refuse_distrusted()
         self._yes[yes_file(event)] = json.dumps(yes_note(event, by, at)).encode("ascii")
 
     def take_yes_back(self, event: str) -> None:
@@ -114,6 +143,7 @@ class WindowsStore(Store):
 
     def keep_off(self, events: Iterable[str], wall: float) -> None:
         """Beside the yeses, which are read in every call: a file for each event, by a key that no yes has."""
+        self._refuse_distrusted()
         for event in events:
             note = {"put_back": event.upper(), "at": iso_utc(wall)}
             self._yes[f"put-back-{yes_file(event)}"] = json.dumps(note).encode("ascii")
@@ -214,6 +244,9 @@ class WindowsStore(Store):
             raise MarkUnreadable(
                 f"{self._path} can't be read: {_said(said)}; see whether the user is an administrator there"
             )
+        distrusted = self._distrusted()
+        if distrusted:
+            raise MarkUnreadable(distrusted)
         body = said.get("body")
         if body is None:
             return None
@@ -223,7 +256,7 @@ class WindowsStore(Store):
         said = self._asked_yes.answer()
         if said.get("failure") == _BUSY:
             raise WindowsProblem(f"{self._machine.name}: {_in_use(self._yes_path, said)}.")
-        files = said.get("files")
+        files = {} if self._distrusted() else said.get("files")
         found = files if isinstance(files, Mapping) else {}
         return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}
 

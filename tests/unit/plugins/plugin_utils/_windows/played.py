@@ -31,6 +31,8 @@ class PlayedMachine:
     ):
         self.disk = pathlib.Path(disk)
         self.boot = boot
+        # what Windows says of the folder of the mark, where there is one; None: no access list can be read
+        self.trust = {"sddl": "O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", "link": False, "user": ""}
         self.boot_id = ""  # where its user may not put one into the registry
         self.busy = set()  # names of files that something else has open, for longer than look.ps1 waits
         self._exchange = exchange or exchanged
@@ -64,6 +66,8 @@ class PlayedMachine:
         path = self.path(request["Path"])
         if path.name in self.busy or (request["Do"] == "edit" and "lock" in self.busy):
             return dict(BUSY, part=request["Do"])
+        if request["Do"] == "trust":
+            return self.trust if path.exists() else {"sddl": None, "link": False, "user": ""}
         if request["Do"] == "folder":
             return {"files": {file.name: contents(file) for file in sorted(path.glob("*.json"))}}
         try:

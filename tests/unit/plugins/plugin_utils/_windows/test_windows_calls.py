@@ -39,6 +39,7 @@ KEYS = {
     "read": {"Path", "Known", "Compare"},
     "edit": {"Path", "Known", "Compare", "Body", "FromMs", "UntilMs"},
     "folder": {"Path"},
+    "trust": {"Path"},
     "boot": set(),
 }
 KEYS = {do: keys | {"Do", "Stop"} for do, keys in KEYS.items()}
@@ -253,7 +254,7 @@ def test_a_machine_whose_powershell_takes_thirteen_seconds_answers(machine):
 
 def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
     answer = machine.call(HELLO, LOOK)
-    assert machine.starts == [["read", "folder", "boot"] + ["GET"] * 5]
+    assert machine.starts == [["trust", "read", "folder", "boot"] + ["GET"] * 5]
     assert answer["answers"][0] == {
         "resource_name": "web1",
         "placement_group": "group",
@@ -268,12 +269,12 @@ def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
 def test_a_look_and_a_step_that_goes_on_are_one_start(machine):
     machine.call(go(before={SERVICE: {"ran": True}}))
     machine.call(LOOK, go(outcomes={SERVICE: {"state": "pending"}}))
-    assert machine.starts == [["read", "folder", "boot", "GET", "GET"]]
+    assert machine.starts == [["trust", "read", "folder", "boot", "GET", "GET"]]
 
 
 def test_what_changes_the_mark_is_two_starts(machine):
     answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
-    assert machine.starts == [["read", "folder", "boot", "GET", "GET"], ["edit"]]
+    assert machine.starts == [["trust", "read", "folder", "boot", "GET", "GET"], ["edit"]]
     assert answer["elsewhere"]["key"] == SERVICE
     machine.call(LOOK, go(outcomes=OUTCOMES))
     assert machine.starts[1:] == [["edit"]]
@@ -282,7 +283,7 @@ def test_what_changes_the_mark_is_two_starts(machine):
 def test_an_approval_with_the_look_after_it_is_two_starts_and_is_sent_only_with_the_mark_as_it_was(machine):
     machine.call(go(before={SERVICE: {"ran": True}}))
     answer = machine.call(APPROVE)
-    assert machine.starts == [["read", "folder", "boot", "GET", "GET"], ["edit", "POST", "GET"]]
+    assert machine.starts == [["trust", "read", "folder", "boot", "GET", "GET"], ["edit", "POST", "GET"]]
     (approve,) = answer["answers"]
     assert approve["approved"] == ["ID-1"]
     assert approve["look"]["events"][0]["status"] == "Started"
@@ -296,7 +297,7 @@ def test_a_machine_without_a_mark_approves_as_long_as_it_has_none(machine):
 
 def test_a_wait_that_sees_no_change_is_two_starts(machine):
     answer = machine.call({"do": "look", "wait": 60, "since": 2}, seconds=85)
-    assert machine.starts == [["read", "folder", "boot", "GET", "GET"], ["GET"]]
+    assert machine.starts == [["trust", "read", "folder", "boot", "GET", "GET"], ["GET"]]
     assert answer["answers"][0]["failure"]["kind"] == "timeout"
 
 
@@ -531,6 +532,40 @@ def test_a_mark_that_can_not_be_understood_can_be_taken_off(machine):
     answer = machine.call({"do": "take_off"})
     assert (answer["answers"], answer["mark"], answer["yes"]) == ([{}], None, [])
     assert not machine.file.exists()
+
+
+# --- a folder that others may write to ---
+
+OTHERS_FOLDER = {"sddl": "O:BAD:AI(A;OICIID;FA;;;BA)(A;CIID;DCLCRPCR;;;BU)", "link": False, "user": ""}
+
+
+def test_nothing_in_a_folder_that_users_may_write_to_counts_and_nothing_is_written_there(machine):
+    machine.call({"do": "yes", "event": "ID-1", "by": "me"}, run="")
+    machine.played.trust = OTHERS_FOLDER
+    answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}), APPROVE)
+    look, went, approve = answer["answers"]
+    assert look["events"] and answer["yes"] == []
+    assert went["state"] == "refused" and approve["approved"] == [] and answer["elsewhere"] is None
+    assert "Users (BU) may write there" in went["why"] and "icacls" in went["why"] and "Remove it" in went["why"]
+    assert "POST scheduledevents" not in machine.service.asked and not machine.file.exists()
+
+
+@pytest.mark.parametrize(
+    "request_", [{"do": "yes", "event": "ID-2", "by": "me"}, {"do": "put_back", "events": ["ID-1"]}, {"do": "take_off"}]
+)
+def test_nor_is_what_a_person_says_written_there(machine, request_):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.played.trust = OTHERS_FOLDER
+    answer = machine.call(request_, run="")
+    assert "may write there" in answer["answers"][0]["problem"]
+    assert machine.file.exists() and not list(machine.file.parent.glob("yes/*"))
+
+
+def test_a_folder_whose_access_list_can_not_be_read_is_not_used(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    machine.played.trust = {"failure": "Unknown", "message": "Access is denied", "part": "trust"}
+    answer = machine.call(LOOK)
+    assert "can't be learned (Access is denied)" in answer["mark"]["unreadable"]
 
 
 # --- clocks ---

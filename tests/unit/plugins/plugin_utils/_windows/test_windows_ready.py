@@ -54,6 +54,12 @@ def test_services_that_are_not_there(machine):
     assert machine.mark() is None
 
 
+def test_a_folder_that_others_may_write_to_is_found_before_anything_is_begun(machine):
+    machine.file.parent.mkdir(parents=True)
+    machine.played.trust = {"sddl": "O:BUD:PAI(A;OICI;FA;;;SY)", "link": False, "user": ""}
+    assert "its owner is Users (BU)" in machine.call(READY)["answers"][0]["mark"]
+
+
 def test_one_that_can_not_be_looked_at(machine):
     machine.steps = [service("Broken"), service("Gone")]
     machine.there = dict(machine.there, Gone=AnsibleConnectionFailure("Connection reset"))

@@ -1,0 +1,110 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a folder of a Windows machine is its administrators' alone, by its owner and access list. Pure.
+
+Users may create folders below %ProgramData%. Whoever was there first could put a confirmation or a mark there.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+# SYSTEM, Administrators, the local Administrator, TrustedInstaller
+_TRUSTED = {
+    "SY",
+    "S-1-5-18",
+    "BA",
+    "S-1-5-32-544",
+    "LA",
+    "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464",
+}
+_OWNER = {"CO", "S-1-3-0", "OW", "S-1-3-4"}  # in an access list they stand for the owner, who is looked at by himself
+_KNOWN = {"AU": "Authenticated Users", "BU": "Users", "CO": "its creator", "WD": "Everyone", "IU": "interactive users"}
+
+_RIGHTS = {
+    "GA": 0x10000000,
+    "GX": 0x20000000,
+    "GW": 0x40000000,
+    "GR": 0x80000000,
+    "RC": 0x20000,
+    "SD": 0x10000,
+    "WD": 0x40000,
+    "WO": 0x80000,
+    "CC": 0x1,
+    "DC": 0x2,
+    "LC": 0x4,
+    "SW": 0x8,
+    "RP": 0x10,
+    "WP": 0x20,
+    "DT": 0x40,
+    "LO": 0x80,
+    "CR": 0x100,
+    "FA": 0x1F01FF,
+    "FR": 0x120089,
+    "FW": 0x120116,
+    "FX": 0x1200A0,
+}
+# Read data and attributes, traverse, read the access list, wait for it, generic read and execute: all else may change something.
+_READING = 0x1 | 0x8 | 0x20 | 0x80 | 0x20000 | 0x100000 | 0x20000000 | 0x80000000
+
+_OWNER_OF = re.compile(r"^O:(S-[0-9-]+|[A-Z]{2})")
+_LIST_OF = re.compile(r"D:([A-Z_]*)((?:\([^()]*\))*)(?:S:|$)")
+
+
+class Entry(NamedTuple):
+    """One of an access list that allows something."""
+
+    rights: int
+    whose: str
+
+
+def distrust(sddl: str, is_link: bool, user: str = "") -> str:
+    """Why a folder that is there must not be used; "" when only administrators may write there.
+
+    :arg sddl: owner and access list, as Windows writes them
+    :arg is_link: whether it is a junction or another reparse point
+    :arg user: the SID of the user who asks, whose own folder it may be
+    """
+    if is_link:
+        return "it is a junction or another link"
+    trusted = _TRUSTED | ({user} if user else set())
+    owner = _OWNER_OF.match(sddl)
+    if not owner:
+        return f"its owner is not known ({sddl[:100] or 'Windows did not say'})"
+    if owner.group(1) not in trusted:
+        return f"its owner is {_name(owner.group(1))}"
+    found = _LIST_OF.search(sddl)
+    if not found or "NO_ACCESS_CONTROL" in found.group(1):
+        return (
+            "it has no access list that can be read" if found is None else "it has no access list: everybody may write"
+        )
+    for entry in _entries(found.group(2)):
+        if entry.whose not in trusted | _OWNER and entry.rights & ~_READING:
+            return f"{_name(entry.whose)} may write there"
+    return ""
+
+
+def _entries(text: str) -> Iterator[Entry]:
+    for fields in re.findall(r"\(([^()]*)\)", text):
+        kind, _flags, rights, _object, _inherited, whose = (fields.split(";") + [""] * 6)[:6]
+        if kind not in ("D", "OD", "XD"):  # what is denied allows nothing
+            yield Entry(_bits(rights), whose)
+
+
+def _bits(rights: str) -> int:
+    """As a number; what is not known may be anything."""
+    if re.match(r"^(0[xX][0-9a-fA-F]+|[0-9]+)$", rights):
+        return int(rights, 16 if rights[:2].lower() == "0x" else 8 if rights.startswith("0") else 10)
+    bits = 0
+    for right in re.findall(r".{1,2}", rights):
+        bits |= _RIGHTS.get(right, _RIGHTS["GA"])
+    return bits
+
+
+def _name(whose: str) -> str:
+    return f"{_KNOWN[whose]} ({whose})" if whose in _KNOWN else whose or "nobody who is named"
