@@ -82,9 +82,9 @@ def _held(store: FolderStore, wall: float) -> Optional[Dict[str, Any]]:
 
 
 def _watched(store: FolderStore, moment: Moment, steps: List[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
-    from .watched import watched
+    from .watched import published, watched
 
-    return watched(store.folder, moment, steps)
+    return watched(published(store.folder), moment, steps)
 
 
 def _end_jobs(store: FolderStore, system: System) -> bool:

@@ -46,20 +46,32 @@ def hold(folder: str) -> Optional[Dict[str, Any]]:
     """The hold, whether it still lasts or not; one that can't be read is one all the same."""
     try:
         with open(os.path.join(folder, HOLD), "rb") as file:
-            given: Dict[str, Any] = json.loads(file.read(65536).decode("utf-8"))
+            return hold_in(file.read(65536))
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return dict(UNKNOWN_HOLD)
+
+
+def hold_in(content: bytes) -> Dict[str, Any]:
+    """The hold that a file holds."""
+    try:
+        given: Dict[str, Any] = json.loads(content.decode("utf-8"))
         until = given.get("until")
         if given.get("format") != FORMAT:  # one of a newer version may mean more than that
             return dict(UNKNOWN_HOLD)
         if until is not None and (isinstance(until, bool) or not isinstance(until, (int, float))):
             return dict(UNKNOWN_HOLD)
         return dict({key: one_line(given.get(key), 500) for key in ("reason", "by", "vm_id")}, until=until)
-    except FileNotFoundError:
-        return None
     except _ERRORS:
         return dict(UNKNOWN_HOLD)
 
 
 def lasting_hold(folder: str, wall: float) -> Optional[Dict[str, Any]]:
     """The hold, where it has not come to its end."""
-    found = hold(folder)
+    return lasting(hold(folder), wall)
+
+
+def lasting(found: Optional[Dict[str, Any]], wall: float) -> Optional[Dict[str, Any]]:
+    """A hold, where it has not come to its end."""
     return found if found and (found["until"] is None or wall < found["until"]) else None

@@ -20,6 +20,7 @@ Private to this collection.
 
 import contextlib
 import errno
+import functools
 import os
 from typing import Callable, ContextManager, Iterable, Iterator, List, Optional
 
@@ -32,6 +33,7 @@ from .yes import yes_event, yes_file, yes_note
 FOLDER = "/var/lib/azure-maintenance"
 LOCK_WITHIN = 2.0  # seconds; it is held for moments
 _LOCK_EVERY = 0.02
+_SHARING_VIOLATION = 32
 ROOM = 1024 * 1024  # bytes that a mark and what is beside it need at most
 
 _ADVICE = {
@@ -140,7 +142,8 @@ class FolderStore(Store):
                 self._mark,
             ):  # the mark last: by it alone anybody knows of the others
                 if os.path.lexists(path):
-                    os.rename(path, os.path.join(aside, os.path.basename(path)))
+                    moved = os.path.join(aside, os.path.basename(path))
+                    own_files.patiently(functools.partial(os.rename, path, moved))
             files.sync_folder_of(self._mark)
         return aside
 
@@ -204,7 +207,7 @@ class FolderStore(Store):
             open_to_others = self._open_to_others()
             if open_to_others:
                 raise NotWritten(open_to_others)
-            descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = self._opened_lock()
         try:
             self._lock(descriptor)
             self._depth += 1
@@ -215,6 +218,15 @@ class FolderStore(Store):
                 own_files.unlock(descriptor)
         finally:
             os.close(descriptor)
+
+    def _opened_lock(self) -> int:
+        path = os.path.join(self.folder, "lock")
+        try:
+            return own_files.patiently(lambda: os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        except PermissionError as error:
+            if getattr(error, "winerror", 0) == _SHARING_VIOLATION:  # look.ps1 has it open while it writes
+                raise Busy(f"{path} is in use by another program; the next call tries again") from error
+            raise
 
     def _lock(self, descriptor: int) -> None:
         deadline = Deadline(self._clock, LOCK_WITHIN)

@@ -23,20 +23,30 @@ def published(folder: str) -> Optional[Dict[str, Any]]:
     """What the watcher of that folder says of itself; None when there was none, or it can't be read."""
     try:
         with open(os.path.join(folder, NAME), encoding="utf-8") as file:
-            found = json.load(file)
-    except (OSError, ValueError, RecursionError):
+            return understood(file.read())
+    except (OSError, ValueError):
+        return None
+
+
+def understood(text: str) -> Optional[Dict[str, Any]]:
+    """What a watcher has written of itself; None when it can't be read."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and found.get("format") == FORMAT else None
 
 
-def watched(folder: str, moment: Moment, steps: Sequence[Mapping[str, Any]]) -> Optional[Dict[str, Any]]:
+def watched(
+    found: Optional[Mapping[str, Any]], moment: Moment, steps: Sequence[Mapping[str, Any]]
+) -> Optional[Dict[str, Any]]:
     """What whoever comes from outside has to know of it; None where there is no watcher.
 
+    :arg found: what it says of itself
     :arg steps: as the inventory has them for this machine
     :return: ``act``, ``version``, the ``endpoint`` that it looks at, whether it is ``alive``, ``lacks``: the inventory's steps
         that it does not have, in words; and ``prepares``: whether it has steps or hooks to prepare the machine by
     """
-    found = published(folder)
     if found is None:
         return None
     said = found.get("uptime")

@@ -43,7 +43,7 @@ class History:
         line = line_of(report)
         try:
             if self._is_full(len(line)):
-                os.replace(self._path, self._older)
+                own_files.replace(self._path, self._older)
             self._append(line)
         except OSError as error:
             self.problem = f"{self._path} can't be written: {error.strerror or error}"

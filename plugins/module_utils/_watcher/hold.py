@@ -10,7 +10,7 @@ import os
 from typing import Optional, Tuple
 
 from .._clock import iso_utc
-from .._machine import files
+from .._machine import files, own_files
 from .._machine.said_here import FORMAT, UNKNOWN_HOLD, hold
 from .._machine.said_here import HOLD as NAME
 from .facts import Hold
@@ -54,4 +54,4 @@ class HoldFile:
 
     def put_aside(self) -> None:
         """It was said on another machine, of which this one is a copy."""
-        os.replace(self.path, self.path + ".of-another-machine")
+        own_files.replace(self.path, self.path + ".of-another-machine")

@@ -50,7 +50,7 @@ def place(folder: str, order: str, **more: Any) -> str:
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         json.dump(dict(more, format=FORMAT, order=order), file)
-    os.rename(temporary, os.path.join(orders, name))
+    own_files.replace(temporary, os.path.join(orders, name))
     return name
 
 

@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any, Dict
 
-from .._machine import files
+from .._machine import files, own_files
 
 FOLDER = "/run/azure-maintenance"
 NAME = "remembered.json"
@@ -42,5 +42,5 @@ class Remembered:
         # Not synced: it is not to outlive a power cut.
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             json.dump(what, file)
-        os.replace(temporary, self._path)
+        own_files.replace(temporary, self._path)
         self.what = what

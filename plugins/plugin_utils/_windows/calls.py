@@ -26,6 +26,8 @@ from ...module_utils._imds.transport import Answer
 from ...module_utils._machine.lease import Moment
 from ...module_utils._machine.looks import LEAVES
 from ...module_utils._machine.program import Parts, lost, perform
+from ...module_utils._machine.said_here import lasting
+from ...module_utils._machine.watched import watched
 from ...module_utils._operations.options import INFO_DEFAULTS
 from ...module_utils._text import one_line
 from .connection_errors import connection_problem
@@ -219,6 +221,8 @@ class _Call:
                 find=lambda: find_endpoints(self._machine),
                 hand_of=lambda step: None,  # all its steps are carried out elsewhere
                 caller=self._caller,
+                held=lambda wall: lasting(self._store.hold(), wall),
+                watched=lambda steps: watched(self._store.said_of_watcher(), self._boot.moment(), steps),
             ),
         )
         self._performed_at = self._clock.now()

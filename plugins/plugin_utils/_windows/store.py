@@ -22,6 +22,9 @@ from typing import Any
 from ...module_utils._clock import iso_utc
 from ...module_utils._machine.mark import understood
 from ...module_utils._machine.places import Fenced, Mark, MarkUnreadable, NotWritten, Store
+from ...module_utils._machine.said_here import HOLD, UNKNOWN_HOLD, hold_in
+from ...module_utils._machine.watched import NAME as WATCHER
+from ...module_utils._machine.watched import understood as watcher_understood
 from ...module_utils._machine.yes import yes_event, yes_file, yes_note
 from ...module_utils._text import one_line
 from .folder_trust import distrust
@@ -47,9 +50,12 @@ class WindowsStore(Store):
         self._machine = machine
         self._path = f"{folder}\\mark.json"
         self._yes_path = f"{folder}\\yes"
+        self._watcher_path = f"{folder}\\{WATCHER}"
         self._folder = folder
         self._asked_trust = machine.later(Do="trust", Path=folder)
         self._asked = machine.later(Do="read", Path=self._path, Known=None, Compare=False)
+        self._asked_watcher = machine.later(Do="read", Path=self._watcher_path, Known=None, Compare=False)
+        self._asked_hold = machine.later(Do="read", Path=f"{folder}\\{HOLD}", Known=None, Compare=False)
         self._asked_yes = machine.later(Do="folder", Path=self._yes_path)
         self._mark: Mark | None = None  # as this call would have it
         self._is_read = False
@@ -148,6 +154,23 @@ class WindowsStore(Store):
             note = {"put_back": event.upper(), "at": iso_utc(wall)}
             self._yes[f"put-back-{yes_file(event)}"] = json.dumps(note).encode("ascii")
             self.take_yes_back(event)
+
+    # --- what its own watcher says ---
+
+    def said_of_watcher(self) -> dict[str, Any] | None:
+        """What a watcher of the machine says of itself; None where there is none, or it can't be read."""
+        said = self._asked_watcher.answer()
+        if said.get("failure") == _BUSY:
+            raise WindowsProblem(f"{self._machine.name}: {_in_use(self._watcher_path, said)}.")
+        body = None if self._distrusted() else said.get("body")
+        return None if body is None else watcher_understood(_decoded(body).decode("utf-8", "replace"))
+
+    def hold(self) -> dict[str, Any] | None:
+        """A person's word that nothing is to be approved; one that can't be read is one all the same."""
+        said = self._asked_hold.answer()
+        if "failure" in said:
+            return dict(UNKNOWN_HOLD)
+        return None if said.get("body") is None or self._distrusted() else hold_in(_decoded(said["body"]))
 
     # --- what is written at last ---
 

@@ -60,7 +60,7 @@ def place(temporary: str, path: str) -> bool:
 
 
 def replace(temporary: str, path: str) -> None:
-    """Give a file this name, in the place of the one that may be there."""
+    """Give a file this name, in the place of the one that may be there, and which a reader may have open."""
     os.replace(temporary, path)
 
 

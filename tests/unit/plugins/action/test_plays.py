@@ -166,7 +166,7 @@ class TestTicks:
             if host == "win1"
             for requests in [arguments["parameters"]["Requests"]]
         ]
-        first = ["trust", "read", "folder", "boot"]
+        first = ["trust", "read", "read", "read", "folder", "boot"]
         assert sent == [
             first + ["GET"] * 5,
             first + ["GET"] * 2,

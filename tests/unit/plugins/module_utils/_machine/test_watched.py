@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.watched import watched
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.watched import published, watched
 
 AZURE = "http://169.254.169.254"
 STEPS = [
@@ -30,7 +30,7 @@ def asked(folder, says="what it should", uptime=1000.0, boot_id="b"):
     says = SAYS if says == "what it should" else says
     if says is not None:
         (folder / "watcher.json").write_text(says if isinstance(says, str) else json.dumps(says))
-    return watched(str(folder), Moment(0.0, uptime, boot_id), STEPS)
+    return watched(published(str(folder)), Moment(0.0, uptime, boot_id), STEPS)
 
 
 def test_one_that_lives_says_what_it_does_and_what_it_lacks(tmp_path):

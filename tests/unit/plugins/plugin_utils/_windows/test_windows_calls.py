@@ -10,6 +10,7 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer, Transport
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment, is_expired
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import limit, perform_on_windows
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import document, event
@@ -254,7 +255,7 @@ def test_a_machine_whose_powershell_takes_thirteen_seconds_answers(machine):
 
 def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
     answer = machine.call(HELLO, LOOK)
-    assert machine.starts == [["trust", "read", "folder", "boot"] + ["GET"] * 5]
+    assert machine.starts == [["trust", "read", "read", "read", "folder", "boot"] + ["GET"] * 5]
     assert answer["answers"][0] == {
         "resource_name": "web1",
         "placement_group": "group",
@@ -269,12 +270,12 @@ def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
 def test_a_look_and_a_step_that_goes_on_are_one_start(machine):
     machine.call(go(before={SERVICE: {"ran": True}}))
     machine.call(LOOK, go(outcomes={SERVICE: {"state": "pending"}}))
-    assert machine.starts == [["trust", "read", "folder", "boot", "GET", "GET"]]
+    assert machine.starts == [["trust", "read", "read", "read", "folder", "boot", "GET", "GET"]]
 
 
 def test_what_changes_the_mark_is_two_starts(machine):
     answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
-    assert machine.starts == [["trust", "read", "folder", "boot", "GET", "GET"], ["edit"]]
+    assert machine.starts == [["trust", "read", "read", "read", "folder", "boot", "GET", "GET"], ["edit"]]
     assert answer["elsewhere"]["key"] == SERVICE
     machine.call(LOOK, go(outcomes=OUTCOMES))
     assert machine.starts[1:] == [["edit"]]
@@ -283,7 +284,10 @@ def test_what_changes_the_mark_is_two_starts(machine):
 def test_an_approval_with_the_look_after_it_is_two_starts_and_is_sent_only_with_the_mark_as_it_was(machine):
     machine.call(go(before={SERVICE: {"ran": True}}))
     answer = machine.call(APPROVE)
-    assert machine.starts == [["trust", "read", "folder", "boot", "GET", "GET"], ["edit", "POST", "GET"]]
+    assert machine.starts == [
+        ["trust", "read", "read", "read", "folder", "boot", "GET", "GET"],
+        ["edit", "POST", "GET"],
+    ]
     (approve,) = answer["answers"]
     assert approve["approved"] == ["ID-1"]
     assert approve["look"]["events"][0]["status"] == "Started"
@@ -297,7 +301,7 @@ def test_a_machine_without_a_mark_approves_as_long_as_it_has_none(machine):
 
 def test_a_wait_that_sees_no_change_is_two_starts(machine):
     answer = machine.call({"do": "look", "wait": 60, "since": 2}, seconds=85)
-    assert machine.starts == [["trust", "read", "folder", "boot", "GET", "GET"], ["GET"]]
+    assert machine.starts == [["trust", "read", "read", "read", "folder", "boot", "GET", "GET"], ["GET"]]
     assert answer["answers"][0]["failure"]["kind"] == "timeout"
 
 
@@ -508,7 +512,7 @@ def test_no_approval_is_sent_while_the_mark_is_in_use(machine, bears_mark):
     assert machine.call(APPROVE)["answers"][0]["approved"] == ["ID-1"]
 
 
-@pytest.mark.parametrize("name", ["mark.json", "yes"])
+@pytest.mark.parametrize("name", ["mark.json", "yes", "watcher.json"])
 def test_what_can_not_be_read_because_it_is_in_use_is_asked_for_again(machine, name):
     """It is neither a mark that nobody understands, nor none."""
     machine.played.busy = {name}
@@ -566,6 +570,53 @@ def test_a_folder_whose_access_list_can_not_be_read_is_not_used(machine):
     machine.played.trust = {"failure": "Unknown", "message": "Access is denied", "part": "trust"}
     answer = machine.call(LOOK)
     assert "can't be learned (Access is denied)" in answer["mark"]["unreadable"]
+
+
+# --- a watcher of its own ---
+
+
+def says(machine, name, **what):
+    machine.file.parent.mkdir(parents=True, exist_ok=True)
+    (machine.file.parent / name).write_text(json.dumps(dict(what, format=1)))
+
+
+@pytest.mark.parametrize("boot, alive", [("boot-1", True), ("boot-0", False)])
+def test_what_a_watcher_says_of_itself_is_passed_on(machine, boot, alive):
+    machine.played.boot_id = "boot-1"
+    says(machine, "watcher.json", uptime=machine.up_before, boot_id=boot, act="prepare", version="1.0", steps=[])
+    answer = machine.call(LOOK)
+    assert answer["watcher"]["alive"] is alive and answer["watcher"]["act"] == "prepare"
+    assert len(answer["watcher"]["lacks"]) == len(STEPS) and len(machine.starts) == 1
+
+
+def test_a_machine_without_a_watcher_says_nothing_of_one(machine):
+    answer = machine.call(LOOK)
+    assert answer["watcher"] is None and answer["hold"] is None
+    says(machine, "watcher.json")
+    (machine.file.parent / "watcher.json").write_text("{")
+    assert machine.call(LOOK)["watcher"] is None
+
+
+def test_a_hold_is_passed_on_also_one_that_can_not_be_read(machine):
+    says(machine, "hold.json", reason="a release", by="me", until=None, vm_id="")
+    assert machine.call(LOOK)["hold"]["reason"] == "a release"
+    says(machine, "hold.json", reason="over", by="me", until=1.0, vm_id="")
+    assert machine.call(LOOK)["hold"] is None
+    machine.played.busy = {"hold.json"}
+    assert "can't be read" in machine.call(LOOK)["hold"]["reason"]
+
+
+def test_a_watchers_lease_is_not_taken_for_expired(machine):
+    """It goes by the same id of the boot as look.ps1."""
+    machine.played.boot_id = "boot-1"
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    mark = machine.mark()
+    mark["holder"] = {"kind": "watcher", "run": "watcher", "job": "", "controller": "win1"}
+    machine.file.write_text(json.dumps(mark))
+    for boot, expired in (("boot-1", False), ("boot-2", True)):
+        machine.played.boot_id = boot
+        answer = machine.call(LOOK, **OTHERS)
+        assert is_expired(answer["mark"]["lease"], Moment(0.0, answer["uptime"], answer["boot_id"])) is expired
 
 
 # --- clocks ---
