@@ -40,6 +40,7 @@ class Host:
         self.environment = {
             "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "TEMP": "/tmp",
+            "ProgramData": str(folder / "ProgramData"),  # where look.ps1 looks for the mark
             "ANSIBLE_PIPELINING": "1",  # ansible-core 2.19 needs it here
             "ANSIBLE_COLLECTIONS_PATH": f"{folder}{os.pathsep}{collections_path()}",
         }
@@ -47,7 +48,7 @@ class Host:
 
 @pytest.fixture(scope="session")
 def windows(tmp_path_factory):
-    pwsh = os.environ.get("PWSH") or shutil.which("pwsh")
+    pwsh = os.environ.get("PWSH") or shutil.which("pwsh") or ""
     if not pwsh:
         pytest.skip("no PowerShell 7: put pwsh on PATH, or name it in PWSH")
     folder = tmp_path_factory.mktemp("windows")

@@ -12,7 +12,7 @@ import subprocess
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-PWSH = os.environ.get("PWSH") or shutil.which("pwsh")
+PWSH = os.environ.get("PWSH") or shutil.which("pwsh") or ""
 pytestmark = pytest.mark.skipif(not PWSH, reason="no PowerShell 7: put pwsh on PATH, or name it in PWSH")
 FILES = HERE.parent.parent / "roles" / "drain" / "files"
 

@@ -53,7 +53,11 @@ LISTS = [
 
 
 def within(place, requests):
-    return [dict(request, Path=f"{place}/{request['Path']}") if "Path" in request else request for request in requests]
+    """Names are of the folder; what is a whole path stays."""
+    return [
+        dict(request, Path=f"{place}/{request['Path']}") if request.get("Path", "%")[:1] not in "%/" else request
+        for request in requests
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +115,27 @@ def test_it_knows_when_the_machine_was_started(carried_out):
         and boot["booted"][4] == "-"
         and "T" in boot["booted"]
     )
+
+
+def test_the_folder_of_windows_is_where_the_environment_says(windows, tmp_path):
+    path = "%ProgramData%\\AzureMaintenance\\mark.json"
+    request = dict(edit(ONE), Path=path)
+    (answers,) = answers_of(windows, tmp_path, [[request, dict(read(), Path=path)]])
+    assert [answer["body"] for answer in answers] == [ONE, ONE]
+    assert pathlib.Path(windows.environment["ProgramData"], "AzureMaintenance", "mark.json").is_file()
+
+
+def test_whose_a_folder_is(windows, tmp_path):
+    """As far as that can be shown here: whether it is there, and a link."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    asked = [{"Do": "trust", "Path": str(tmp_path / name), "Stop": False} for name in ("none", "there", "link")]
+    (answers,) = answers_of(windows, tmp_path, [asked])
+    assert [(answer["sddl"] is None, answer["link"]) for answer in answers] == [
+        (True, False),
+        (False, False),
+        (False, True),
+    ]
 
 
 def test_it_leaves_no_other_files_behind(carried_out):

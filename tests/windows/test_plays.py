@@ -21,12 +21,13 @@ def played(windows, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def maintained(windows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("maintain")
     return Played(
-        tmp_path_factory.mktemp("maintain"),
+        folder,
         "cloudops.azure_maintenance.maintain",
         windows.line,
-        MAINTAIN,
-        MIXED,
+        # Both hosts are this machine
+        dict(MAINTAIN, azure_maintenance_folder=f"{folder}/marks/{{{{ inventory_hostname }}}}"),
         **windows.environment,
     )
 

@@ -294,6 +294,7 @@ function Invoke-Request($Request) {
     if ($Request['Do'] -eq 'http') { return Wait-Change $Request }
     if ($Request['Do'] -eq 'boot') { return Get-Boot }
     $path = [System.Environment]::ExpandEnvironmentVariables($Request['Path'])
+    if ([System.Environment]::OSVersion.Platform -ne 'Win32NT') { $path = $path.Replace('\', '/') }  # for tests
     if ($Request['Do'] -eq 'trust') { return Get-Trust $path }
     if ($Request['Do'] -eq 'folder') { return Read-Folder $path }
     if ($Request['Do'] -eq 'edit') { return Edit-File $path $Request }

@@ -42,7 +42,7 @@ class PlayedMachine:
     def result(self, requests):
         """What look.ps1 puts into $Ansible.Result."""
         started = self._now()
-        answers = []
+        answers: list[object] = []
         stopped = False
         for request in requests:
             if stopped:
@@ -50,7 +50,7 @@ class PlayedMachine:
                 continue
             answer = self._carried_out(request)
             stopped = request["Stop"] and ("failure" in answer or answer.get("status", 0) >= 300)
-            answers.append(dict(answer, elapsed_ms=int((self._now() - started) * 1000)))
+            answers.append({**answer, "elapsed_ms": int((self._now() - started) * 1000)})
         return {"answers": answers, "elapsed_ms": int((self._now() - started) * 1000)}
 
     def path(self, windows):
