@@ -14,6 +14,7 @@ from typing import Any
 
 from ...module_utils._machine.lease import LEASE
 from .approving import approve_request, to_approve, to_see_again
+from .hosts import back_off
 from .judging import is_given_up, is_handled
 from .life import not_before
 from .looking import (
@@ -140,9 +141,14 @@ def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
         return False
     after = WINDOWS_AFTER_SPOT if machine["scope"] in spot_scopes(record) else WINDOWS_AFTER
     turn = record["ticks"] % WINDOWS_EVERY == 0 or at - record["windows"] >= after
+    # For a slow one, and one that may be dead, the others wait at most half of the time.
     takes = STARTS * machine["start"]
-    if takes > LIMIT_WINDOWS_SHARED:  # for a slow one the others would wait most of the time
-        turn = at - record["windows"] >= 2 * takes
+    if takes > LIMIT_WINDOWS_SHARED and machine["answered"] is not None:
+        turn = at - machine["answered"] >= takes
+    if not machine["is_linux"] and machine["failures"] and _concerned(record, at) - {host}:
+        lost = machine["again"] - back_off(machine["failures"])
+        if at - lost < min(_longest(machine), _shared(machine, machine["failures"] - 1)):
+            return False
     return machine["is_linux"] or at_once or turn or not _linux_under_way(record, at)
 
 
@@ -258,11 +264,18 @@ def _limit(record: Record, machine: MachineState, at: float) -> float:
     if machine["is_linux"]:
         limit = machine["call_timeout"] or LIMIT
         return min(limit, LIMIT_LOST) if machine["failures"] else limit
-    longest = machine["call_timeout"] or LIMIT_WINDOWS
     if not _concerned(record, at) - {machine["host"]}:
-        return longest
-    shared = max(LIMIT_WINDOWS_SHARED, STARTS * machine["start"]) * 2.0 ** min(machine["failures"], 10)
-    return min(longest, shared)
+        return _longest(machine)
+    return min(_longest(machine), _shared(machine, machine["failures"]))
+
+
+def _longest(machine: MachineState) -> float:
+    return machine["call_timeout"] or LIMIT_WINDOWS
+
+
+def _shared(machine: MachineState, failures: int) -> float:
+    """Seconds that a Windows machine seems to need after so many calls that had to be ended."""
+    return float(max(LIMIT_WINDOWS_SHARED, STARTS * machine["start"]) * 2.0 ** min(failures, 10))
 
 
 # ---- the rest ----

@@ -55,7 +55,9 @@ def look(
     seen = WAYS[step["type"]].look(hand, job, noted)
     outcome, known = elsewhere.outcome(hand, seen.result, seen.about), seen.job
     if is_job(seen.job) and seen.job["is_over"] and seen.job != job:
-        remove(hand, seen.job, elsewhere.done_before(hand, answer["mark"], jobs), call)
+        mark = answer["mark"]
+        # Role drain by itself is two runs, one that prepares and one that recovers.
+        remove(hand, seen.job, elsewhere.done_before(hand, mark, jobs), call, mark["holder"].get("kind") != "drain")
         known = dict(seen.job, failed=outcome if outcome["state"] == "failed" else None)
     return {"changed": changed, "outcome": outcome, "job": known}
 

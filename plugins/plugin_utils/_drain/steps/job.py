@@ -48,13 +48,14 @@ def is_job(job: Any) -> TypeGuard[Job]:
     return isinstance(job, Mapping) and "is_over" in job
 
 
-def remove(hand: AtHand, job: Job, earlier: Iterable[Any], call: Call) -> None:
+def remove(hand: AtHand, job: Job, earlier: Iterable[Any], call: Call, undoes_it: bool) -> None:
     """Have the files removed that nobody needs any more, when a look has seen that the job is over.
 
     :arg earlier: what the run has to know of doing the step that is undone now
+    :arg undoes_it: whether the run that does a step is also the one that undoes it
     """
     step = hand["step"]
-    if hand["direction"] == "do" and step.get("undoes") and not step.get("no_log"):
+    if undoes_it and hand["direction"] == "do" and step.get("undoes") and not step.get("no_log"):
         return  # with its inverse
     left = [] if step.get("no_log") else [one for one in earlier if is_job(one)]
     for one in [*left, job]:

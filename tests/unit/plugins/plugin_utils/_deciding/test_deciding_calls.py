@@ -186,7 +186,11 @@ def test_others_wait_for_it_no_longer_than_it_seems_to_need():
     run.until(lambda: run["web1"].mark is not None)
     assert set(limits(run, "web3", 6)) == {20.0}
     run["web3"].down = "It gave no answer"
-    assert limits(run, "web3", 40)[:5] == [20.0, 40.0, 60.0, 60.0, 60.0]
+    began = run.at
+    found = limits(run, "web3", 150)
+    assert found[:3] == [20.0, 40.0, 60.0] and set(found[3:]) == {60.0}
+    # and the others wait at most half of the time for one that may be dead
+    assert sum(found) <= 20 + run.at - began + 60
 
 
 def test_a_windows_machine_with_slow_starts_is_called_less_often_while_others_have_work():
@@ -199,7 +203,7 @@ def test_a_windows_machine_with_slow_starts_is_called_less_often_while_others_ha
     began, asked = run.at, len(run["web3"].asked)
     assert set(limits(run, "web3", 60)) == {39.0}
     times = sorted({at for at, _request in run["web3"].asked[asked:]})
-    assert run.at - began > 100 and min(b - a for a, b in zip(times, times[1:], strict=False)) >= 78
+    assert run.at - began > 100 and min(b - a for a, b in zip(times, times[1:], strict=False)) >= 39
 
 
 def test_numbers_rise_with_every_call():

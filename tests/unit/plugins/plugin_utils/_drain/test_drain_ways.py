@@ -34,12 +34,14 @@ class Others:
         (self.step,) = self.steps = plan["steps"]
         self.jobs = {}
         self.called = []
+        self.kind = "run"
 
     def look(self, *came, direction="do", begun=False, by="r1", left=60.0, tries=1, phase="preparing"):
         """What a look returns whose calls are answered in this order."""
         key = self.step["key"]
         entry = {"key": key, "before": None, "by": by, "tries": tries}
-        mark = {"since": "12:00", "holder": {"run": "r1"}, "phase": phase, "steps": [entry]}
+        holder = {"run": "r1", "kind": self.kind}
+        mark = {"since": "12:00", "holder": holder, "phase": phase, "steps": [entry]}
         asked = {"key": key, "direction": direction, "begun": begun, "left": left}
         self.answer = {"number": 1, "elsewhere": asked, "mark": mark}
         return self._gone_through(came)
@@ -124,6 +126,14 @@ def test_how_a_job_ended_is_said_again_where_the_machine_has_not_heard_of_it():
     again = others.look()
     assert first["outcome"] == again["outcome"] and again["outcome"]["state"] == "failed"
     assert others.used == [] and "geheim" not in str(again)
+
+
+def test_that_of_role_drain_by_itself_is_removed_at_once():
+    """It is another run that recovers, and does not know of the job."""
+    others = Others(COMMAND)
+    others.kind = "drain"
+    others.look({"ansible_job_id": "j1"}, dict(ENDED, rc=0), begun=True)
+    assert others.removed == ["j1"]
 
 
 def test_that_of_a_machine_which_can_not_be_asked_stays():

@@ -129,11 +129,11 @@ def test_a_controller_without_the_collection(web_server):
 
 def test_they_have_their_time(machine):
     machine.takes = 3.0
-    machine.steps = [service("W3SVC") for _dummy in range(9)]
+    machine.steps = [service("W3SVC") for _dummy in range(25)]
     machine.steps = [dict(step, key=f"service {number}") for number, step in enumerate(machine.steps)]
     lacks = machine.ready()["lacks"]
-    assert 0 < len(machine.asked) < 4
-    assert set(lacks.values()) == {"no time was left to look at it"} and len(lacks) == 9 - len(machine.asked)
+    assert 0 < len(machine.asked) < 11  # of a call of 60 s
+    assert set(lacks.values()) == {"no time was left to look at it"} and len(lacks) == 25 - len(machine.asked)
 
 
 def test_an_event_comes_first_but_in_check_mode(machine):
