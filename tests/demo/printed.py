@@ -13,3 +13,10 @@ def waiting(log: str) -> str:
     """
     found = re.search(r"^\d\S+Z  waits +\S.*(?=\n)", log, re.M)
     return found[0] if found else ""
+
+
+def timeline(log: str, event_type: str) -> str:
+    """The timeline of the last event of this type, with which maintain ends: a headline, and an indented line for each thing that
+    happened. "" if there is none, as of a run that was cut off."""
+    found = re.findall(rf"^{event_type} \S.*(?:\n  .*)+", log, re.M)
+    return found[-1] if found else ""
