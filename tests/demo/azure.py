@@ -27,10 +27,6 @@ class Azure:
     def announce(self, text: str) -> None:
         self.ask("/scenario", yaml.safe_load(text))
 
-    def looks(self, machines: list[str]) -> list[int]:
-        """How often each of these machines has asked so far."""
-        return [self.ask(f"/vms/{machine}")["requests"]["get"] for machine in machines]
-
     def journal(self) -> list[dict[str, Any]]:
         return self.ask("/journal")["entries"]
 

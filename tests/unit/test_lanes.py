@@ -150,6 +150,15 @@ def test_a_path_that_ansible_can_not_run_a_python_of_is_named(clone):
     assert said.startswith("Ansible can't run a Python whose path has a space") and said.endswith(f"It is in {clone}\n")
 
 
+@pytest.mark.parametrize("name", ["fleet", "fleet-others"])
+def test_a_skipped_lane_names_the_command_that_runs_it(clone, name):
+    for script in ("fleet", "fleet-others"):
+        shutil.copy(str(LANES / script), str(clone / "tests" / "lanes"))
+    not_root = "id() { echo 1000; }; export -f id"
+    said = lane(clone, f"{not_root}; bash tests/lanes/{name}", status=77)
+    assert said.startswith("SKIP: ") and said.endswith(f": sudo make {name}\n")
+
+
 # --- the user's home ---
 
 
