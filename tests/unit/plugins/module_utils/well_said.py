@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What every sentence for people is held to, and the extreme values that tests put into them."""
 
-from __future__ import annotations
-
 import re
 
 SECONDS = [-107253135.0, -0.4, 0.0, 0.3, 1e12]
