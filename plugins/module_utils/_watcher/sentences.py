@@ -32,7 +32,7 @@ def shown(event: Event, wish: Wish) -> str:
     machines = "this machine" if len(event.resources) == 1 else f"{len(event.resources)} machines"
     if event.has_started:
         return f"{title(event)} of {machines} has started before it was first seen."
-    rule = f" (policy: {wish.rule})" if wish.rule else ""
+    rule = f" (policy: {clause(wish.rule)})" if wish.rule else ""
     words = (
         f"{title(event)} of {machines} comes {seconds_until(wish.left)}: {_DOES.get(wish.action, wish.action)}{rule}"
     )

@@ -89,7 +89,8 @@ class _Checked:
         given = self._object((), self._read.value, (*_KEYS, "format"))
         form = given.pop("format", None)
         if form != FORMAT or isinstance(form, bool):
-            self._refuse(("format",), f"must be {FORMAT}, not {shown(form)}: the role of this version writes that")
+            said = "is missing" if form is None else f"is {shown(form)}"
+            self._refuse(("format",), f"must be {FORMAT}, and {said}: the role of this version writes that")
         found = {name: _KEYS[name](self, (name,), value) for name, value in given.items() if value is not None}
         parts = {name: found.pop(name) for name in Settings._fields if name in found}
         parts.setdefault("policy", parse_policy(DEFAULT_POLICY))
@@ -215,7 +216,9 @@ class _Checked:
 
 def _named(path: Path) -> str:
     """``reports[1].url``: positions count from 1, as people do."""
-    words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{one_line(part, 80)}" for part in path)
+    words = "".join(
+        f"[{part + 1}]" if isinstance(part, int) else f".{one_line(part, 80) or shown(part)}" for part in path
+    )
     return words.lstrip(".") or "the whole file"
 
 

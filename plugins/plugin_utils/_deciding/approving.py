@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...module_utils._text import first_line, listed, one_line
+from ...module_utils._text import clause, first_line, listed, one_line
 from .approval import Approver, Choice, Readiness, Standing, in_order, next_approver, readiness, tried
 from .hold import said_yes
 from .judging import is_acting, is_handled, needs_preparation, title
@@ -105,9 +105,9 @@ def _why_not_preparable(record: Record, entry: EventState, machine: MachineState
     if lacks_steps(machine) and not (prepared and owner == WATCHER):
         return "has no steps, and maintain_require_steps is true: say in drain_steps how to take it out of service"
     if host in entry["failed"]:
-        return f"could not be prepared: {entry['failed'][host]}"
+        return f"could not be prepared: {clause(entry['failed'][host], 1000)}"
     if machine["lost"]:
-        return f"can't be reached: {machine['lost']}"
+        return f"can't be reached: {clause(machine['lost'], 1000)}"
     return ""
 
 

@@ -76,7 +76,7 @@ def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any]) -> As
         expired=_is_over(lease, boot_id, uptime)
         if not is_watchers(mark)
         else not (answer.get("watcher") or {}).get("alive"),
-        problem=answer.get("lost") or "",
+        problem=one_line(answer.get("lost"), 1000),
         blind="" if has_document else _why_no_document(answers, look),
         unusable=look.get("unusable_events") or (),
         yes=answer.get("yes") or (),
@@ -115,6 +115,12 @@ def holder_words(mark: Mapping[str, Any]) -> str:
     return f"{words}{job}{where}"
 
 
+def since_words(mark: Mapping[str, Any]) -> str:
+    """``, since 2026-01-01T00:00:00Z``; "" where the mark does not say since when it is there."""
+    since = one_line(mark["since"])
+    return f", since {since}" if since else ""
+
+
 def is_drains(mark: Mapping[str, Any]) -> bool:
     """Whether role drain alone has taken the machine out of service, for no event: whoever ran it brings it back.
 
@@ -131,6 +137,6 @@ def has_ended(machine: Asked) -> bool:
 
 def event_words(event: Mapping[str, Any]) -> str:
     """An event as it is shown: ``Reboot A-1 (Scheduled, in 300 s)``"""
-    notice = event.get("notice")
-    when = f", {seconds_until(notice)}" if notice is not None else ""
-    return f"{event['type'] or 'Event'} {event['id']} ({event['status']}{when})"
+    when = "" if event.get("notice") is None else seconds_until(event["notice"])
+    how = ", ".join(words for words in (event["status"] or "status unknown", when) if words)
+    return f"{event['type'] or 'Event'} {event['id']} ({how})"

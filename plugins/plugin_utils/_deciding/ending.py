@@ -85,7 +85,7 @@ def _is_silent(record: Record, entry: EventState, at: float) -> bool:
 def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None:
     entry["closed"] = TAKEN
     last = max(sighting["last"] for sighting in entry["sightings"].values())
-    words = f"last seen {entry['status']} {at - last:.0f} s ago; nothing has been heard of {listed(entry['affected'])} since"
+    words = f"last seen {entry['status'] or 'with an unknown status'} {at - last:.0f} s ago; nothing has been heard of {listed(entry['affected'])} since"
     happened(record, at, "left", words, key)
     others = [host for host in entry["sightings"] if host not in entry["affected"]]
     if others and entry["started"] is None:

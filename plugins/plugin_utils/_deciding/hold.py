@@ -20,6 +20,8 @@ from ...module_utils._text import clause, did_you_mean, listed, one_line, senten
 from .approval import Approver, matched, next_approver, no_tries
 from .asked import Asked, event_words, holder_words, is_watchers
 
+_SILENT = "it did not say what came of it"
+
 
 class ByHand(NamedTuple):
     """What becomes of a person's yes.
@@ -143,7 +145,7 @@ def laid_down(found: ByHand, answers: Mapping[str, Mapping[str, Any]]) -> tuple[
     taken = [host for host, answer in answers.items() if answer.get("answers") == [{}]]
     if taken:
         return True, f"The yes to event {found.id} is laid down on {listed(taken)}."
-    reasons = listed(f"{host}: {_reason(answer)}" for host, answer in answers.items())
+    reasons = listed(f"{host}: {_reason(answer) or _SILENT}" for host, answer in answers.items())
     return (
         False,
         f"The yes to event {found.id} could not be laid down on any of its machines, nothing was approved. {reasons}.",
@@ -179,9 +181,9 @@ def approved(found: ByHand, answer: Mapping[str, Any]) -> tuple[bool, str]:
             "which brings them back, or the playbook recover then."
         )
     unknown = "It is not approved" if answer.get("answers") else "It is not known whether Azure got the approval"
-    why = _reason(answer) or "it did not say what came of it"
+    why = _reason(answer) or _SILENT
     return False, (
-        f"{found.host} was to approve event {found.id}: {clause(why, 1000)}. {unknown}. "
+        f"{found.host} was to approve event {found.id}: {why}. {unknown}. "
         "Give the yes again: an approval that has arrived is not sent twice."
     )
 
@@ -192,7 +194,7 @@ def _reason(answer: Mapping[str, Any]) -> str:
     said = (answer.get("answers") or [{}])[0]
     reasons = [entry["message"] for entry in said.get("not_approved") or ()]
     words = next((words for words in (lost, *reasons, said.get("msg"), said.get("problem")) if words), "")
-    return one_line(words, 1000).rstrip(".")
+    return clause(words, 1000)
 
 
 def _holds(ids: Collection[str], key: str) -> bool:
@@ -222,8 +224,8 @@ def _not_shown(event_id: str, machines: Sequence[Asked]) -> list[str]:
         sentences.append(f"These are shown: {'; '.join(events)}.")
     lost = [machine for machine in machines if machine.events is None]
     if lost:
-        why = listed(f"{machine.host} ({machine.problem or machine.blind})" for machine in lost)
-        sentences.append(f"These could not look: {clause(why, 1000)}.")
+        why = listed(f"{machine.host} ({clause(machine.problem or machine.blind, 1000)})" for machine in lost)
+        sentences.append(f"These could not look: {why}.")
     marked = [machine.host for machine in machines if _holds((machine.mark or {}).get("events", ()), event_id)]
     if marked:
         sentences.append(f"{listed(marked)} bear a mark for it: run maintain or recover, which bring them back.")

@@ -9,7 +9,8 @@ Private to this collection.
 from __future__ import annotations
 
 from ...module_utils._core import mark_view as core
-from ...module_utils._text import one_line
+from ...module_utils._text import clause, one_line
+from .asked import since_words
 from .schema import MachineState, Record
 from .services import is_made_for
 
@@ -106,8 +107,9 @@ def holder_words(machine: MachineState) -> str:
     """Whose the mark is, and since when, for people."""
     mark = machine["mark"] or {}
     if "unreadable" in mark:
-        return f"a mark that can't be read ({one_line(mark['unreadable'])})"
+        return f"a mark that can't be read ({clause(mark['unreadable'])})"
     holder = mark["holder"]
     job = f" (job {one_line(holder['job'])})" if holder.get("job") else ""
     where = f" of {one_line(holder['controller'])}" if holder.get("controller") else ""
-    return f"{holder['kind'] or 'run'} {one_line(holder['run'])}{job}{where}, since {one_line(mark['since'])}"
+    whose = " ".join(word for word in (holder["kind"] or "run", one_line(holder["run"])) if word)
+    return f"{whose}{job}{where}{since_words(mark)}"

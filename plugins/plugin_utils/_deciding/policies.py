@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ...module_utils._events.event import Event
 from ...module_utils._events.hours import Hours
 from ...module_utils._events.policy import Decision, Rule, decide, strictest
-from ...module_utils._text import listed
+from ...module_utils._text import clause, listed
 
 PREPARING = ("prepare", "hold", "prepare_and_approve")
 """Actions by which a machine is prepared."""
@@ -65,7 +65,7 @@ def decided(event: Event, notice: float | None, rules: Mapping[str, Sequence[Rul
     action = strictest(actions.values())
     deciding = [host for host in actions if actions[host] == action]
     first = decisions[deciding[0]]
-    words = f"{_WORDS[action]}{_hours_words(first)} [policy: {first.rule}; {first.reason}]"
+    words = f"{_WORDS[action]}{_hours_words(first)} [policy: {clause(first.rule)}; {first.reason}]"
     if len(deciding) < len(actions):
         others = (f"{host}: {_WORDS[other]}" for host, other in actions.items() if other != action)
         words += f"; strictest: {listed(deciding)}; {listed(others)}"

@@ -70,7 +70,7 @@ def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[st
         seen = time_of_day(record, last_seen(entry))
         moment = "not-before" if entry["started"] is None else "start"
         found["watch"] = (
-            f"{title(entry)} was last seen at {seen}, {entry['status']}, and was not known to be over "
+            f"{title(entry)} was last seen at {seen}, {entry['status'] or 'its status unknown'}, and was not known to be over "
             f"{record['same']['event_timeout']:.0f} s after its {moment}: the run watched it no longer."
         )
     if is_open(entry) and is_acting(entry) and entry["started"] is None:
@@ -95,12 +95,12 @@ def _coming_words(record: Record, entry: EventState, at: float) -> str:
 
 
 def _failure_words(record: Record, entry: EventState, at: float) -> str:
-    failed = "; ".join(f"{host}: {why}" for host, why in entry["failed"].items())
+    failed = "; ".join(f"{host}: {clause(why, 1000)}" for host, why in entry["failed"].items())
     approval = "may have been approved, but" if entry["approval"]["maybe"] else "was not approved:"
     kept_off = all(why == PUT_BACK for why in entry["failed"].values())
     words = f"{title(entry)} {approval} {'' if kept_off else 'preparation failed on '}{failed}"
     if entry["gone"] is None and entry["started"] is None:
-        words = f"{words.rstrip('.')}. {_coming_words(record, entry, at)}"
+        words = f"{words}. {_coming_words(record, entry, at)}"
     return words
 
 
@@ -166,7 +166,7 @@ def _was_by_its_watcher(record: Record, key: str, machine: MachineState, at: flo
 def _state_words(entry: EventState, machine: MachineState) -> str:
     host = machine["host"]
     if host in entry["failed"]:
-        return f"could not be prepared ({entry['failed'][host]})"
+        return f"could not be prepared ({clause(entry['failed'][host], 1000)})"
     if host in entry["restarted"] and phase(machine) == "prepared":
         return "was started anew after it had been prepared, and its steps were not done again"
     if phase(machine):
@@ -174,7 +174,7 @@ def _state_words(entry: EventState, machine: MachineState) -> str:
     if entry["started"] is not None and entry["started"] <= entry["shown"]:
         return "was in service, as it had started before it was first seen"
     if machine["lost"]:
-        return f"gave no answer ({machine['lost']})"
+        return f"gave no answer ({clause(machine['lost'], 1000)})"
     return "was in service"
 
 
@@ -336,7 +336,8 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     next_step = "begin this run again, or bring it back with the playbook recover, once its maintenance is over."
     if machine["lost"]:
         since = time_of_day(record, machine["answered"] or at)
-        yield "left", f"{host} bore {mark} when it was last heard of, at {since} ({machine['lost']}): {next_step}"
+        why = clause(machine["lost"], 1000)
+        yield "left", f"{host} bore {mark} when it was last heard of, at {since} ({why}): {next_step}"
         return
     why = machine["why"] or machine["look_problem"] or "there was no time to bring it back"
     if held:

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ...module_utils._core.mark_view import FRESH
+from ...module_utils._text import first_line
 from . import problems
 from .approving import note_readiness, take_approval, take_lost_approval
 from .calls import todo_of
@@ -58,6 +59,7 @@ def begun(hosts: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
             "events": {},
             "windows": at,
             "watched": {},
+            "gaps": {},
             "lasting": {},
             "problems": {},
             "since": {},
@@ -196,7 +198,7 @@ def _take_one(
 def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], ended: float, at: float) -> list[Look]:
     if not has_document(found):
         nothing = "the service answered with nothing, which does not say whether there are events"
-        why = message_of(found) or str(found.get("problem") or "") or "it could not look"
+        why = message_of(found) or first_line(found.get("problem"), 1000) or "it could not look"
         machine["look_problem"] = why if has_failed(found) else nothing
         return []
     note_incarnation(record, machine, found["incarnation"], at)

@@ -8,13 +8,14 @@ Private to this collection.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._events.event import event_from_dict
 from ...module_utils._steps.sequence import is_to_undo
-from ...module_utils._text import listed, one_line, sentence
-from .asked import Asked, event_words, has_ended, holder_words, is_drains, is_watchers
+from ...module_utils._text import clause, listed, one_line, sentence
+from .asked import Asked, event_words, has_ended, holder_words, is_drains, is_watchers, since_words
 from .status import duration
 
 
@@ -105,7 +106,7 @@ def _against(mark: Mapping[str, Any] | None, machine: Asked, wish: Wish) -> str:
         if wish.force and wish.unmarked:
             return ""
         return (
-            f"bears a mark that can't be read, so nobody can tell what was done to it: {_end(one_line(mark['unreadable'], 1000))} "
+            f"bears a mark that can't be read, so nobody can tell what was done to it: {_end(mark['unreadable'])} "
             "Nothing was done. (-e recover_force=true -e recover_unmarked=true removes it and takes back all steps.)"
         )
     run = mark["holder"]["run"]
@@ -114,8 +115,8 @@ def _against(mark: Mapping[str, Any] | None, machine: Asked, wish: Wish) -> str:
     whose = holder_words(mark)
     if is_drains(mark):
         return (
-            f"was taken out of service by {whose}, since {mark['since']}, and not for an event: let the play that did it bring "
-            f"it back (entry point recover of role drain). Nothing was done. (-e recover_take={run} takes it back here.)"
+            f"was taken out of service by {whose}{since_words(mark)}, and not for an event: let the play that did it bring "
+            f"it back (entry point recover of role drain). Nothing was done. (-e recover_take={shlex.quote(one_line(run))} takes it back here.)"
         )
     if is_watchers(mark):
         state = (
@@ -124,15 +125,15 @@ def _against(mark: Mapping[str, Any] | None, machine: Asked, wish: Wish) -> str:
             else "brings it back itself"
         )
         return (
-            f"is held by {whose}, since {mark['since']}, which {state}. Nothing was done. (By hand: azure-maintenance recover on the "
-            f"machine, which runs its hooks, too; -e recover_take={run} takes back the steps of the inventory here.)"
+            f"is held by {whose}{since_words(mark)}, which {state}. Nothing was done. (By hand: azure-maintenance recover on the "
+            f"machine, which runs its hooks, too; -e recover_take={shlex.quote(one_line(run))} takes back the steps of the inventory here.)"
         )
     if has_ended(machine):
         return ""
     heard = f", and was heard of {duration(machine.silent)} ago" if machine.silent is not None else ""
     return (
-        f"is held by {whose}, which has it since {mark['since']}{heard}: that run brings it back itself. Nothing was done. "
-        f"(If it does not live any more: -e recover_take={run}, or wait until its mark has expired; the playbook status "
+        f"is held by {whose}{since_words(mark)}{heard}: that run brings it back itself. Nothing was done. "
+        f"(If it does not live any more: -e recover_take={shlex.quote(one_line(run))}, or wait until its mark has expired; the playbook status "
         "says when.)"
     )
 
@@ -156,7 +157,7 @@ def _still_there(machine: Asked, mark: Mapping[str, Any], shown: Iterable[Mappin
         return f"could not look whether its maintenance is over: {_end(machine.blind)}"
     damaged = [entry for entry in machine.unusable if entry["id"].upper() in {"", *marked}]
     if damaged:
-        why = listed(f"entry {entry['position']}: {entry['reason']}" for entry in damaged)
+        why = listed(f"entry {entry['position']}: {clause(entry['reason'])}" for entry in damaged)
         return f"is shown what can't be read ({why}), which may be its maintenance."
     return ""
 
@@ -166,4 +167,4 @@ def _has_started(event: Mapping[str, Any]) -> bool:
 
 
 def _end(words: str) -> str:
-    return sentence(words.strip().rstrip(".")) + "."
+    return sentence(clause(words, 1000)) + "."

@@ -13,8 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._text import did_you_mean, listed, one_line, sentence, shown
-from .asked import Asked, holder_words
+from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
+from .asked import Asked, holder_words, since_words
 from .judging import SHARE_OF_NOTICE_FOR_MARGIN
 from .services import is_made_for, service_words
 
@@ -269,12 +269,12 @@ def _bears(machine: Asked, hosts: Mapping[str, Mapping[str, Any]]) -> str:
     """Why a machine can't take part; "" when it can."""
     mark = machine.mark
     if machine.problem:
-        return f"could not be asked ({one_line(machine.problem, 500).rstrip('.')}): see to it, or leave it out."
+        return f"could not be asked ({clause(machine.problem, 500)}): see to it, or leave it out."
     if mark is None:
         return ""
     if "unreadable" in mark:
-        return f"bears a mark that can't be read ({one_line(mark['unreadable'], 500).rstrip('.')}), so it may be out of service."
-    whose = f"bears the mark of {holder_words(mark)}, since {one_line(mark['since'])}"
+        return f"bears a mark that can't be read ({clause(mark['unreadable'], 500)}), so it may be out of service."
+    whose = f"bears the mark of {holder_words(mark)}{since_words(mark)}"
     if is_made_for(mark, hosts[machine.host]["endpoint"]):
         return (
             f"{whose}: a rehearsal is under way, or was interrupted; -e rehearse_state=absent brings its machines back."
@@ -295,15 +295,13 @@ def _left(machine: Asked, endpoint: str) -> Left:
     if machine.problem:
         return Left(
             "refuse",
-            f"could not be asked ({one_line(machine.problem, 500).rstrip('.')}): begin this again when it can.",
+            f"could not be asked ({clause(machine.problem, 500)}): begin this again when it can.",
         )
     if mark is None:
         return Left("leave", "bears no mark: it was not taken out of service, or is back.")
     if "unreadable" in mark:
-        return Left(
-            "refuse", f"bears a mark that can't be read: {sentence(one_line(mark['unreadable'], 500)).rstrip('.')}."
-        )
-    whose = f"{holder_words(mark)}, since {one_line(mark['since'])}"
+        return Left("refuse", f"bears a mark that can't be read: {sentence(clause(mark['unreadable'], 500))}.")
+    whose = f"{holder_words(mark)}{since_words(mark)}"
     if not is_made_for(mark, endpoint):
         return Left(
             "leave",

@@ -285,6 +285,23 @@ class Todo(TypedDict):
     seconds: float  # pause before the tick
 
 
+class GapOfScope(TypedDict):
+    """How long nobody looked at one scope."""
+
+    hosts: list[str]
+    since: float
+    until: float
+
+
+class Gap(TypedDict):
+    """Scopes at which nobody looked for too long, at the same time and for the same reason."""
+
+    reason: str  # without numbers that differ from machine to machine
+    by_machine: str  # for people: who says what
+    shared: str  # for people: what they all say
+    scopes: dict[str, GapOfScope]
+
+
 class Clock(TypedDict):
     """One moment by two clocks."""
 
@@ -305,6 +322,7 @@ class Record(TypedDict):
     events: dict[str, EventState]
     windows: float  # when Windows machines were last called
     watched: dict[str, float]  # when a scope was last looked at
+    gaps: dict[str, Gap]  # by the subject of the problem
     lasting: dict[str, str]  # problems that no later happening takes back, by subject
     problems: dict[str, str]  # these, and what is one now
     since: dict[str, float]  # since when each of them has been one, by subject

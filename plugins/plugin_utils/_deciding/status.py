@@ -22,7 +22,7 @@ from ...module_utils._steps.sequence import (
     WAITING,
 )
 from ...module_utils._text import listed, one_line, seconds_until
-from .asked import Asked, has_ended, holder_words, is_drains
+from .asked import Asked, has_ended, holder_words, is_drains, since_words
 from .reasons import by_reason, counted
 from .services import is_made_for_azure, service_words
 
@@ -114,16 +114,16 @@ def _seen(event: Mapping[str, Any]) -> str:
         f"{seconds_until(event['notice'])} ({event['not_before']})" if event["notice"] is not None else "no time given"
     )
     whom = "this machine" if event["affects_self"] else listed(event["resources"])
-    return f"{event['type']} {event['status']}, {when}, {event['source'] or 'source unknown'}, affects {whom}, id {event['id']}"
+    what = f"{event['type'] or 'Event'} {event['status'] or '(status unknown)'}"
+    return f"{what}, {when}, {event['source'] or 'source unknown'}, affects {whom}, id {event['id']}"
 
 
 def _mark_lines(machine: Asked, mark: Mapping[str, Any], wall: float) -> list[str]:
     if "unreadable" in mark:
         return [f"mark: {one_line(mark['unreadable'], 1000)}"]
     events = f"for {listed(one_line(event) for event in mark['events'])}" if mark["events"] else "for no event"
-    since = one_line(mark["since"])
     lines = [
-        f"mark: {mark['phase']} {events}, by {holder_words(mark)}, since {since}{_age(since, wall)}",
+        f"mark: {mark['phase']} {events}, by {holder_words(mark)}{since_words(mark)}{_age(mark['since'], wall)}",
         f"holder: {_life(machine, mark)}",
     ]
     if not is_made_for_azure(mark):

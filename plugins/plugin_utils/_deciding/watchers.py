@@ -11,7 +11,7 @@ the run prepares the machine as any other. So it does in a rehearsal, of which a
 
 from __future__ import annotations
 
-from ...module_utils._text import listed, one_line
+from ...module_utils._text import clause, listed, one_line
 from .marks import WATCHER, holder_words, phase, whose
 from .schema import MachineState, Record
 from .services import is_made_for, is_made_for_azure
@@ -68,4 +68,4 @@ def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at
 def lacking(machine: MachineState) -> str:
     """The steps of the inventory that its watcher does not have, for people."""
     watcher = machine["watcher"]
-    return listed([one_line(words, 200) for words in watcher["lacks"]]) if watcher else ""
+    return listed([clause(words) for words in watcher["lacks"]]) if watcher else ""

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...module_utils._text import listed, one_line
+from ...module_utils._text import clause
+from .gaps import note_gap
 from .judging import took_away
 from .life import Look
 from .problems import is_away
@@ -50,18 +51,12 @@ def _note_gap(record: Record, scope: str, hosts: list[str], until: float) -> Non
     spot = any(record["hosts"][host]["spot"] for host in hosts)
     if until - since <= (UNWATCHED_SPOT if spot else UNWATCHED):
         return
-    why = [
-        f"{host}: {words}"
+    why = {
+        host: words
         for host in hosts
         if (words := record["hosts"][host]["lost"] or record["hosts"][host]["look_problem"])
-    ]
-    who = f" ({listed(hosts)})" if hosts != [scope] else ""
-    report(
-        record,
-        f"scope {scope}: watch from {since:.0f}",
-        f"Nobody looked at the events of scope {scope!r}{who} for {until - since:.0f} s from {time_of_day(record, since)} on"
-        f"{': ' + '; '.join(why) if why else ''}.",
-    )
+    }
+    report(record, *note_gap(record, scope, hosts, since, until, why))
 
 
 def note_unreadable(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> None:
@@ -74,7 +69,7 @@ def note_unreadable(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> N
                     record,
                     subject,
                     f"{host} is shown an event ({unusable['id'] or 'without an id'}) that can't be read, so nothing "
-                    f"was done about it: {one_line(unusable['reason'])}. See unusable_events in the result of "
+                    f"was done about it: {clause(unusable['reason'])}. See unusable_events in the result of "
                     "scheduled_events_info there.",
                 )
 

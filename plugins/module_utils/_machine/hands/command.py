@@ -8,7 +8,8 @@ Private to this collection.
 
 import glob
 import os
-from typing import Any, Dict
+import re
+from typing import Any, Dict, Mapping
 
 from ..._steps.outcome import exit_words, kept_back
 from ..._steps.step_type import Step
@@ -16,6 +17,8 @@ from ..hand import DONE, FAILED, Piece, Progress
 from ..job_hand import JobHand, answer, encoded
 from ..keeper import Work
 from ..own_processes import become, set_environment
+
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{([^}]*)\})", re.ASCII)
 
 
 class CommandHand(JobHand):
@@ -57,16 +60,26 @@ def lacking(step: Step, path: str) -> str:
     """
     import shutil  # takes time to import, and few calls need it
 
-    folder = _path(step["chdir"]) if step.get("chdir") else ""
+    environment = {**os.environ, "PATH": path, **(step.get("environment") or {})}  # as it is run
+    folder = _path(step["chdir"], environment) if step.get("chdir") else ""
     if folder and not os.path.isdir(folder):
         return f"this machine has no folder {folder}"
     for direction in ("do", "undo"):
-        program = _path(step[direction]["argv"][0]) if (step.get(direction) or {}).get("argv") else ""
+        program = _path(step[direction]["argv"][0], environment) if (step.get(direction) or {}).get("argv") else ""
         where = os.path.join(folder, program) if "/" in program else program
-        if program and not shutil.which(where, path=(step.get("environment") or {}).get("PATH") or path):
+        if program and not shutil.which(where, path=environment["PATH"] or path):
             return f"this machine has no program {program}"
     return ""
 
 
-def _path(text: str) -> str:
-    return os.path.expanduser(os.path.expandvars(text))
+def _path(text: str, environment: Mapping[str, str] = os.environ) -> str:
+    """A text with the variables of an environment, and ~, in their places."""
+
+    def value(found: Any) -> str:
+        return str(environment.get(found.group(1) or found.group(2), found.group()))
+
+    expanded = _VARIABLE.sub(value, text)
+    home = environment.get("HOME")
+    if home and (expanded == "~" or expanded.startswith("~/")):
+        return home.rstrip("/") + expanded[1:] or "/"
+    return os.path.expanduser(expanded)  # that of another user, or where the environment names no home

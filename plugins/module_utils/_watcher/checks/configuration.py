@@ -12,7 +12,7 @@ from typing import Callable, Dict, List, Mapping, Optional, Set, Tuple
 from ..._machine.hands.command import lacking
 from ..._machine.own_processes import account_named
 from ..._steps.step_type import Step
-from ..._text import listed, one_line
+from ..._text import clause, listed, one_line
 from ..hooks import PHASES, Hooks
 from ..secret import SecretProblem, read_secret
 from ..settings import Configuration, SettingsError
@@ -123,7 +123,7 @@ def steps(configuration: Configuration, ask: Callable[[List[str]], Said]) -> Lis
 
 
 def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
-    key = one_line(step["key"])
+    key = clause(step["key"])
     if step["type"] == "service":
         said = ask(["systemctl", "show", "--property=LoadState", "--value", "--", str(step["service"])])
         if said.code != 0:

@@ -93,7 +93,8 @@ def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
         return [Finding(FAIL, what, f"there is no service {unit}", "run role watcher for this machine")]
     found = []
     if state.get("ActiveState") != "active":
-        words = f"{unit} is {state.get('ActiveState')} ({state.get('SubState')})"
+        more = f" ({state['SubState']})" if state.get("SubState") else ""
+        words = f"{unit} is {state.get('ActiveState') or 'in an unknown state'}{more}"
         advice = f"systemctl start {unit}; why it ended: journalctl -u {unit} -n 50"
         found.append(Finding(FAIL, what, words, advice))
     if state.get("UnitFileState") not in ("enabled", "enabled-runtime", "static"):

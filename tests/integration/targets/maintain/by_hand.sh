@@ -34,7 +34,7 @@ says "Run gone (job 12) on ctl1 holds web1, web2 for Reboot $event"
 refuses on_web cloudops.azure_maintenance.recover
 says "Say which machines to bring back"
 refuses recover
-says "web1 is held by run gone (job 12) on ctl1, which has it since 20"
+says "web1 is held by run gone (job 12) on ctl1, since 20"
 refuses recover -e recover_take=gone
 says "web1 was taken out of service for Reboot $event (Scheduled"
 

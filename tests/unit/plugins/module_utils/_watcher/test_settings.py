@@ -95,9 +95,9 @@ def test_what_is_no_json(text, place, words):
 @pytest.mark.parametrize(
     "value, named, words",
     [
-        ('{"act": "prepare"}', "format", "must be 1, not None"),
-        ('{"format": 2}', "format", "must be 1, not 2"),
-        ('{"format": true}', "format", "must be 1, not True"),
+        ('{"act": "prepare"}', "format", "must be 1, and is missing"),
+        ('{"format": 2}', "format", "must be 1, and is 2"),
+        ('{"format": true}', "format", "must be 1, and is True"),
         ('{"format": 1, "aprove": "never"}', "aprove", "did you mean 'approve'?"),
         ('{"format": 1, "act": "prepar"}', "act", "one of prepare, report, not 'prepar' (did you mean 'prepare'?)"),
         ('{"format": 1, "act": ["prepare"]}', "act", "must be one of prepare, report"),

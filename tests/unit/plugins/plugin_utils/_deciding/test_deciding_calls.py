@@ -556,3 +556,58 @@ def test_texts_are_as_good_as_numbers_and_truth_values():
     record = happened.begun([{**facts, "options": options, "same": same}], run, "5.0")
     assert record["todo"]["windows"] == ["a"]
     assert record["hosts"]["a"]["needs"] == 30.0
+
+
+def test_scopes_that_nobody_looked_at_for_the_same_reason_are_one_problem():
+    """A fault of Azure's, or of the network, blinds all machines at once."""
+    run = Run(*(Machine(f"web{number}", f"s{number}") for number in range(1, 9)), wait_timeout=1000.0).tick(2)
+    for machine in run.machines.values():
+        machine.blind = "The service hangs (5 times in 12.0 s)."
+    run.until(lambda: run.at > 400)
+    run["web8"].blind = ""
+    run.tick(20)
+    said = [problem for problem in run.problems if "Nobody looked" in problem]
+    assert len(said) == 1 and said[0].startswith(
+        "Nobody looked at the events of 8 scopes (s1, s2, s3, s4, s5 and 3 more) for "
+    )
+    assert said[0].endswith(" on: The service hangs (5 times in 12.0 s).")
+    lines = [line for line in run.timeline.splitlines() if "Nobody looked" in line]
+    assert len(lines) <= 1
+
+
+def test_scopes_that_nobody_looked_at_for_reasons_of_their_own_are_told_apart():
+    run = Run("web1", Machine("db1", "db"), Machine("db2", "db"), wait_timeout=1000.0).tick(2)
+    run["web1"].blind = "the service hangs"
+    run["db1"].blind = run["db2"].blind = "a firewall keeps it off"
+    run.until(lambda: run.at > 400)
+    web, db = sorted((problem for problem in run.problems if "Nobody looked" in problem), key=lambda one: "'db'" in one)
+    assert "of scope 'web' (web1) for" in web and web.endswith(": web1: the service hangs.")
+    assert "of scope 'db' (db1, db2) for" in db and db.endswith(": 2 machines (db1, db2): a firewall keeps it off.")
+
+
+def test_a_scope_that_was_not_looked_at_twice_has_two_problems():
+    run = Run("web1", wait_timeout=2000.0).tick(2)
+    for _time in range(2):
+        run["web1"].blind = "the service hangs"
+        run.until(lambda until=run.at + 300: run.at > until)
+        run["web1"].blind = ""
+        run.until(lambda until=run.at + 100: run.at > until)
+    said = [problem for problem in run.problems if "Nobody looked" in problem]
+    assert len(said) == 2 and all(": web1: the service hangs." in problem for problem in said)
+
+
+def test_a_scope_that_was_not_looked_at_twice_while_another_was_not_at_all():
+    run = Run("web1", Machine("db1", "db"), wait_timeout=2000.0).tick(2)
+    run["db1"].blind = "the service hangs"
+    for seconds in (400, 200):
+        run["web1"].blind = "the service hangs"
+        run.until(lambda until=run.at + seconds: run.at > until)
+        run["web1"].blind = ""
+        run.until(lambda until=run.at + 100: run.at > until)
+    both, again = (problem for problem in run.problems if "Nobody looked" in problem)
+    assert "of 2 scopes (web, db) for up to" in both or "of 2 scopes (db, web) for up to" in both
+    assert "of scope 'web' (web1) for" in again
+    assert all(
+        gap["scopes"]["web"]["until"] - gap["scopes"]["web"]["since"] > 120 for gap in run.record["gaps"].values()
+    )
+    assert len({gap["scopes"]["web"]["since"] for gap in run.record["gaps"].values()}) == 2

@@ -14,6 +14,11 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS, ScheduledEventsError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds import retries
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.http_transport import http_error
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.option_names import (
+    MAINTAIN,
+    WATCHER,
+    with_variables,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import clause, seconds_until
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import machine_news, sentences
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.wishes import Wish
@@ -27,30 +32,17 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._prefli
     warnings,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
+    SECONDS,
+    WORDS,
+    assert_well_said,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding import asked_machines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     Run,
     event,
     started,
 )
-
-SECONDS = [-107253135.0, -0.4, 0.0, 0.3, 1e12]
-WORDS = [
-    "",
-    "It broke.",
-    "it broke ...",
-    "The events are unknown, which does not mean that there are none.",
-    "two\nlines.\n",
-    "x" * 5000,
-]
-
-
-def assert_well_said(text):
-    assert text.isprintable() and text.strip() == text
-    ended = text.replace("...", "~")  # what was cut
-    assert not re.search(r"[.~]\s*[.:;,]|[:;,]\s*\.|~\.", ended), text
-    assert not re.search(r"-[0-9]+(\.[0-9]+)? (s|min|h|d)\b", text), text
-    assert "  " not in text and "None" not in text and "()" not in text, text
 
 
 def the_event(**changes):
@@ -121,7 +113,8 @@ def test_failures_of_the_client(words):
 
         with pytest.raises(ScheduledEventsError) as caught:
             persisting.persist(fail, None)
-        assert_well_said(caught.value.message)
+        for variables in (MAINTAIN, WATCHER):
+            assert_well_said(with_variables(caught.value.message, variables))
 
 
 def broken(words, **options):

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.command import lacking
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
+    configuration as configured,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.finding import OK
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import parse_settings
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import Unknown
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import (
@@ -253,3 +260,30 @@ def test_what_brings_the_machine_back_stays_as_long_as_it_is_out():
 )
 def test_who_holds_a_mark(content, kind):
     assert kind_of_mark(content) == kind
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"do": "./ctl drain", "undo": "./ctl undrain", "chdir": "{folder}"},
+        {"do": ["$APP/ctl", "drain"], "environment": {"APP": "{folder}"}},
+        {"do": "${APP}/ctl drain", "environment": {"APP": "{folder}"}},
+        {"do": "./ctl drain", "chdir": "$APP", "environment": {"APP": "{folder}"}},
+        {"do": "~/ctl drain", "environment": {"HOME": "{folder}"}},
+        {"do": "ctl drain", "environment": {"PATH": "{folder}"}},
+    ],
+)
+def test_a_command_that_maintain_finds_is_found_by_the_watcher(tmp_path, step):
+    """One step, five ways to look at it: the role, its settings, a look of `maintain`, and check-config and doctor, which share theirs."""
+    given = json.loads(json.dumps(dict(step, type="command")).replace("{folder}", str(tmp_path)))
+    made = files(given)
+    assert made["errors"] == []
+    configuration = parse_settings(json.dumps(made["settings"]), "the settings")
+    (own,) = configuration.steps
+    there = tmp_path / "ctl"
+    for mode, is_there in ((0o644, False), (0o755, True)):
+        there.write_text("#!/bin/sh\n", encoding="ascii")
+        there.chmod(mode)
+        assert (lacking(own, os.environ["PATH"]) == "") is is_there
+        (found,) = configured.steps(configuration, lambda command: None)
+        assert (found.state == OK) is is_there, found.words
