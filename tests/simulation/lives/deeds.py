@@ -319,7 +319,9 @@ def reverted(run: RunFacts) -> Iterator[str]:
             run.machine(host).watcher
             or run.fleet.options[host]["on_failure"] != "revert"
             or not any(step.originally for step in steps)
-            or any(step.undo_failed for step in steps)  # each try to take it back takes its time, and the run names it as not back
+            or any(
+                step.undo_failed for step in steps
+            )  # each try to take it back takes its time, and the run names it as not back
         ):
             continue
         failed = run.gave_up(event)

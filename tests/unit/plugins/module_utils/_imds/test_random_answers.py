@@ -134,7 +134,7 @@ class Line:
     def __init__(self, content, is_silent):
         self._content = content
         self._is_silent = is_silent
-        self._far = []
+        self._ends = []
 
     def connect(self, *_args):
         near, far = socket.socketpair()
@@ -142,12 +142,12 @@ class Line:
         far.sendall(self._content)
         if not self._is_silent:
             far.shutdown(socket.SHUT_WR)
-        self._far.append(far)
+        self._ends += [near, far]
         return near
 
     def close(self):
-        for far in self._far:
-            far.close()
+        for end in self._ends:  # the near one, too: who has read an answer to its end keeps the connection
+            end.close()
 
 
 class Unlimited(RateLimit):

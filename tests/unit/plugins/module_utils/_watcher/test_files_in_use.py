@@ -98,4 +98,4 @@ def test_a_lock_that_a_run_has_open_is_busy(monkeypatch, tmp_path, error, kind):
     (tmp_path / "state").mkdir(mode=0o700)
     with pytest.raises(NotWritten) as caught:
         FolderStore(str(tmp_path / "state"), Clock()).take_off()
-    assert type(caught.value) is kind
+    assert caught.type is kind
