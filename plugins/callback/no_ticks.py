@@ -76,6 +76,8 @@ class CallbackModule(DefaultCallback):
     CALLBACK_TYPE = "stdout"
     CALLBACK_NAME = "cloudops.azure_maintenance.no_ticks"
 
+    _display: Any
+
     def _is_ours(self, task: Any) -> bool:
         """Whether a task is of our roles' files, and not of a file of the user's that they include."""
         if self._display.verbosity:
