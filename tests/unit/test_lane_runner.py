@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -44,13 +45,17 @@ class Time:
 @pytest.fixture
 def lane(tmp_path):
     """A process that notes its end when it is interrupted, and has started another one."""
-    # a signal right before a read that waits for ever would be heard after it only
-    wait = "for _ in $(seq 3000); do read -r -t 0.2 line && break; done"
-    script = f"trap 'echo tidied; exit' INT; sleep 600 & echo $! >{tmp_path}/other; echo begun; {wait}; exit 3"
+    script = f"trap 'echo tidied; exit' INT; sleep 600 & echo $! >{tmp_path}/other; echo begun; read -r line; exit 3"
     log = tmp_path / "log"
     with log.open("w") as output:
         process = subprocess.Popen(
-            ["bash", "-c", script], stdin=subprocess.PIPE, stdout=output, start_new_session=True, text=True
+            ["bash", "-c", script],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            start_new_session=True,
+            text=True,
+            # what a shell begins in the background ignores it, and so does all below
+            preexec_fn=functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
     process.log = log
     until(log.read_text)
