@@ -30,14 +30,14 @@ class CommandHand(JobHand):
         def run() -> Dict[str, Any]:
             set_environment(step["environment"])
             if step.get("chdir"):
-                os.chdir(encoded(_path(step["chdir"])))
+                os.chdir(encoded(_path(step["chdir"], os.environ)))
             if step.get("creates"):
-                there = bool(glob.glob(encoded(_path(step["creates"]))))
+                there = bool(glob.glob(encoded(_path(step["creates"], os.environ))))
                 if there == (piece.direction == "do"):
                     said = "exists" if there else "does not exist"
                     return answer(DONE, "" if step["no_log"] else f"skipped, since {step['creates']} {said}")
             # As ansible.builtin.command has it: no shell, but ~ and variables
-            argv = [_path(argument) for argument in step[piece.direction]["argv"]]
+            argv = [_path(argument, os.environ) for argument in step[piece.direction]["argv"]]
             return become(argv)
 
         return run
@@ -72,7 +72,7 @@ def lacking(step: Step, path: str) -> str:
     return ""
 
 
-def _path(text: str, environment: Mapping[str, str] = os.environ) -> str:
+def _path(text: str, environment: Mapping[str, str]) -> str:
     """A text with the variables of an environment, and ~, in their places."""
 
     def value(found: Any) -> str:
