@@ -127,9 +127,15 @@ def test_requests_by_vm_and_their_peak():
     }
 
 
+def a_second_later(emulator):
+    clock = emulator.service.world.timeline.clock
+    clock.wall = lambda wall=clock.wall: wall() + 1
+
+
 def faulty(emulator):
     """Everything that a limit can object to."""
     event_id = emulator.inject("Reboot", name="bad")
+    a_second_later(emulator)  # else all may fall into one millisecond
     emulator.advance(1)
     for _number in range(3):
         emulator.approve(event_id)
@@ -155,7 +161,7 @@ def faulty(emulator):
 def test_a_limit_that_is_broken_is_the_exit_status(report, words, sentence):
     emulator, ask = report
     event_id = faulty(emulator)
-    emulator.service.world.timeline.clock.wall = lambda wall=emulator.service.world.timeline.clock.wall: wall() + 1
+    a_second_later(emulator)
     found, status = ask(*words)
     assert status == 3 and [text for text in found["broken"] if sentence.format(id=event_id) in text], found["broken"]
 
