@@ -17,6 +17,7 @@ from ...module_utils._text import clause, did_you_mean, listed, one_line, senten
 from .asked import Asked, holder_words, since_words
 from .judging import SHARE_OF_NOTICE_FOR_MARGIN
 from .services import is_made_for, service_words
+from .watchers import no_steps
 
 LEAST = 5.0
 """Seconds without which no machine is drained, however short its steps: the event has to be seen, and the steps to be begun."""
@@ -96,12 +97,7 @@ def _without_steps(hosts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     # Templates of ansible-core before 2.19 make texts of numbers.
     must = [host for host, one in hosts.items() if str(one["require_steps"]).lower() == "true"]
     without = [host for host in must if not int(hosts[host]["steps"])]
-    if not without:
-        return []
-    return [
-        f"There are no steps for {listed(without)}, and maintain_require_steps is true: say in drain_steps how to take such a machine out "
-        "of service, leave it out with --limit, or set maintain_require_steps to false."
-    ]
+    return [no_steps(without)] if without else []
 
 
 def _port(value: Any, problems: list[str]) -> int:

@@ -11,6 +11,8 @@ the run prepares the machine as any other. So it does in a rehearsal, of which a
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ...module_utils._text import clause, listed, one_line
 from .marks import WATCHER, holder_words, phase, whose
 from .schema import MachineState, Record
@@ -37,6 +39,14 @@ def watcher_prepares(machine: MachineState) -> bool:
 def lacks_steps(machine: MachineState) -> bool:
     """Whether nothing would be done to prepare it, though something has to be (``maintain_require_steps``)."""
     return machine["require_steps"] and not has_steps(machine)
+
+
+def no_steps(hosts: Collection[str]) -> str:
+    """That there are none for these machines, as a run and a rehearsal say it when they refuse to begin."""
+    return (
+        f"There are no steps for {listed(hosts)}, and maintain_require_steps is true: say in drain_steps how to take such a machine out "
+        "of service, leave it out with --limit, or set maintain_require_steps to false."
+    )
 
 
 def _looks_elsewhere(machine: MachineState) -> bool:

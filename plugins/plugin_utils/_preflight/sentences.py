@@ -19,7 +19,7 @@ from .._deciding.marks import DRAIN, LEFT, NOBODY, UNREADABLE, holder_words, who
 from .._deciding.reasons import by_reason, counted
 from .._deciding.schema import MachineState, Record
 from .._deciding.scopes import can_look, members, sentinels
-from .._deciding.watchers import has_steps, lacks_steps
+from .._deciding.watchers import has_steps, lacks_steps, no_steps
 from .._variables import Unknown, named
 
 CLOCKS = 30.0
@@ -61,10 +61,7 @@ def errors(record: Record, asked: Mapping[str, Asked], controller: Controller) -
     without = [host for host in _without_steps(record) if lacks_steps(record["hosts"][host])]
     without = [host for host in without if not record["hosts"][host]["lost"]]
     if without:
-        found.append(
-            f"There are no steps for {listed(without)}, and maintain_require_steps is true: say in drain_steps how to take such a "
-            "machine out of service, leave it out with --limit, or set maintain_require_steps to false."
-        )
+        found.append(no_steps(without))
     return [*found, "Nothing was changed."] if found else []
 
 
