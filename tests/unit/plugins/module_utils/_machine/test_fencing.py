@@ -87,6 +87,14 @@ def later_calls(folder):
 
 GO = {"do": "go", "to": "prepared", "left": 600.0, "lease": 120.0, "events": ["E1"]}
 BACK = dict(GO, to="recovered", unmarked=True)
+APPROVE_FOR_ITS_WATCHER = {
+    "do": "approve",
+    "ids": ["E1"],
+    "own": ["E1"],
+    "prepared": ["web1"],
+    "allow_unknown": [],
+    "by_watcher": True,
+}
 PLACES = range(2, 11)  # from the first step on; before, there is no mark yet
 
 
@@ -219,15 +227,7 @@ def test_what_its_own_watcher_has_prepared_may_be_approved_there(tmp_path, kind,
         machine.transport.expect(look(200, document(1, event("E1"))), own_name(), sent("E1"), started, own_name())
     else:
         machine.transport.expect(look(200, document(1, event("E1"))), own_name())
-    request = {
-        "do": "approve",
-        "ids": ["E1"],
-        "own": ["E1"],
-        "prepared": ["web1"],
-        "allow_unknown": [],
-        "by_watcher": True,
-    }
-    answer = machine.call(request)["answers"][0]
+    answer = machine.call(APPROVE_FOR_ITS_WATCHER)["answers"][0]
     assert answer["approved"] == (["E1"] if may else [])
     assert [one["reason"] for one in answer["not_approved"]] == ([] if may else ["fenced"])
     assert machine.mark() == held, "it stays the watcher's"
@@ -249,15 +249,7 @@ def test_what_its_watcher_takes_back_before_the_approval_is_sent_is_not_approved
 
     machine.transport.get = get
     machine.transport.expect(*[look(200, document(1, event("E1"))), own_name()] * 2)
-    request = {
-        "do": "approve",
-        "ids": ["E1"],
-        "own": ["E1"],
-        "prepared": ["web1"],
-        "allow_unknown": [],
-        "by_watcher": True,
-    }
-    answer = machine.call(request)["answers"][0]
+    answer = machine.call(APPROVE_FOR_ITS_WATCHER)["answers"][0]
     assert (answer["approved"], answer["not_approved"][0]["reason"]) == ([], "fenced")
     machine.transport.finish()
 

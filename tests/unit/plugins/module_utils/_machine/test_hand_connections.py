@@ -9,7 +9,6 @@ import socket
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_hand, keeper
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
     DONE,
     FAILED,
@@ -19,11 +18,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands import connections
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     Doing,
-    JobClock,
-    StandingClock,
     content,
     until,
 )
+
+pytestmark = pytest.mark.usefixtures("only_by_its_own_limit")
 
 ENDLESS = 1e6
 
@@ -31,19 +30,6 @@ ENDLESS = 1e6
 @pytest.fixture
 def doing(tmp_path):
     return Doing("connections", tmp_path)
-
-
-@pytest.fixture(autouse=True)
-def only_by_its_own_limit(monkeypatch):
-    """The job watches its limit itself. Its keeper would end it a second later, which is soon on a machine that is busy."""
-    monkeypatch.setattr(keeper, "Clock", StandingClock)
-
-
-@pytest.fixture
-def rests(tmp_path, monkeypatch):
-    """The file of the job's rests, which take no time."""
-    monkeypatch.setattr(job_hand, "Clock", lambda: JobClock(tmp_path / "rests"))
-    return tmp_path / "rests"
 
 
 @contextlib.contextmanager

@@ -13,7 +13,6 @@ import sys
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_hand, keeper
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
     DONE,
     FAILED,
@@ -22,11 +21,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     Doing,
-    JobClock,
-    StandingClock,
     content,
     until,
 )
+
+pytestmark = pytest.mark.usefixtures("only_by_its_own_limit")
 
 PROGRAM = pathlib.Path(__file__).with_name("application.py")
 
@@ -162,19 +161,6 @@ def test_certificates_are_verified_unless_that_is_not_wanted(doing, tmp_path):
 
 
 # Until it says so
-
-
-@pytest.fixture(autouse=True)
-def only_by_its_own_limit(monkeypatch):
-    """The job watches its limit itself. Its keeper would end it a second later, which is soon on a machine that is busy."""
-    monkeypatch.setattr(keeper, "Clock", StandingClock)
-
-
-@pytest.fixture
-def rests(tmp_path, monkeypatch):
-    """The file of the job's rests, which take no time."""
-    monkeypatch.setattr(job_hand, "Clock", lambda: JobClock(tmp_path / "rests"))
-    return tmp_path / "rests"
 
 
 def test_it_is_asked_until_it_says_so(doing, application, rests):
