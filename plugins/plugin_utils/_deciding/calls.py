@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...module_utils._machine.lease import LEASE
-from .approving import approve_request, to_approve, to_see_again
+from .approving import approve_request, to_approve, to_approve_with, to_see_again
 from .hosts import back_off
 from .judging import is_given_up, is_handled
-from .life import not_before
+from .life import UNBROKEN, not_before
 from .looking import (
     BY_TURNS,
     bears_ours,
@@ -27,7 +27,7 @@ from .looking import (
     spot_scopes,
     unseen,
 )
-from .marks import OURS, phase, whose
+from .marks import OURS, is_all_done, phase, whose
 from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
@@ -78,15 +78,28 @@ def todo_of(record: Record, at: float) -> Todo:
     may_again = record["ticks"] and not (approve or record["todo"]["again"] or record["run"]["check"])
     again = to_see_again(record, at) if may_again else []
     targets = {host: None if again else target(record, machine, at) for host, machine in record["hosts"].items()}
+    finishing = [
+        host
+        for host, goal in targets.items()
+        if goal and _finishes(record["hosts"][host], goal) and not (approve or again)
+    ]
+    with_mark = to_approve_with(record, finishing, at)
     idle = not (approve or again or any(targets.values()) or is_under_way(record, at))
-    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, at)
+    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, with_mark, at)
     requests = {host: [_look(record["hosts"][host], 0.0)] for host in again} or requests
     requests = {
         host: requests[host]
         for host in record["hosts"]
         if host in requests
         and _may_be_called(
-            record, host, idle or host in approve or host in again or _begins(record["hosts"][host], targets[host]), at
+            record,
+            host,
+            idle
+            or host in approve
+            or host in with_mark
+            or host in again
+            or _begins(record["hosts"][host], targets[host]),
+            at,
         )
     }
     calls = {host: _call(record, record["hosts"][host], asked, at) for host, asked in requests.items()}
@@ -129,6 +142,19 @@ def _last_todo(record: Record, at: float) -> Todo:
     }
 
 
+def _finishes(machine: MachineState, goal: Target) -> bool:
+    """Whether the call writes that a Windows machine is prepared, and does nothing else."""
+    is_on_its_way = goal.to == "prepared" and not (goal.take or goal.still or goal.again)
+    return not machine["is_linux"] and is_on_its_way and is_all_done(machine)
+
+
+def _only_asks(machine: MachineState, goal: Target, at: float) -> bool:
+    """Whether nothing will be done but to ask others for the case before the steps: on a Windows machine that has just looked, no start
+    of PowerShell is needed for that."""
+    is_new = machine["mark"] is None and machine["steps"] and not (machine["before"] or machine["outcomes"])
+    return goal.to == "prepared" and bool(is_new) and not machine["is_linux"] and machine["looked"] == at
+
+
 def _begins(machine: MachineState, goal: Target | None) -> bool:
     """Whether a machine is to turn round, which was decided by what it has just answered."""
     under_way = {"": "", "preparing": "prepared", "recovering": "recovered"}
@@ -169,7 +195,11 @@ def _concerned(record: Record, at: float) -> set[str]:
 
 
 def _requests(
-    record: Record, targets: Mapping[str, Target | None], approve: Mapping[str, list[str]], at: float
+    record: Record,
+    targets: Mapping[str, Target | None],
+    approve: Mapping[str, list[str]],
+    with_mark: Mapping[str, list[str]],
+    at: float,
 ) -> dict[str, list[dict[str, Any]]]:
     """What is asked while something is under way: whoever does not approve, which ends with a look, looks at once."""
     asked: dict[str, list[dict[str, Any]]] = {}
@@ -179,6 +209,10 @@ def _requests(
         goal = targets[host]
         if host in approve:
             requests.append(approve_request(record, machine, approve[host], at))
+        elif goal and host in with_mark:
+            requests += [_go(machine, goal, record), approve_request(record, machine, with_mark[host], at)]
+        elif goal and _only_asks(machine, goal, at):
+            requests.append(_go(machine, goal, record))
         elif goal:
             requests += [_go(machine, goal, record), _look(machine, 0.0)]
         elif host in looking or requests:
@@ -324,4 +358,10 @@ def _rest(
     goals = {host: goal for host, goal in targets.items() if goal and host in calls}
     if any(record["hosts"][host]["mark"] is None for host in goals):
         return 0.0
-    return REST_MOVING if goals else REST_WATCHING
+    # Where all have to start a PowerShell, that is a rest by itself while something moves, and else costs them more than it brings.
+    start = min(record["hosts"][host]["start"] for host in calls)
+    if goals:
+        return max(REST_MOVING - start, 0.0)
+    if spot_scopes(record):
+        return REST_WATCHING
+    return max(REST_WATCHING, min(STARTS * start, UNBROKEN - start - REST_MOVING))

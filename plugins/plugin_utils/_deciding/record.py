@@ -161,6 +161,8 @@ def _ended(call: Call, answer: Mapping[str, Any], rested: float, at: float) -> f
 
 def _take_lost(record: Record, machine: MachineState, requests: list[dict[str, Any]], why: str, at: float) -> None:
     count_lost(machine, why, at)
+    if machine["heard"]:
+        machine["heard"].pop("known", None)  # it is most likely another boot by then
     for request in requests:
         if request["do"] == "approve":
             take_lost_approval(record, machine["host"], request["ids"], machine["lost"], at)
@@ -180,12 +182,16 @@ def _take_one(
     take_steps(machine, answer)
     asked = any(request["do"] == "go" and request["to"] == "recovered" for request in requests)
     take_mark(record, machine, earlier, asked, at)
+    went = {"state": "prepared"}
     for request, one in zip(requests, answer["answers"], strict=False):
+        went = one if request["do"] == "go" else went
         if request["do"] == "hello":
             take_hello(record, machine, one, at)
         elif request["do"] == "go":
             take_go(record, machine, request, one, at)
-        elif request["do"] == "approve":
+        elif request["do"] == "approve" and (
+            went.get("state") == "prepared" or one.get("approved") or one.get("failure")
+        ):
             take_approval(record, machine["host"], request["ids"], one, at)
     if machine["mark"] is None:
         machine["begun"] = None  # it is known now that nothing is under way

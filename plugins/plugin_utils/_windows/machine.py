@@ -13,7 +13,7 @@ Private to this collection.
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
@@ -52,7 +52,8 @@ class Asked:
         self.request = request
         self.said: Mapping[str, Any] | None = None
         self.lost: Exception | None = None  # what ended the call that it went along with
-        self.received = 0.0  # when that call ended
+        self.received = 0.0  # when it was carried out, at the latest
+        self.is_assumed = False  # whether `said` is from an earlier call, and this one has not made sure of it yet
         self._machine = machine
 
     def answer(self) -> Mapping[str, Any]:
@@ -62,6 +63,24 @@ class Asked:
         if self.lost is not None:
             raise self.lost
         return self.said or {}
+
+    def assume(self, said: Mapping[str, Any], age: float, of_it: Iterable[str]) -> None:
+        """Take it for answered as it was so many seconds ago. The next call changes nothing unless that still holds.
+
+        :arg of_it: the keys of the answer that have to be the same
+        """
+        self.said, self.received, self.is_assumed = said, self._machine.clock.now() - age, True
+        self.request = dict(self.request, Stop=True, Expect={key: said[key] for key in of_it})
+
+    @property
+    def comes_first(self) -> bool:
+        """Whether it is something on which others depend, or that changes something. It does not depend on what is only looked at."""
+        request = self.request
+        return bool(request["Expect"]) or request["Do"] == "edit" or request.get("Method") == "POST"
+
+
+class Outdated(Exception):
+    """What was assumed of the machine does not hold any more. Nothing was done."""
 
 
 class WindowsMachine:
@@ -89,32 +108,41 @@ class WindowsMachine:
         """Have this carried out by the next call, after what waits already; what it is made of is said in look.ps1.
 
         Stop: whether what comes after it in the same call depends on its success
+        Expect: what of its answer has to be so, or it has failed
         """
-        asked = Asked(self, dict({"Stop": False}, **request))
+        asked = Asked(self, dict({"Stop": False, "Expect": {}}, **request))
         self._waiting.append(asked)
         return asked
 
     def call(self) -> None:
         """Run look.ps1 with everything that waits."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = sorted(self._waiting, key=lambda asked: not asked.comes_first), []
         began = self.clock.now()
         try:
-            answers = self._look([asked.request for asked in waiting])
+            answers, elapsed = self._look([asked.request for asked in waiting])
         except Exception as error:
             for asked in waiting:
                 asked.lost = error
             raise
         self.start = self.clock.now() - began
+        if any(asked.is_assumed and "failure" in said for asked, said in zip(waiting, answers, strict=True)):
+            raise Outdated
         for asked, said in zip(waiting, answers, strict=True):
-            asked.said = said
-            asked.received = self.clock.now()
+            asked.said, asked.is_assumed = said, False
+            after = elapsed - said["elapsed_ms"] if isinstance(said.get("elapsed_ms"), int) else 0
+            asked.received = self.clock.now() - max(0, after) / 1000.0  # others may have waited for a change after it
+
+    @property
+    def assumes(self) -> bool:
+        """Whether anything that waits is something of which the next call has to make sure."""
+        return any(asked.is_assumed for asked in self._waiting)
 
     def age(self, asked: Asked) -> float:
-        """For how many seconds its answer has been here."""
+        """How many seconds ago it was carried out, at least."""
         return self.clock.now() - asked.received
 
-    def _look(self, requests: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """What look.ps1 says to each of the requests."""
+    def _look(self, requests: list[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
+        """What look.ps1 says to each of the requests, and how many milliseconds all of them took."""
         result = self._run(
             POWERSHELL,
             {"script": self._script, "parameters": {"Requests": requests}, "depth": 4, "error_action": "stop"},
@@ -129,7 +157,8 @@ class WindowsMachine:
             self.broken("it has no list of answers")
         if len(answers) != len(requests):
             self.broken(f"{len(requests)} requests got {len(answers)} answers")
-        return answers
+        elapsed = found.get("elapsed_ms")
+        return answers, elapsed if isinstance(elapsed, int) else 0
 
     def registry(self, path: str, name: str | None = None) -> Mapping[str, Any]:
         """A key of the registry, or one of its values."""

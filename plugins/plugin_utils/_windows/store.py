@@ -33,6 +33,7 @@ from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProb
 FOLDER = "%ProgramData%\\AzureMaintenance"  # the machine knows where that is
 _CHANGED = "Changed"  # what look.ps1 calls the failure of a comparison
 _BUSY = "Busy"  # and that of a file which somebody else had open for more than 2 s
+_TRUST = ("sddl", "link", "user")  # what it says of a folder
 
 
 class WindowsStore(Store):
@@ -53,15 +54,39 @@ class WindowsStore(Store):
         self._watcher_path = f"{folder}\\{WATCHER}"
         self._folder = folder
         self._asked_trust = machine.later(Do="trust", Path=folder)
-        self._asked = machine.later(Do="read", Path=self._path, Known=None, Compare=False)
-        self._asked_watcher = machine.later(Do="read", Path=self._watcher_path, Known=None, Compare=False)
-        self._asked_hold = machine.later(Do="read", Path=f"{folder}\\{HOLD}", Known=None, Compare=False)
+        self._asked = machine.later(Do="read", Path=self._path)
+        self._asked_watcher = machine.later(Do="read", Path=self._watcher_path)
+        self._asked_hold = machine.later(Do="read", Path=f"{folder}\\{HOLD}")
         self._asked_yes = machine.later(Do="folder", Path=self._yes_path)
         self._mark: Mark | None = None  # as this call would have it
         self._is_read = False
         self._is_taken_off = False
         self._yes: dict[str, bytes | None] = {}  # files to be written, and removed
         self._writing: list[Asked] = []
+        self._made: Asked | None = None  # whose the folder is that this call makes
+        self._is_yes_known = True  # whether no confirmation came or went in this call
+
+    # --- from one call to the next ---
+
+    def assume(self, known: Mapping[str, Any], age: float) -> None:
+        """Begin with what an earlier call has found."""
+        nothing = {"body": None}
+        self._asked_trust.assume(known["trust"], age, _TRUST)
+        self._asked.assume({"body": known["mark"]}, age, nothing)
+        self._asked_watcher.assume(nothing, age, nothing)
+        self._asked_hold.assume({"body": known["hold"]}, age, nothing)
+        self._asked_yes.assume({"files": {}, "count": 0}, age, ("count",))
+
+    def known(self) -> dict[str, Any] | None:
+        """What the next call may begin with; None where that would most likely be another one by then, or is not known at all."""
+        trust = self._asked_trust.answer()
+        read = [asked.answer() for asked in (self._asked, self._asked_hold, self._asked_watcher)]
+        is_whole = "failure" not in trust and not any("failure" in said for said in read)
+        if self.refused or not is_whole or read[2]["body"] is not None or self._yes_files() or not self._is_yes_known:
+            return None
+        return {"trust": {key: trust.get(key) for key in _TRUST}, "mark": read[0]["body"], "hold": read[1]["body"]}
+
+    # --- the mark ---
 
     def alone(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()  # what is written at last is compared as a whole
@@ -211,14 +236,20 @@ class WindowsStore(Store):
 
         :arg guard: whether the mark must be what was read also where it is not changed
         """
+        if self._writing:
+            return  # they do already
         path, known = self._path, self._asked.answer().get("body")
         if self._is_taken_off or self._mark != self.there():
             content = None if self._mark is None else json.dumps(self._mark, indent=1).encode("ascii") + b"\n"
             self._edit(path, content, known, compare=True)
         elif guard:
-            self._writing.append(self._machine.later(Do="read", Path=path, Known=known, Compare=True, Stop=True))
+            self._writing.append(self._machine.later(Do="read", Path=path, Stop=True, Expect={"body": known}))
         for name, content in self._yes.items():
             self._edit(f"{self._yes_path}\\{name}", content, None, compare=False)
+        self._is_yes_known = self._is_yes_known and not self._yes
+        makes_folder = any(asked.request["Do"] == "edit" for asked in self._writing)
+        if makes_folder and self._asked_trust.answer().get("sddl", "") is None:
+            self._made = self._machine.later(Do="trust", Path=self._folder)
 
     def _edit(self, path: str, content: bytes | None, known: str | None, compare: bool) -> None:
         body = None if content is None else _encoded(content)
@@ -232,6 +263,7 @@ class WindowsStore(Store):
         """See what came of it."""
         writing, self._writing = self._writing, []
         self._is_taken_off, self._yes = False, {}
+        self._asked_trust, self._made = self._made or self._asked_trust, None
         for asked in writing:
             said = asked.answer()
             failure = said.get("failure")
@@ -279,6 +311,11 @@ class WindowsStore(Store):
         said = self._asked_yes.answer()
         if said.get("failure") == _BUSY:
             raise WindowsProblem(f"{self._machine.name}: {_in_use(self._yes_path, said)}.")
+        if "failure" in said:  # neither is a confirmation nor that a person has put the machine back
+            raise WindowsProblem(
+                f"{self._machine.name}: what persons have said can't be read in {self._yes_path}: {_said(said)}; see whether the user is "
+                "an administrator there."
+            )
         files = {} if self._distrusted() else said.get("files")
         found = files if isinstance(files, Mapping) else {}
         return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}

@@ -60,12 +60,18 @@ class WindowsTransport(Transport):
         self._lasting: set[str] = set()
         self._brought: dict[str, Asked] = {}
         self._bodies: dict[str, bytes] = {}  # the last ones
+        self.seen: dict[str, Mapping[str, Any]] = {}  # what look.ps1 last said to a GET that got an answer, by address
+        self.assumed: Mapping[str, Mapping[str, Any]] = {}  # the same of an earlier call, for what is foreseen
 
     def foresee(self, url: str, headers: dict[str, str], timeout: float, lasting: bool = False) -> None:
         if lasting:
             self._lasting.add(url)
-        brought = self._brought.get(url) if lasting else None
-        if brought is None or "failure" in (brought.said or {}):
+        brought = self._brought.get(url)
+        if url in self.assumed:
+            if brought is None:
+                asked = self._brought[url] = self._machine.later(**_exchange("GET", url, headers, timeout))
+                asked.assume(dict(self.assumed[url], polls=1), 0.0, ("status", "body"))
+        elif not lasting or brought is None or "failure" in (brought.said or {}):
             self._foreseen[url] = _exchange("GET", url, headers, timeout)
 
     def begin(self) -> None:
@@ -136,6 +142,8 @@ class WindowsTransport(Transport):
         if said.get("status") == 200 and url in self._lasting:
             self._brought[url] = asked
             return said
+        if asked.is_assumed:
+            return said
         failure = said.get("failure")
         too_short = failure in _TOO_SLOW and _milliseconds(timeout) > asked.request["TimeoutMs"]
         return None if self._machine.age(asked) > _FRESH or failure == SKIPPED or too_short else said
@@ -149,6 +157,7 @@ class WindowsTransport(Transport):
             raise
         if answer.status == 200 and not posted:
             self._bodies[url] = answer.body
+            self.seen[url] = {key: said[key] for key in ("status", "headers", "body")}
         return answer, polls
 
     def _answer(self, said: Mapping[str, Any], url: str, timeout: float) -> Answer:
