@@ -21,6 +21,7 @@ from .step import Step
 from .watcher import Watcher
 from .windows import troubles
 from .windows.machine import WindowsMachine
+from .windows.scenarios import SCENARIOS as WINDOWS_SCENARIOS
 
 LONGEST = 3000.0  # virtual seconds: whoever has not ended by then never will
 
@@ -73,7 +74,7 @@ class Fleet:
         self.windows = random.Random(seed + 20)  # of its own, too
         if scenario not in ("", WINDOWS):
             self.calm = True
-            SCENARIOS[scenario](self, self.chance)
+            {**SCENARIOS, **WINDOWS_SCENARIOS}[scenario](self, self.chance)
             self._begin_run(0.0, list(self.machines), False)
         else:
             self._draw(seed)
@@ -224,7 +225,7 @@ class Fleet:
             machine.faults.append((begins, begins + chance.choice((40.0, 90.0)), kind))
         if kind == "late" and chance.random() < 0.6:
             killed = begins + chance.uniform(1, 10)
-            self.clock.at(killed, self._kill_last)
+            self.clock.at(killed, self.kill_last)
             for machine in self.machines.values():
                 self.clock.at(killed + chance.uniform(5, 30), machine.recovered_by_hand)
 
@@ -383,7 +384,7 @@ class Fleet:
             self.announced[event.id] = at + number * 0.1
             self.clock.at(self.announced[event.id], self.azure.announce, scope, event)
             if chance.random() < 0.6:
-                self.clock.at(at + chance.uniform(5, 120), self._say_yes, event)
+                self.clock.at(at + chance.uniform(5, 120), self.say_yes, event)
 
     def _fail_unseen(self) -> None:
         """Somebody else approves an event while nobody of its scope can look, and one of its machines fails after that."""
@@ -443,7 +444,7 @@ class Fleet:
             fate["moves"] = (self.oddities.uniform(1, 12), self.oddities.choice((45.0, 60.0, 600.0)))
         return Event(f"{kind.upper()[:4]}-{number}-{self.seed}", kind, names, notice, **fate)
 
-    def _say_yes(self, event: Event) -> None:
+    def say_yes(self, event: Event) -> None:
         for machine in self.machines.values():
             if event.open and event.affects(machine.name) and machine.is_up:
                 machine.say_yes(event.id.upper())
@@ -463,7 +464,7 @@ class Fleet:
             at = 0.0
             for _turn in range(chance.choice((1, 1, 2, 4))):
                 at += chance.uniform(2, 120)
-                self.clock.at(at, self._kill_last)
+                self.clock.at(at, self.kill_last)
                 at += chance.choice((1.0, 10.0, 60.0, 150.0))
                 self._begin_run(at, hosts, False)
         elif chance.random() < 0.1:
@@ -508,6 +509,10 @@ class Fleet:
                 if (machine.mark or {}).get("phase") == "prepared":
                     self.clock.after(self.meanwhile, machine.recovered_by_hand)
 
+    def second_run(self, at: float) -> None:
+        """One beside that which all lives have."""
+        self._begin_run(at, list(self.machines), False)
+
     def _begin_run(self, at: float, hosts: list[str], check: bool) -> None:
         self.planned_runs += 1
         self.clock.at(at, self._run, hosts, check)
@@ -520,7 +525,7 @@ class Fleet:
         self.runs.append(run)
         run.leaves = self.leavers
 
-    def _kill_last(self) -> None:
+    def kill_last(self) -> None:
         if self.runs:
             self.runs[-1].kill()
 

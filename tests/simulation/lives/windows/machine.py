@@ -50,7 +50,7 @@ class WindowsMachine(Machine):
         self.has_id = True  # whether its user may give a boot an id
         self.ahead = 0.0  # seconds by which its clock is
         self.dies_with_run = True  # whether what is called for it on the controller is killed with the run
-        self.starts = 0
+        self.starts: list[float] = []  # when look.ps1 was, or was to be
         self.calls: list[tuple[Run, Process]] = []
 
     # ---- what is on its disk ----
@@ -121,6 +121,16 @@ class WindowsMachine(Machine):
         super().lost_its_disk()
         self.disk.files.clear()
         self.disk.folders.clear()
+
+    def mark_deleted(self) -> None:
+        """Somebody deletes the file, and starts what was stopped."""
+        if self.mark is None or not self.is_up or self.locked:
+            return
+        self.mark, self.by_hand = None, True
+        for step in self.steps:
+            step.cut_off()
+            step.running = step.originally
+        self.journal.add("mark-gone", host=self.host, run="a person")
 
     # ---- what look.ps1 finds there ----
 
@@ -248,7 +258,7 @@ class WindowsMachine(Machine):
     def start(self, requests: list[dict[str, Any]], run: Run) -> Life:
         """One start by way of a connection: what win_powershell returns of it."""
         yield from run.stands_still()
-        self.starts += 1
+        self.starts.append(self.clock.now)
         yield CONNECTS
         how = self.fault("refuses", "hangs", "cut-before")
         how = how or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
@@ -268,6 +278,7 @@ class WindowsMachine(Machine):
             program = self.clock.begin(script)
             self._is_there(program)
         yield program.done, NEVER
+        yield from run.stands_still()
         if self.fault("cut-after") or (program.result is None and not self.boots % 2):
             raise AnsibleConnectionFailure("Connection reset by peer")
         if program.result is None or self.fault("answers-lost"):

@@ -46,7 +46,7 @@ def _break(fleet: Fleet, machine: WindowsMachine, chance: random.Random) -> None
         for restart in (at, at + chance.uniform(20, 110)):  # two in two minutes
             fleet.clock.at(restart, machine.restart, chance.choice((5.0, 15.0)))
     if chance.random() < 0.06:
-        fleet.clock.at(chance.uniform(20, 250), _remove_mark, machine)
+        fleet.clock.at(chance.uniform(20, 250), machine.mark_deleted)
 
 
 def _kinds(chance: random.Random) -> Iterable[str]:
@@ -56,15 +56,3 @@ def _kinds(chance: random.Random) -> Iterable[str]:
 
 def _set_clock(machine: WindowsMachine, seconds: float) -> None:
     machine.ahead += seconds
-
-
-def _remove_mark(machine: WindowsMachine) -> None:
-    """Somebody deletes the file, and starts what was stopped."""
-    mark = machine.mark
-    if mark is None or not machine.is_up or machine.locked:
-        return
-    machine.mark, machine.by_hand = None, True
-    for step in machine.steps:
-        step.cut_off()
-        step.running = step.originally
-    machine.journal.add("mark-gone", host=machine.host, run="a person")
