@@ -61,6 +61,8 @@ class Run:
             self.ended_at = self.clock.now
             self.journal.add("killed", run=self.name)
             self.process.end()
+            for machine in self.machines.values():
+                machine.controller_killed(self)
 
     def stop(self, seconds: float) -> None:
         """SIGSTOP, and SIGCONT so much later. What it has sent to machines goes on there."""
@@ -73,7 +75,7 @@ class Run:
         """When it comes to what happens at a moment."""
         return max([at, *(ends for begins, ends in self.stops if begins <= at < ends)])
 
-    def _stands_still(self) -> Life:
+    def stands_still(self) -> Life:
         if self._felt(self.clock.now) > self.clock.now:
             yield self._felt(self.clock.now) - self.clock.now
 
@@ -94,7 +96,7 @@ class Run:
                     self.stop(self.stops_at_approval)
                     self.stops_at_approval = 0.0
                 yield 0.2 + 0.02 * len(todo["calls"])  # Ansible itself
-                yield from self._stands_still()
+                yield from self.stands_still()
                 hosts = list(todo["calls"])
                 for first in range(0, len(hosts), self.forks):
                     some = {host: todo["calls"][host] for host in hosts[first : first + self.forks]}
@@ -103,7 +105,7 @@ class Run:
             self.answered.update(host for host, answer in answers.items() if not answer["lost"])
             if self.clock.now == began:
                 yield 0.3
-            yield from self._stands_still()
+            yield from self.stands_still()
             wall = WALL + self.clock.now + self.clock.error
             self.record = self.decider.ticked(self.record, answers, self.clock.now, wall)
             self.ticks.append((began, self.clock.now, bool(todo["windows"])))
@@ -147,7 +149,7 @@ class Run:
             within = action.within(heard, self.clock.now, seconds)
         elif machine.is_linux:
             sent = action.harmless(requests)
-        answer = yield from machine.call(sent, call["run"], call["number"], holder, seconds, within)
+        answer = yield from machine.call(sent, call, holder, within, self)
         if answer["lost"]:
             return answer
         if len(sent) < len(requests):

@@ -9,7 +9,7 @@ import email.utils
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import collection
 from .azure import Azure, Scope
@@ -19,9 +19,13 @@ from .journal import Journal, copied
 from .step import Step, all_out
 from .watcher import Watcher
 
+if TYPE_CHECKING:
+    from .driver import Run
+
 machine_rate = collection.part("module_utils._machine.machine_rate")
 
 WALL = 1_800_000_000.0
+STALE = 1.6  # seconds for which some machines are shown what was shown before
 
 
 def noted(requests: list[float]) -> list[float]:
@@ -144,6 +148,16 @@ class Machine:
             step.running = step.originally
         self.journal.add("mark-gone", host=self.host, run="a person")
 
+    def say_yes(self, event: str) -> None:
+        """A person does, on the machine."""
+        self.yes.append(event)
+
+    def controller_killed(self, run: Run) -> None:
+        """What it has sent goes on here."""
+
+    def end_calls(self) -> None:
+        """At the end of the life: what has not ended is of no interest."""
+
     def taken_away(self) -> None:
         self.gone = True
         self._stop()
@@ -160,13 +174,14 @@ class Machine:
 
     # ---- a call ----
 
-    def call(
-        self, requests: list[dict[str, Any]], run: str, number: int, holder: dict[str, Any], seconds: float, within: Any
-    ) -> Life:
+    def call(self, requests: list[Any], call: dict[str, Any], holder: dict[str, Any], within: Any, run: Run) -> Life:
         """What the controller's action does: it ends by its alarm, whatever the machine does.
 
+        :arg requests: those of the call that are sent
         :arg within: when it was sent, and until when it is waited for, by the machine's uptime; None where that is not known
+        :arg run: who calls
         """
+        number, seconds = call["number"], float(call["seconds"])
         began, alarm = self.clock.now, seconds
         cost, self.first_cost = self.cost + self.first_cost, 0.0
         yield cost if self.is_linux else 2.0 + cost
@@ -179,7 +194,7 @@ class Machine:
             return self._lost(f"it did not answer within {alarm:g} s", began)
         if not self.is_linux:  # whose first start of PowerShell shows its uptime
             within = {"uptime": self.uptime, "boot_id": self.boot_id, "until": self.uptime + seconds - 2}
-        life = self._program(copied(requests), run, number, holder, seconds, within)
+        life = self._program(copied(requests), run.name, number, holder, seconds, within)
         if self.is_linux and self.fault("late"):  # and no reboot ends it
             program = self.clock.begin(self._arriving(life))
         else:
@@ -386,9 +401,7 @@ class Machine:
             return look
         if self.fault("empty-body"):
             return look
-        incarnation, entries = self.azure.document(
-            self.scope, self.name, bool(self.fault("stale")) and self._just_changed()
-        )
+        incarnation, entries = self.azure.document(self.scope, self.name, self.sees_stale())
         look["incarnation"] = incarnation
         if self.fault("empty-document"):
             return look
@@ -398,8 +411,9 @@ class Machine:
         look["events"] = [self._event(entry) for entry in entries]
         return look
 
-    def _just_changed(self) -> bool:
-        return self.clock.now - self.scope.earlier[0] < 1.6
+    def sees_stale(self) -> bool:
+        """Whether it is still shown what was shown before."""
+        return bool(self.fault("stale")) and self.clock.now - self.scope.earlier[0] < STALE
 
     def _event(self, entry: dict[str, Any]) -> dict[str, Any]:
         not_before, notice = "", None

@@ -18,6 +18,7 @@ PREPARING = ("prepare", "hold", "prepare_and_approve")
 DAMAGE = (
     *("hangs", "refuses", "stalls", "answers-lost", "mark-readonly", "no-hello", "empty-body"),
     *("imds-unreachable", "imds-410", "imds-429", "imds-slow"),
+    *("cut-before", "cut-after", "no-powershell", "file-busy", "lock-busy", "denied", "disk-full", "cut"),
 )
 
 
@@ -376,6 +377,17 @@ class RunFacts:
         if any(kind == "late" and begins < ready + 15 and ends > ready - 5 for begins, ends, kind in faults):
             return None  # the approval may hang on its way
         return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None
+
+    def prepared_for_all(self, event: Event) -> float | None:
+        """When all of its machines were prepared for it, and nothing else than a person's yes was to come."""
+        hosts = self.affected(event)
+        unknown = [name for name in event.resources if not self.knows(name)]
+        if unknown or any(
+            str(self.fleet.options[host]["max_out"]) != "100%" or "hours" in self._rule(event, host) for host in hosts
+        ):
+            return None
+        since = [self._prepared_for(event, host) for host in hosts]
+        return None if None in since else max(at for at in since if at is not None)
 
     def gave_up(self, event: Event) -> float | None:
         """When a machine first failed to be prepared for an event."""
