@@ -50,16 +50,24 @@ def machine():
 
 
 def edit(body, known=None, compare=True, window=(0, 0), stop=False, path=MARK):
-    request = {"Do": "edit", "Path": path, "Body": body, "Known": known, "Compare": compare, "Stop": stop}
+    request = {"Do": "edit", "Path": path, "Body": body, "Known": known, "Compare": compare, "Stop": stop, "Expect": {}}
     return dict(request, FromMs=window[0], UntilMs=window[1])
 
 
-def read(known=None, compare=False, path=MARK):
-    return {"Do": "read", "Path": path, "Known": known, "Compare": compare, "Stop": False}
+def read(path=MARK, stop=False, **expect):
+    return {"Do": "read", "Path": path, "Stop": stop, "Expect": expect}
 
 
 def http(what="scheduledevents?api-version=2020-07-01", method="GET", **more):
-    request = {"Do": "http", "Method": method, "Url": URL + what, "Headers": {}, "Body": "", "Stop": False}
+    request = {
+        "Do": "http",
+        "Method": method,
+        "Url": URL + what,
+        "Headers": {},
+        "Body": "",
+        "Stop": False,
+        "Expect": {},
+    }
     times = {"TimeoutMs": 10000, "MaxBytes": 1048576, "Known": "", "IntervalMs": 0, "LimitMs": 0}
     return {**request, **times, "FromMs": 0, "UntilMs": 0, **more}
 
@@ -192,9 +200,9 @@ def test_a_wait_ends_with_the_service_s_failure(machine):
 
 
 def test_a_boot_is_of_a_second_by_a_clock_that_is_set(machine):
-    (first,), _took = machine.run({"Do": "boot", "Stop": False})
+    (first,), _took = machine.run({"Do": "boot", "Stop": False, "Expect": {}})
     machine.ahead = 90.0
-    (second,), _took = machine.run({"Do": "boot", "Stop": False})
+    (second,), _took = machine.run({"Do": "boot", "Stop": False, "Expect": {}})
     assert len(first["booted"]) == len("2027-01-15T08:00:00") and first["booted"] != second["booted"]
     assert first["uptime_ms"] < second["uptime_ms"] and first["clock_ms"] < second["clock_ms"]
     assert first["id"] == second["id"] == "boot-h0a-1"
@@ -202,4 +210,11 @@ def test_a_boot_is_of_a_second_by_a_clock_that_is_set(machine):
 
 def test_a_user_who_may_not_write_the_registry_gets_no_id(machine):
     machine.has_id = False
-    assert machine.run({"Do": "boot", "Stop": False})[0][0]["id"] == ""
+    assert machine.run({"Do": "boot", "Stop": False, "Expect": {}})[0][0]["id"] == ""
+
+
+def test_nothing_is_done_after_what_is_not_what_it_was(machine):
+    boot = {"Do": "boot", "Stop": True}
+    first, second = dict(boot, Expect={"id": machine.boot_id}), dict(boot, Expect={"id": "another"})
+    (_same, changed, skipped), _seconds = machine.run(first, second, edit(ONE))
+    assert (changed["failure"], skipped["failure"]) == ("Changed", "Skipped") and MARK not in machine.disk.files

@@ -16,7 +16,7 @@ from ...module_utils._machine.lease import LEASE
 from .approving import approve_request, to_approve, to_approve_with, to_see_again
 from .hosts import back_off
 from .judging import is_given_up, is_handled
-from .life import UNBROKEN, not_before
+from .life import UNBROKEN, is_open, not_before
 from .looking import (
     BY_TURNS,
     bears_ours,
@@ -27,7 +27,7 @@ from .looking import (
     spot_scopes,
     unseen,
 )
-from .marks import OURS, is_all_done, phase, whose
+from .marks import OURS, has_restarted, is_all_done, phase, whose
 from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
@@ -49,6 +49,9 @@ LIMIT_LOST = 6.0
 
 LONGEST_LOOK = 180.0
 """Seconds for which a call may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
+
+LONGEST_WATCH = 30.0
+"""The same while a Windows machine is out of service, of whose lease that uses up a quarter."""
 
 SLICE_SPOT = 10.0
 """Seconds for which several scopes are waited for at most where a Preempt may give one of them 30 s."""
@@ -219,7 +222,25 @@ def _requests(
             requests.append(_look(machine, 0.0))
         if requests:
             asked[host] = requests
+    if len(asked) == 1:
+        ((host, requests),) = asked.items()
+        if len(requests) == 1 and targets[host] is None and _only_waits(record, record["hosts"][host]):
+            return {host: [_look(record["hosts"][host], min(LONGEST_WATCH, _wait(record, at)))]}
     return asked
+
+
+def _only_waits(record: Record, machine: MachineState) -> bool:
+    """Whether all that is left to a Windows machine is to see that its events are over: they have started, and what they were to do to
+    it seems to be done, so that no connection is cut by them. Nobody else waits for this call."""
+    open_ones = [entry for entry in record["events"].values() if is_open(entry)]
+    is_under_it = bool(open_ones) and all(
+        entry["started"] is not None
+        and not entry["closed"]
+        and machine["host"] in entry["sightings"]
+        and all(sighting["absent"] is None for sighting in entry["sightings"].values())
+        for entry in open_ones
+    )
+    return not machine["is_linux"] and not machine["failures"] and is_under_it and has_restarted(machine)
 
 
 def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]:
@@ -350,11 +371,11 @@ def _rest(
         again = [machine["again"] - at for machine in record["hosts"].values() if not machine["aside"]]
         due = [seconds for seconds in again if seconds > 0]
         return round(max(min([*due, REST_WATCHING]), 0.1), 1)
-    if idle:
-        waits = any(request.get("wait") for call in calls.values() for request in call["requests"])
-        return 0.0 if waits or not record["ticks"] else REST_MOVING
-    if approve:
+    waits = any(request.get("wait") for call in calls.values() for request in call["requests"])
+    if approve or waits:
         return 0.0
+    if idle:
+        return REST_MOVING if record["ticks"] else 0.0
     goals = {host: goal for host, goal in targets.items() if goal and host in calls}
     if any(record["hosts"][host]["mark"] is None for host in goals):
         return 0.0

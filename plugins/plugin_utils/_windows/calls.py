@@ -156,7 +156,7 @@ class _Call:
             answer = self._performed()
             self._make_ready(answer["answers"])
             self._write()
-        except (WindowsProblem, AnsibleConnectionFailure) as error:
+        except (WindowsProblem, Outdated, AnsibleConnectionFailure) as error:
             problem = error
         problem = self._machine.lost or problem
         if isinstance(problem, Outdated):
@@ -240,6 +240,8 @@ class _Call:
         is_shown = any(request["do"] != "go" for request in self._call["requests"])
         if self._machine.assumes and (is_shown or store.is_changed()):
             self._machine.call()
+        if self._transport.is_unproven:  # it was not waited from after all
+            raise Outdated
         if not store.refused and store.is_changed():
             store.write_along()
             self._machine.call()

@@ -10,12 +10,12 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .boot import Boot
 from .store import WindowsStore
-from .transport import WindowsTransport
+from .transport import Compared, WindowsTransport
 
 _FOR = ("go", "look", "approve", "release")  # requests that may begin with what was known
 _LONGEST = 8192  # letters of a document that is kept: it travels through the record of the run
@@ -40,7 +40,7 @@ def remembered(start: float, boot: Boot, store: WindowsStore, transport: Windows
 
 def assume(
     known: Mapping[str, Any],
-    requests: Iterable[Mapping[str, Any]],
+    requests: Sequence[Mapping[str, Any]],
     boot: Boot,
     store: WindowsStore,
     transport: WindowsTransport,
@@ -48,5 +48,9 @@ def assume(
     """Begin with what was known. A document only where it is compared before an approval, or waited from: else it is looked at."""
     boot.assume(known["boot"], known["age"])
     store.assume(known, known["age"])
-    if any(request["do"] == "approve" or request.get("wait") for request in requests):
-        transport.assumed = known["seen"]
+    document = None
+    if any(request["do"] == "approve" for request in requests):
+        document = Compared.FIRST
+    elif any(request.get("wait") for request in requests):
+        document = Compared.BY_WAITING
+    transport.begin_with(known["seen"], document)

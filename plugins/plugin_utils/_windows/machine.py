@@ -72,6 +72,10 @@ class Asked:
         self.said, self.received, self.is_assumed = said, self._machine.clock.now() - age, True
         self.request = dict(self.request, Stop=True, Expect={key: said[key] for key in of_it})
 
+    def believe(self, said: Mapping[str, Any]) -> None:
+        """Take it for answered, as far as that goes: it does not go along with any call."""
+        self.said, self.received, self.is_assumed = said, self._machine.clock.now(), True
+
     @property
     def comes_first(self) -> bool:
         """Whether it is something on which others depend, or that changes something. It does not depend on what is only looked at."""

@@ -159,10 +159,14 @@ class Run:
         return answer
 
     def _bears_mark(self, host: str) -> bool:
-        """Whether the run knows that a machine bears its mark, and may hope for it."""
-        mark = self.machines[host].mark or {}
-        if not self.machines[host].is_up or mark.get("phase") == "half":
+        """Whether the run knows that a machine bears its mark, and may hope for it: there is something to do for it."""
+        machine = self.machines[host]
+        mark = machine.mark or {}
+        if not machine.is_up or mark.get("phase") == "half":
             return False
+        is_prepared = mark.get("phase") == "prepared"
+        if is_prepared and not machine.is_linux and machine.boot_id != (mark.get("again") or mark["boot_id"]):
+            return False  # it is under its event, whose end is all that is left to be seen, and each look takes a start of PowerShell
         known = (self.record["hosts"][host].get("mark") or {}).get("holder")
         return "holder" in mark and mark["holder"]["run"] == self.name and known == mark["holder"]
 

@@ -205,6 +205,7 @@ class WindowsMachine(Machine):
         options = {"run": call["run"], "number": call["number"], "seconds": seconds, "holder": holder}
         if call["resource_name"]:
             options["resource_name"] = call["resource_name"]
+        options["known"] = call_of.known(call["heard"], began)
         asked = copied({"options": options, "requests": requests, "steps": self.plan})
         process = self.clock.begin(
             aside(

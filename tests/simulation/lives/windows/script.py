@@ -74,7 +74,7 @@ class Script:
                 yield from self._sleep(0.2)
             asked = asked or request["Do"] == "http"
             try:
-                answer = yield from self._invoke_request(request)
+                answer = _compare_expected((yield from self._invoke_request(request)), request["Expect"])
             except Thrown as thrown:
                 answer = {"failure": thrown.failure, "message": str(thrown), "part": request["Do"]}
             stopped = request["Stop"] and ("failure" in answer or answer.get("status", 0) >= 300)
@@ -94,10 +94,7 @@ class Script:
             return (yield from self._read_folder(path))
         if do == "edit":
             return (yield from self._edit_file(path, request))
-        there = yield from self._read_file(path)
-        if request["Compare"] and there != request["Known"]:
-            return _changed(path, there)
-        return {"body": there}
+        return {"body": (yield from self._read_file(path))}
 
     # ---- http ----
 
@@ -202,7 +199,7 @@ class Script:
         found = {}
         for file in self.host.disk.listed(path):
             found[file.rpartition("\\")[2]] = yield from self._read_file(file)
-        return {"files": found}
+        return {"files": found, "count": len(found)}
 
     # ---- time ----
 
@@ -222,5 +219,12 @@ def _late() -> Answer:
     return {"failure": "Skipped", "message": "it came too late", "part": "late"}
 
 
+def _compare_expected(answer: Answer, expected: dict[str, Any]) -> Answer:
+    changed = [] if "failure" in answer else [name for name in expected if answer.get(name) != expected[name]]
+    if changed:
+        return {**answer, "failure": "Changed", "message": f"{changed[0]} is not what it was", "part": "expect"}
+    return answer
+
+
 def _changed(path: str, there: str | None) -> Answer:
-    return {"failure": "Changed", "message": f"{path} holds something else by now", "part": "compare", "body": there}
+    return {"failure": "Changed", "message": f"{path} is not what it was", "part": "compare", "body": there}
