@@ -9,6 +9,7 @@ import os
 
 import lives.many
 import lives.planted
+import lives.windows.many
 import pytest
 import watcher.many
 import watcher.planted
@@ -16,13 +17,24 @@ import watcher.planted
 SEEDS = int(os.environ.get("SIMULATION_SEEDS", "2000"))
 FIRST = int(os.environ.get("SIMULATION_FIRST", "0"))
 JOBS = int(os.environ.get("SIMULATION_JOBS") or os.cpu_count() or 1)
+WINDOWS = SEEDS // 5  # with Windows machines: these lives take longer
 PART = 100  # seeds of one test: the lane's log has to grow while they are lived
 
-PARTS = [range(first, min(first + PART, FIRST + SEEDS)) for first in range(FIRST, FIRST + SEEDS, PART)]
+
+def parts(simulation, name: str, seeds: int) -> list:
+    begins = range(FIRST, FIRST + seeds, PART)
+    found = [range(first, min(first + PART, FIRST + seeds)) for first in begins]
+    return [pytest.param(simulation, part, id=f"{name}-{part.start}-{part.stop - 1}") for part in found]
 
 
-@pytest.mark.parametrize("seeds", PARTS, ids=lambda seeds: f"{seeds.start}-{seeds.stop - 1}")
-@pytest.mark.parametrize("simulation", [lives, watcher], ids=["maintain", "watcher"])
+@pytest.mark.parametrize(
+    "simulation, seeds",
+    [
+        *parts(lives, "maintain", SEEDS),
+        *parts(lives.windows, "windows", WINDOWS),
+        *parts(watcher, "watcher", SEEDS),
+    ],
+)
 def test_no_life_breaks_a_rule(simulation, seeds: range) -> None:
     failed = [verdict for verdict in simulation.many.live_all(seeds, JOBS) if verdict.wrong]
     stories = sorted((verdict.story for verdict in failed), key=len)[:3]

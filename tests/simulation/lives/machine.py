@@ -61,7 +61,7 @@ class Machine:
         self.on_the_way = 0  # calls that hang before they arrive
         self.locked = False  # by a call that hangs while it writes the mark
         self.waited_for = Signal()
-        self.asked: deque[float] = deque(maxlen=6)  # when its metadata service was, by whomever
+        self.asked: dict[str, deque[float]] = {}  # when its metadata service was: of those who count together
         self.requests: list[float] = []  # as the machine program has noted them, by its uptime
         self.cost = 0.3 + azure.chance.random()  # seconds for a call that only connects and begins
         self.first_cost = 0.0  # seconds that the first one takes longer, which brings the program
@@ -343,10 +343,14 @@ class Machine:
         self.was_asked()
         self.requests = machine_rate.sent(self.requests, at, self.uptime)
 
-    def was_asked(self) -> None:
-        """Its metadata service got a request."""
-        self.asked.append(self.clock.now)
-        if len(self.asked) == 6 and self.clock.now - self.asked[0] < 1 - 1e-6:  # they are added up by two clocks
+    def was_asked(self, by: str = "") -> None:
+        """Its metadata service got a request.
+
+        :arg by: who counts his requests by himself
+        """
+        asked = self.asked.setdefault(by, deque(maxlen=6))
+        asked.append(self.clock.now)
+        if len(asked) == 6 and self.clock.now - asked[0] < 1 - 1e-6:  # they are added up by two clocks
             self.journal.add("too-many-requests", host=self.host)
 
     def _look(self, wait: float, since: int | None, going: Going) -> Life:

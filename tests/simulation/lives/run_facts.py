@@ -254,7 +254,13 @@ class RunFacts:
         return all(
             any(begin <= at < end + 25 for begin, end in self.fleet.hours[host])
             for host in self.affected(event)
-            if "hours" in self._rule(event, host)
+            if "hours" in self._rule(event, host) and self._is_known(host, at - 25)
+        )
+
+    def _is_known(self, host: str, at: float) -> bool:
+        """Whether the run could know by then that it is this machine which an event names."""
+        return host in self.fleet.named or any(
+            line["host"] == host and line["at"] < at for line in self.lines("looked")
         )
 
     def _rule(self, event: Event, host: str) -> dict[str, Any]:

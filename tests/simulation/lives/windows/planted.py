@@ -21,7 +21,8 @@ def _not_compared(real: Any) -> Any:
 
 def _unguarded(real: Any) -> Any:
     def write_along(store: Any, guard: bool = False) -> None:
-        real(store, guard=False)
+        if not guard:
+            real(store)
 
     return write_along
 
@@ -76,6 +77,15 @@ def _all_well(real: Any) -> Any:
     return post
 
 
+def _again_and_again(real: Any) -> Any:
+    def brought_along(transport: Any, url: str, timeout: float) -> Any:
+        asked = transport._brought.get(url)
+        said = asked and asked.answer()
+        return said if said and "failure" not in said else real(transport, url, timeout)
+
+    return brought_along
+
+
 def _goes_on(real: Any) -> Any:
     def later(machine: Any, **request: Any) -> Any:
         return real(machine, **{**request, "Stop": False})
@@ -88,66 +98,81 @@ FAULTS = {
         "stolen",
         "a mark is replaced whatever is in it",
         [(STORE, "WindowsStore._edit", _not_compared)],
-        scenario="windows",
+        scenario="windows-two-runs",
     ),
     "windows-guard": Fault(
-        "unguarded", "nothing guards a POST", [(STORE, "WindowsStore.write_along", _unguarded)], scenario="windows"
+        "unguarded",
+        "nothing guards a POST",
+        [(STORE, "WindowsStore.write_along", _unguarded)],
+        seed=1,
+        scenario="windows-removed",
     ),
     "windows-stop": Fault(
         "unguarded",
         "a POST is sent though its guard failed",
         [(TRANSPORT, "WindowsMachine.later", _goes_on)],
-        scenario="windows",
+        seed=1,
+        scenario="windows-removed",
     ),
     "windows-changed": Fault(
         "unmarked",
         "that somebody else has been there is not noticed",
         [(STORE, "WindowsStore.written", _forgets("fenced"))],
-        scenario="windows",
+        scenario="windows-two-runs",
     ),
     "windows-not-written": Fault(
         "unmarked",
         "what could not be written counts as written",
         [(STORE, "WindowsStore.written", _forgets("busy", "not_written"))],
-        scenario="windows",
+        seed=5,
+        scenario="windows-unwritable",
     ),
     "windows-refused": Fault(
         "unmarked",
         "an answer does not say that nothing was written",
         [(CALLS, "_Call._settled", _as_asked_for)],
-        scenario="windows",
+        seed=5,
+        scenario="windows-unwritable",
     ),
     "windows-lease": Fault(
         "stolen",
         "no lease is renewed",
         [(STORE, "WindowsStore.is_changed", _lease_is_no_change)],
-        scenario="windows",
+        scenario="windows-two-runs",
     ),
     "windows-boot": Fault(
-        "barrier", "each boot is the one of the mark", [(CALLS, "_Boot.moment", _boot_of_mark)], scenario="windows"
+        "barrier",
+        "each boot is the one of the mark",
+        [(CALLS, "_Boot.moment", _boot_of_mark)],
+        scenario="windows-restarted",
     ),
     "windows-late": Fault(
         "late",
         "a start of PowerShell may change something whenever it arrives",
         [(CALLS, "_Boot.window", _any_time)],
-        scenario="windows",
+        scenario="windows-hung",
     ),
     "windows-age": Fault(
-        "barrier",
+        "unseen",
         "what came along with an earlier request is an answer whatever its age",
-        [(TRANSPORT, "_FRESH", lambda _real: 1e9)],
-        scenario="windows",
+        [(TRANSPORT, "WindowsTransport._brought_along", _again_and_again)],
+        scenario="windows-lone",
     ),
     "windows-yes": Fault(
-        "confirmed", "no confirmation is read", [(STORE, "WindowsStore.yes", always([]))], scenario="windows"
+        "confirmed", "no confirmation is read", [(STORE, "WindowsStore.yes", always([]))], scenario="windows-confirmed"
     ),
     "windows-put-back": Fault(
         "put-back",
         "nobody reads what a person has put back",
         [(STORE, "WindowsStore.put_back", always([]))],
-        scenario="windows",
+        seed=7,
+        scenario="windows-stopped",
     ),
     "windows-posted": Fault(
-        "claim", "every POST counts as accepted", [(CALLS, "_GuardedTransport.post", _all_well)], scenario="windows"
+        "claim",
+        "every POST counts as accepted",
+        [(CALLS, "_GuardedTransport.post", _all_well)],
+        seed=4,
+        scenario="windows-not-taken",
     ),
 }

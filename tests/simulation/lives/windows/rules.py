@@ -11,6 +11,7 @@ from ..run_facts import PREPARING, RunFacts
 from .machine import WindowsMachine
 
 HEARD = 60.0  # seconds since it was heard of a machine for which a run counts as its holder
+SEEN = 30.0  # seconds within which who waits sees a change
 MOMENT = 1.0  # seconds between what look.ps1 reads and what it does by that, in one start
 
 
@@ -34,8 +35,9 @@ def stolen(run: RunFacts) -> Iterator[str]:
 
 
 def _lives(run: RunFacts, host: str, at: float) -> bool:
-    """Whether a run has gone on with a machine until then."""
-    if not run.began < at < run.until or run.stood_still(at):
+    """Whether a run has gone on with a machine until then. Each start of the machine ends all leases: then whoever comes first has it."""
+    booted = any(line["host"] == host and at - 120 < line["at"] <= at for line in run.journal.of("boot"))
+    if not run.began < at < run.until or run.stood_still(at) or booted:
         return False
     heard = [line["at"] for line in run.lines("looked") if line["host"] == host and line["at"] < at]
     return bool(heard) and at - heard[-1] < HEARD
@@ -93,8 +95,20 @@ def confirmed(run: RunFacts) -> Iterator[str]:
             yield f"confirmed: {event.id} was ready at {ready:.1f}, confirmed at {yes['at']:.1f}, and not approved by {due:.1f}"
 
 
+def unseen(run: RunFacts) -> Iterator[str]:
+    """Who waits for a change sees one when it comes."""
+    events = sorted((event for event in run.fleet.events.values() if event.status), key=lambda event: event.shown)
+    if not events or not run.fleet.calm or len(run.fleet.azure.scopes) > 1 or run.beside_others or run.run.stops:
+        return
+    first = events[0]  # later ones are seen when the run comes to that
+    windows = all(is_windows(run, host) and run.sound(host, first.shown, first.shown + SEEN) for host in run.hosts)
+    lasts = first.shown + SEEN < min(first.started or 1e9, first.left or 1e9, run.until)
+    if windows and lasts and first.shown > run.began + SEEN and (run.seen(first) or 1e9) > first.shown + SEEN:
+        yield f"unseen: {first.id} was shown at {first.shown:.1f} and seen at {run.seen(first)}"
+
+
 def _approved(run: RunFacts, event: str, at: float) -> bool:
     return any(post["event"] == event and post["at"] <= at for post in run.lines("post"))
 
 
-RULES = (stolen, without_mark, unguarded, confirmed)
+RULES = (stolen, without_mark, unguarded, confirmed, unseen)

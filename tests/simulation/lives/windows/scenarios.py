@@ -111,6 +111,15 @@ def unwritable(fleet: Fleet, chance: random.Random) -> None:
         machine.faults.append((begins, begins + chance.choice((8.0, 30.0)), kind))
 
 
+def not_taken(fleet: Fleet, chance: random.Random) -> None:
+    """The service refuses approvals for a while."""
+    made = _windows(fleet, chance, chance.choice((1, 2)))
+    choose(fleet)
+    at = event(fleet, chance, made)
+    for machine in made:
+        machine.faults.append((at, at + chance.choice((25.0, 35.0)), chance.choice(("post-refused", "post-lost"))))
+
+
 def _windows(fleet: Fleet, chance: random.Random, number: int) -> list[WindowsMachine]:
     made = healthy(fleet, chance, number, None, WindowsMachine)
     for machine in made:
@@ -124,6 +133,7 @@ SCENARIOS: dict[str, Scenario] = {
     "windows-confirmed": confirmed,
     "windows-hung": hung,
     "windows-lone": lone,
+    "windows-not-taken": not_taken,
     "windows-put-back": put_back,
     "windows-removed": removed,
     "windows-restarted": restarted,

@@ -10,6 +10,7 @@ throws and its metadata service answers.
 from __future__ import annotations
 
 import base64
+import itertools
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from .disk import Disk, IoThrown, Missing, Thrown
 PATIENCE = 2.0  # seconds for which Wait-Shared tries again
 WRITES = 0.02  # seconds that it takes to write a file and have it on the disk
 REPLACES = 0.005  # seconds in which the file is gone, and its new content is not there yet
+_COUNT = itertools.count()
 
 Answer = dict[str, Any]
 
@@ -26,7 +28,7 @@ Answer = dict[str, Any]
 class Service(Protocol):
     """What answers at an address."""
 
-    def exchange(self, request: dict[str, Any], limit: float, run: str) -> Life: ...
+    def exchange(self, request: dict[str, Any], limit: float, run: str, start: str) -> Life: ...
 
     def until_other(self, longest: float) -> Life: ...
 
@@ -62,6 +64,7 @@ class Script:
 
     def __init__(self, host: Host, run: str) -> None:
         self.host, self.run = host, run
+        self.name = f"start {next(_COUNT)}"
 
     def result(self, requests: list[dict[str, Any]]) -> Life:
         """What is in $Ansible.Result."""
@@ -109,7 +112,7 @@ class Script:
         limit = request["TimeoutMs"]
         if request["UntilMs"] != 0:
             limit = max(1, min(limit, request["UntilMs"] - self.host.clock_ms))
-        return (yield from self.host.service.exchange(request, limit / 1000, self.run))
+        return (yield from self.host.service.exchange(request, limit / 1000, self.run, self.name))
 
     def _wait_change(self, request: dict[str, Any]) -> Life:
         started, polls = self._now, 0
