@@ -41,6 +41,8 @@ from .transport import SentTooLate, WindowsTransport
 LIMIT = 60.0  # seconds of a call, beside the wait in it
 STARTS = 6.0  # seconds of a call that PowerShell may need for its starts; the rest is for what it asks
 _LEAST = 2.0
+_AT_ONCE = 20.0  # seconds from when the only start of a call is made, after which it changes nothing; at least
+_SLOW = 3.0  # so many times what the start before took
 
 
 def limit(requests: Iterable[Mapping[str, Any]], longest: float = 0.0) -> float:
@@ -203,7 +205,10 @@ class _Call:
             "boot_id": moment.boot_id,
             "until": sent + self._seconds,
         }
-        self._machine.window = self._boot.window(self._seconds - taken)
+        left = self._seconds - taken
+        if self._known:  # the very first start changes something: it may hang, and its run be ended meanwhile
+            left = min(left, max(_AT_ONCE, _SLOW * self._known["start"]))
+        self._machine.window = self._boot.window(left)
 
     def _performed(self) -> dict[str, Any]:
         answer = perform(

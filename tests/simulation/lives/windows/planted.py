@@ -86,11 +86,25 @@ def _again_and_again(real: Any) -> Any:
     return brought_along
 
 
-def _goes_on(real: Any) -> Any:
-    def later(machine: Any, **request: Any) -> Any:
-        return real(machine, **{**request, "Stop": False})
+def _sent_with(**more: Any) -> Any:
+    """All requests to look.ps1 have this."""
 
-    return later
+    def sending(real: Any) -> Any:
+        def look(machine: Any, requests: Any) -> Any:
+            return real(machine, [{**request, **more} for request in requests])
+
+        return look
+
+    return sending
+
+
+def _takes_up_what_was(real: Any) -> Any:
+    """Its boot and its mark, and whatever is in the document."""
+
+    def assume(asked: Any, said: Any, age: float, of_it: Any) -> None:
+        real(asked, said, age, ())
+
+    return assume
 
 
 FAULTS = {
@@ -110,9 +124,15 @@ FAULTS = {
     "windows-stop": Fault(
         "unguarded",
         "a POST is sent though its guard failed",
-        [(TRANSPORT, "WindowsMachine.later", _goes_on)],
+        [(TRANSPORT, "WindowsMachine._look", _sent_with(Stop=False))],
         seed=1,
         scenario="windows-removed",
+    ),
+    "windows-assumed": Fault(
+        "approval",
+        "what an earlier call has found is not compared before it is acted upon",
+        [(TRANSPORT, "Asked.assume", _takes_up_what_was)],
+        scenario="windows-grown",
     ),
     "windows-changed": Fault(
         "unmarked",
@@ -143,13 +163,13 @@ FAULTS = {
     "windows-boot": Fault(
         "barrier",
         "each boot is the one of the mark",
-        [(CALLS, "_Boot.moment", _boot_of_mark)],
+        [(CALLS, "Boot.moment", _boot_of_mark)],
         scenario="windows-restarted",
     ),
     "windows-late": Fault(
         "late",
         "a start of PowerShell may change something whenever it arrives",
-        [(CALLS, "_Boot.window", _any_time)],
+        [(CALLS, "Boot.window", _any_time)],
         scenario="windows-hung",
     ),
     "windows-age": Fault(

@@ -66,7 +66,12 @@ def unguarded(run: RunFacts) -> Iterator[str]:
     """A Windows machine approves what comes over itself only while it bears its run's mark: that is one start of look.ps1."""
     for post in run.lines("post"):
         event, host, at = run.fleet.events.get(post["event"]), post["by"], post["at"]
-        if event is None or not is_windows(run, host) or host not in post["machines"]:
+        if (
+            event is None
+            or not is_windows(run, host)
+            or host not in post["machines"]
+            or run.grown_lately(event, host, at)
+        ):
             continue
         out, marked_by = post["machines"][host]
         gone = any(

@@ -120,6 +120,15 @@ def not_taken(fleet: Fleet, chance: random.Random) -> None:
         machine.faults.append((at, at + chance.choice((25.0, 35.0)), chance.choice(("post-refused", "post-lost"))))
 
 
+def grown(fleet: Fleet, chance: random.Random) -> None:
+    """The event of a lone machine turns out to affect another one, of which nobody knows, at any moment until it is approved."""
+    (machine,) = _windows(fleet, chance, 1)
+    choose(fleet)
+    machine.steps = machine.steps[:1]
+    machine.steps[0].do_seconds = 1.0
+    event(fleet, chance, [machine], grows=(chance.uniform(5, 25), "stranger2"))
+
+
 def _windows(fleet: Fleet, chance: random.Random, number: int) -> list[WindowsMachine]:
     made = healthy(fleet, chance, number, None, WindowsMachine)
     for machine in made:
@@ -131,6 +140,7 @@ def _windows(fleet: Fleet, chance: random.Random, number: int) -> list[WindowsMa
 
 SCENARIOS: dict[str, Scenario] = {
     "windows-confirmed": confirmed,
+    "windows-grown": grown,
     "windows-hung": hung,
     "windows-lone": lone,
     "windows-not-taken": not_taken,
