@@ -39,7 +39,7 @@ from .transport import SentTooLate, WindowsTransport
 LIMIT = 60.0  # seconds of a call, beside the wait in it
 STARTS = 6.0  # seconds of a call that PowerShell may need for its starts; the rest is for what it asks
 _LEAST = 2.0
-_DRIFT = 120.0  # seconds by which the moment of a boot may seem to move when the clock is set
+_DRIFT = 30.0  # seconds by which the moment of a boot may seem to move when the clock is set: no machine is reached sooner after a reboot
 
 
 def limit(requests: Iterable[Mapping[str, Any]], longest: float = 0.0) -> float:
@@ -116,6 +116,26 @@ class _Boot:
         if mark and uptime >= mark["lease"]["uptime"] and _apart(mark["lease"]["boot_id"], booted) <= _DRIFT:
             return str(mark["lease"]["boot_id"])
         return booted
+
+
+class _OwnClock(Clock):
+    """Durations by the controller's clock, the time of day by the machine's: not-before is reckoned by that, as on Linux machines."""
+
+    def __init__(self, clock: Clock, boot: _Boot) -> None:
+        self._clock = clock
+        self._boot = boot
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def sleep(self, seconds: float) -> None:
+        self._clock.sleep(seconds)
+
+    def wall(self) -> float:
+        try:
+            return self._boot.wall()
+        except ValueError:  # it does not say when it was started in words that are known
+            return self._clock.wall()
 
 
 class _GuardedTransport(WindowsTransport):
@@ -215,7 +235,7 @@ class _Call:
             self._call,
             Parts(
                 store=self._store,
-                clock=self._clock,
+                clock=_OwnClock(self._clock, self._boot),
                 moment=self._boot.moment,
                 transport=lambda clock: self._transport,
                 find=lambda: find_endpoints(self._machine),
