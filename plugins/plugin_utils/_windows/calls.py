@@ -39,7 +39,7 @@ from .transport import SentTooLate, WindowsTransport
 LIMIT = 60.0  # seconds of a call, beside the wait in it
 STARTS = 6.0  # seconds of a call that PowerShell may need for its starts; the rest is for what it asks
 _LEAST = 2.0
-_DRIFT = 30.0  # seconds by which the moment of a boot may seem to move when the clock is set: no machine is reached sooner after a reboot
+_DRIFT = 15.0  # seconds by which the moment of a boot may seem to move when the clock is set: no machine is reached sooner after a reboot
 
 
 def limit(requests: Iterable[Mapping[str, Any]], longest: float = 0.0) -> float:

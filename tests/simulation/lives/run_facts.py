@@ -111,7 +111,11 @@ class RunFacts:
         if any(kind in DAMAGE and a < ends and b > begins - 60 for a, b, kind in machine.faults):
             return False
         for step in machine.steps:
-            if step.do_fails or step.undo_failed or max(step.do_seconds, step.undo_seconds) > step.limit:
+            if (
+                step.do_fails
+                or step.undo_failed
+                or max(step.do_seconds, step.undo_seconds) > step.limit - machine.notes_after
+            ):
                 return False
         return not any(
             line["host"] == host and line["at"] < ends and line["at"] + self._struck_for(line) > begins
@@ -419,7 +423,10 @@ class RunFacts:
         return [
             host
             for host in self.affected(event)
-            if any(step.do_fails or step.do_seconds > step.limit for step in self.machine(host).steps)
+            if any(
+                step.do_fails or step.do_seconds > step.limit - self.machine(host).notes_after
+                for step in self.machine(host).steps
+            )
         ]
 
     def hidden(self, event: Event) -> bool:
@@ -484,7 +491,7 @@ class RunFacts:
             if line["what"] == "boot":
                 phase = ""  # what was done is undone by it
             elif line["what"] == "phase":
-                phase = line["phase"]
+                phase = line["phase"] if line.get("present", True) else ""  # and not before its last start
             elif line["what"] == "joined":
                 joined = joined or line["event"] == event.id
             else:
