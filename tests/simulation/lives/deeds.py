@@ -234,7 +234,8 @@ def back_in_time(run: RunFacts) -> Iterator[str]:
                 continue
             since = max(event.left, machine.away_until if machine.away_until < 1e5 else 1e9)
             due = since + sum(step.undo_seconds for step in machine.steps) + 60 + run.slowness(60, 15)
-            due += 0 if all(run.sound(other, since, due) for other in run.hosts) else 60  # ticks last longer then
+            others_hang = not all(run.sound(other, since, due) for other in run.hosts)
+            due += 60 + run.slowness(120, 15) if others_hang else 0  # ticks last longer then
             # It can't bring back what it did not hold yet: a dead run's lease was not over, or its own tick waited elsewhere.
             due += max(run.held_since(host, due) - since, 0.0)
             others = [
