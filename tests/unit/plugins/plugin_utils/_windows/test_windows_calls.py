@@ -645,13 +645,13 @@ def test_two_boots_within_a_minute_are_two(machine):
     assert machine.call(LOOK)["boot_id"] == machine.booted
 
 
-@pytest.mark.parametrize("seconds", [16, 49])
-def test_two_boots_within_two_minutes_are_two_though_the_machine_was_not_reached_for_long(machine, seconds):
+def test_two_boots_within_two_minutes_are_two_though_the_machine_was_not_reached_for_long(machine):
     """Else it would pass for prepared, and the second start has brought its services back."""
     machine.booted, machine.up_before = "2025-12-31T23:00:00", 10.0 - machine.clock.elapsed
     machine.call(go(before={SERVICE: {"ran": True}}))
     lease = machine.mark()["lease"]
-    machine.booted, machine.up_before = f"2025-12-31T23:00:{seconds}", 30.0 - machine.clock.elapsed
+    machine.clock.sleep(60)
+    machine.booted, machine.up_before = "2025-12-31T23:00:49", 30.0 - machine.clock.elapsed
     answer = machine.call(LOOK)
     assert answer["uptime"] > lease["uptime"] and answer["boot_id"] == machine.booted
 
