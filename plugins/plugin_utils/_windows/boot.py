@@ -18,9 +18,7 @@ from ...module_utils._text import one_line
 from .machine import WindowsMachine, WindowsProblem
 from .store import WindowsStore
 
-_ROUNDED = 2.0  # seconds by which the moment of a boot is not always the same
-_DRIFT = 120.0  # by which it may seem to move when the clock is set
-_INEXACT = 20.0  # by which clocks of controllers differ, with the time that starts of PowerShell take
+_DRIFT = 15.0  # seconds by which the moment of a boot may seem to move when the clock is set: no machine is reached sooner after a reboot
 
 
 class Boot:
@@ -73,28 +71,16 @@ class Boot:
     def _boot_id(self, booted: str, uptime: float) -> str:
         """Where the user may not give the boot an id: its moment, or what the mark calls it, if that is the same.
 
-        The moment seems to move when Windows' clock is set. Then the machine has been up for as much longer as has passed since the mark
-        was renewed.
+        The moment seems to move when Windows' clock is set.
         """
         mark = self._store.there()
-        if not mark or uptime < mark["lease"]["uptime"]:
-            return booted
-        apart = _apart(mark["lease"]["boot_id"], booted)
-        grown, passed = uptime - mark["lease"]["uptime"], self._clock.wall() - _since(mark["renewed"])
-        is_same = apart <= _ROUNDED or (apart <= _DRIFT and abs(grown - passed) <= _INEXACT)
-        return str(mark["lease"]["boot_id"]) if is_same else booted
+        if mark and uptime >= mark["lease"]["uptime"] and _apart(mark["lease"]["boot_id"], booted) <= _DRIFT:
+            return str(mark["lease"]["boot_id"])
+        return booted
 
 
 def _unix_time(moment: str) -> float:
     return datetime.datetime.fromisoformat(moment).replace(tzinfo=datetime.timezone.utc).timestamp()
-
-
-def _since(renewed: Any) -> float:
-    """The Unix time when a mark was renewed; infinitely long ago where it does not say."""
-    try:
-        return _unix_time(str(renewed).rstrip("Z"))
-    except ValueError:
-        return -float("inf")
 
 
 def _apart(boot_id: str, booted: str) -> float:

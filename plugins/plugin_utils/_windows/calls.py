@@ -97,6 +97,26 @@ class _Machine(WindowsMachine):
             along.written()
 
 
+class _OwnClock(Clock):
+    """Durations by the controller's clock, the time of day by the machine's: not-before is reckoned by that, as on Linux machines."""
+
+    def __init__(self, clock: Clock, boot: Boot) -> None:
+        self._clock = clock
+        self._boot = boot
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def sleep(self, seconds: float) -> None:
+        self._clock.sleep(seconds)
+
+    def wall(self) -> float:
+        try:
+            return self._boot.wall()
+        except ValueError:  # it does not say when it was started in words that are known
+            return self._clock.wall()
+
+
 class _GuardedTransport(WindowsTransport):
     """A Transport that sends nothing unless the mark can be written, and is what it was.
 
@@ -215,7 +235,7 @@ class _Call:
             self._call,
             Parts(
                 store=self._store,
-                clock=self._clock,
+                clock=_OwnClock(self._clock, self._boot),
                 moment=self._boot.moment,
                 transport=lambda clock: self._transport,
                 find=lambda: find_endpoints(self._machine),

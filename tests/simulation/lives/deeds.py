@@ -25,7 +25,8 @@ def approvals(run: RunFacts) -> Iterator[str]:
             continue
         ours = [host for host in run.hosts if host in post["machines"] and not run.grown_lately(event, host, at)]
         if not ours:
-            yield f"approval: at {at:.1f} {event.id}, which affects nobody of the run"
+            if not any(run.is_believed(event, host, at) for host in run.hosts):
+                yield f"approval: at {at:.1f} {event.id}, which affects nobody of the run"
             continue
         actions = {host: run.action(event, host) for host in ours}
         strictest = min(actions.values(), key=STRICTNESS.index)
@@ -101,7 +102,7 @@ def promptness(run: RunFacts) -> Iterator[str]:
         ready = run.ready(event)
         if ready is None or run.beside_others:
             continue
-        limit = 10.0 if run.is_linux else 45.0
+        limit = 10.0 + run.slowness(35.0, 6)
         posted = [post["at"] for post in run.lines("post") if post["event"] == event.id]
         until = min([ready + limit, *posted])
         if event.started is not None and event.started <= until or event.left is not None and event.left <= until:
@@ -156,7 +157,7 @@ def in_time(run: RunFacts) -> Iterator[str]:
         ):
             continue
         first = max(event.shown, run.began)
-        room = line["at"] - first - run.needs([event]) - (60 if run.fleet.calm else 100) - (0 if run.is_linux else 40)
+        room = line["at"] - first - run.needs([event]) - (60 if run.fleet.calm else 100) - run.slowness(40, 10)
         if (
             room > 0
             and all(run.sound(other, first, line["at"]) for other in run.affected(event))
@@ -213,7 +214,7 @@ def returned(run: RunFacts) -> Iterator[str]:
         # Who is still being brought back, or is another's by then, is not to be prepared anew at once.
         if others or event.grows or run.beside_others or run.marked_at(host, event.returned):
             continue
-        room = at - event.returned - run.needs([event]) - (60 if run.fleet.calm else 100) - (0 if run.is_linux else 40)
+        room = at - event.returned - run.needs([event]) - (60 if run.fleet.calm else 100) - run.slowness(40, 10)
         seen = [
             look
             for look in run.lines("looked")
@@ -232,8 +233,9 @@ def back_in_time(run: RunFacts) -> Iterator[str]:
             if event.left is None or event.type in GONE_FOR_GOOD or event.left < run.began:
                 continue
             since = max(event.left, machine.away_until if machine.away_until < 1e5 else 1e9)
-            due = since + sum(step.undo_seconds for step in machine.steps) + 60 + (0 if run.is_linux else 60)
-            due += 0 if all(run.sound(other, since, due) for other in run.hosts) else 60  # ticks last longer then
+            due = since + sum(step.undo_seconds for step in machine.steps) + 60 + run.slowness(60, 15)
+            others_hang = not all(run.sound(other, since, due) for other in run.hosts)
+            due += 60 + run.slowness(120, 15) if others_hang else 0  # ticks last longer then
             # It can't bring back what it did not hold yet: a dead run's lease was not over, or its own tick waited elsewhere.
             due += max(run.held_since(host, due) - since, 0.0)
             others = [
@@ -326,7 +328,7 @@ def reverted(run: RunFacts) -> Iterator[str]:
             continue
         failed = run.gave_up(event)
         needs = sum(step.limit for step in steps) + sum(step.undo_seconds for step in steps)
-        room = line["at"] - (failed or 1e9) - needs - (60 if run.is_linux else 150)
+        room = line["at"] - (failed or 1e9) - needs - 60 - run.slowness(90, 15)
         others = [other for other in run.events_of(host) if other is not event and other.shown < line["at"]]
         if (
             failed
@@ -344,9 +346,9 @@ def waits_idly(run: RunFacts) -> Iterator[str]:
 
 
 def late(run: RunFacts) -> Iterator[str]:
-    """What a run has sent begins within 20 s after its end, or not at all."""
+    """What a run has sent begins within 20 s after its end, or not at all; on Windows machines while its call would have lasted."""
     for line in run.lines("marked", "piece", "post"):
-        if line["at"] > run.until + 20:
+        if line["at"] > run.until + (20 if run.machine(line.get("host") or line["by"]).is_linux else 80):
             what = f"{line['what']} {line.get('host') or line.get('event')}"
             yield f"late: at {line['at']:.1f} {what}, {line['at'] - run.until:.0f} s after the end of {run.name}"
 

@@ -192,7 +192,12 @@ class Run:
             # What nobody began (its run was killed before) shows in how it is.
             state = step.outcome(work["direction"])
             state = state or ("done" if step.running == (work["direction"] == "undo") else "failed")
-            answers[host]["outcomes"][step.key] = {"state": state, "note": "", "seconds": 1.0}
+            answers[host]["outcomes"][step.key] = {
+                "state": state,
+                "note": "",
+                "seconds": 1.0,
+                "direction": work["direction"],
+            }
 
 
 def _age(answer: dict[str, Any], seconds: float) -> None:

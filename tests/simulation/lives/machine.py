@@ -58,6 +58,7 @@ class Machine:
         self.boots, self.booted = 1, -1000.0 - azure.chance.random() * 1e5
         self.away_until = self.frozen_until = 0.0
         self.programs: list[Process] = []
+        self.notes_after = 0.0  # seconds of a step's time that pass before its mark says that it has begun
         self.on_the_way = 0  # calls that hang before they arrive
         self.locked = False  # by a call that hangs while it writes the mark
         self.waited_for = Signal()

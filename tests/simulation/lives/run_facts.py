@@ -55,6 +55,13 @@ class RunFacts:
     def machine(self, host: str) -> Machine:
         return self.fleet.machines[host]
 
+    def slowness(self, least: float, starts: float) -> float:
+        """Seconds that it may take longer because of Windows machines: so many starts of PowerShell by the slowest one, but no less."""
+        if self.is_linux:
+            return 0.0
+        takes = (getattr(self.machine(host), "takes", 0.0) for host in self.hosts)
+        return max(least, starts * max(takes))
+
     def hands_of(self, host: str) -> set[str]:
         """Who may prepare a machine."""
         watcher = self.machine(host).watcher
@@ -104,7 +111,11 @@ class RunFacts:
         if any(kind in DAMAGE and a < ends and b > begins - 60 for a, b, kind in machine.faults):
             return False
         for step in machine.steps:
-            if step.do_fails or step.undo_failed or max(step.do_seconds, step.undo_seconds) > step.limit:
+            if (
+                step.do_fails
+                or step.undo_failed
+                or max(step.do_seconds, step.undo_seconds) > step.limit - machine.notes_after
+            ):
                 return False
         return not any(
             line["host"] == host and line["at"] < ends and line["at"] + self._struck_for(line) > begins
@@ -254,10 +265,15 @@ class RunFacts:
         return all(
             any(begin <= at < end + 25 for begin, end in self.fleet.hours[host])
             for host in self.affected(event)
-            if "hours" in self._rule(event, host) and self._is_known(host, at - 25)
+            if "hours" in self._rule(event, host) and self.is_known(host, at - 25)
         )
 
-    def _is_known(self, host: str, at: float) -> bool:
+    def is_believed(self, event: Event, host: str, at: float) -> bool:
+        """Whether the inventory says wrongly that it is a machine of an event, and the machine could not say that it is not."""
+        wrong = self.fleet.named.get(host, "").lower() in [name.lower() for name in event.resources]
+        return wrong and not any(line["host"] == host and line["at"] < at for line in self.lines("looked"))
+
+    def is_known(self, host: str, at: float) -> bool:
         """Whether the run could know by then that it is this machine which an event names."""
         return host in self.fleet.named or any(
             line["host"] == host and line["at"] < at for line in self.lines("looked")
@@ -407,7 +423,10 @@ class RunFacts:
         return [
             host
             for host in self.affected(event)
-            if any(step.do_fails or step.do_seconds > step.limit for step in self.machine(host).steps)
+            if any(
+                step.do_fails or step.do_seconds > step.limit - self.machine(host).notes_after
+                for step in self.machine(host).steps
+            )
         ]
 
     def hidden(self, event: Event) -> bool:
@@ -472,7 +491,7 @@ class RunFacts:
             if line["what"] == "boot":
                 phase = ""  # what was done is undone by it
             elif line["what"] == "phase":
-                phase = line["phase"]
+                phase = line["phase"] if line.get("present", True) else ""  # and not before its last start
             elif line["what"] == "joined":
                 joined = joined or line["event"] == event.id
             else:

@@ -26,7 +26,7 @@ def missed(run: RunFacts) -> Iterator[str]:
             continue
         if run.action(event, host) not in PREPARING or event.notice == 0 or not line["up"] or run.hidden(event):
             continue
-        if run.touched_lately(host, line["at"]):
+        if run.touched_lately(host, line["at"]) or not run.is_known(host, event.left or run.until):
             continue
         if run.seen(event, host) is None:
             # It names the machine from its growth on: no look can show that before.

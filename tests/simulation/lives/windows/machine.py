@@ -53,6 +53,14 @@ class WindowsMachine(Machine):
         self.starts: list[float] = []  # when look.ps1 was, or was to be
         self.calls: list[tuple[Run, Process]] = []
 
+    @property
+    def notes_after(self) -> float:
+        return self.takes + 2.0
+
+    @notes_after.setter
+    def notes_after(self, _seconds: float) -> None:
+        """It follows from how long a start takes."""
+
     # ---- what is on its disk ----
 
     @property

@@ -35,7 +35,8 @@ def journalled(machine: WindowsMachine, before: Any, mark: Any, run: str) -> Non
             journal.add("joined", host=host, run=run, event=event)
     if mark["phase"] != old["phase"]:
         machine.entered(mark["phase"])
-        journal.add("phase", host=host, run=run, phase=mark["phase"], events=list(mark["events"]))
+        present = (mark.get("again") or mark["boot_id"]) == machine.boot_id
+        journal.add("phase", host=host, run=run, phase=mark["phase"], events=list(mark["events"]), present=present)
     # What is to be done again after a start may have been done by then once more, before anybody knew of the start.
     waiting = [step["key"] for step in mark["steps"] if step["state"] == "waiting" and not step.get("perhaps_done")]
     journal.add("mark-says", host=host, run=run, waiting=waiting)

@@ -11,6 +11,7 @@ from ..run_facts import PREPARING, RunFacts
 from .machine import WindowsMachine
 
 HEARD = 60.0  # seconds since it was heard of a machine for which a run counts as its holder
+TICK = 80.0  # seconds that a tick may last
 SEEN = 30.0  # seconds within which who waits sees a change
 MOMENT = 1.0  # seconds between what look.ps1 reads and what it does by that, in one start
 
@@ -49,14 +50,14 @@ def without_mark(run: RunFacts) -> Iterator[str]:
         host, at = line["host"], line["at"]
         if not is_windows(run, host) or run.marked_at(host, at) == run.name:
             continue
-        if not run.touched_lately(host, at) and not _just_lost(run, host, at):
+        if not _just_lost(run, host, at):
             yield f"unmarked: at {at:.1f} {line['key']} of {host} was begun ({line['direction']}), which bears no mark of {run.name}"
 
 
 def _just_lost(run: RunFacts, host: str, at: float) -> bool:
-    """Whether its mark went with its disk, or to another run, while the answer was on its way."""
+    """Whether its mark was there, and went while the tick waited for its slowest machine: what is done elsewhere begins after that."""
     return any(
-        line["host"] == host and at - 20 < line["at"] <= at
+        line["host"] == host and at - TICK < line["at"] <= at
         for line in run.journal.of("mark-gone", "taken")
         if line["run"] != run.name
     )
@@ -77,6 +78,7 @@ def unguarded(run: RunFacts) -> Iterator[str]:
         gone = any(
             line["host"] == host and at - MOMENT < line["at"] <= at for line in run.journal.of("mark-gone", "taken")
         )
+        gone = gone or run.grown_lately(event, host, at)
         if run.action(event, host) in PREPARING and marked_by != run.name and not gone:
             yield f"unguarded: at {at:.1f} {host} approved {event.id}, and its mark was {marked_by or 'nobody'}'s"
 
@@ -107,6 +109,7 @@ def unseen(run: RunFacts) -> Iterator[str]:
         return
     first = events[0]  # later ones are seen when the run comes to that
     windows = all(is_windows(run, host) and run.sound(host, first.shown, first.shown + SEEN) for host in run.hosts)
+    windows = windows and not any(run.may_go_unseen(host) for host in run.affected(first))
     lasts = first.shown + SEEN < min(first.started or 1e9, first.left or 1e9, run.until)
     if windows and lasts and first.shown > run.began + SEEN and (run.seen(first) or 1e9) > first.shown + SEEN:
         yield f"unseen: {first.id} was shown at {first.shown:.1f} and seen at {run.seen(first)}"

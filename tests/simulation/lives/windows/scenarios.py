@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..machine import Machine
 from ..scenarios import Scenario, choose, event, healthy
+from . import troubles
 from .machine import WindowsMachine
 
 if TYPE_CHECKING:
@@ -129,6 +130,32 @@ def grown(fleet: Fleet, chance: random.Random) -> None:
     event(fleet, chance, [machine], grows=(chance.uniform(5, 25), "stranger2"))
 
 
+def troubled(fleet: Fleet, chance: random.Random) -> None:
+    """Everything goes wrong that can, while machines are prepared and approve."""
+    fleet.calm = False
+    made = _windows(fleet, chance, chance.choice((1, 2, 2)))
+    if chance.random() < 0.3:
+        healthy(fleet, chance, 1, made[0].scope, first=len(made))
+    choose(fleet, chance.choice(("prepare", "hold", "prepare_and_approve", "prepare_and_approve")))
+    at = event(fleet, chance, list(fleet.machines.values()), notice=chance.choice((240.0, 900.0)))
+    if chance.random() < 0.5:
+        fleet.clock.at(at + chance.uniform(5, 60), fleet.say_yes, next(iter(fleet.events.values())))
+    for machine in made:
+        machine.dies_with_run, machine.has_id = chance.random() < 0.7, chance.random() < 0.7
+        for step in machine.steps:
+            step.at_boot = chance.random() < 0.7
+        troubles.trouble(fleet, machine, chance, at, 90.0)
+    if chance.random() < 0.25:
+        killed = at + chance.uniform(3, 60)
+        fleet.clock.at(killed, fleet.kill_last)
+        fleet.second_run(killed + chance.choice((1.0, 30.0, 150.0)))
+    elif chance.random() < 0.15:
+        fleet.second_run(at + chance.uniform(-20, 60))
+    elif chance.random() < 0.2:
+        fleet.when(made[0], chance.choice(("preparing", "prepared")), chance.uniform(0, 8), fleet.stop_last, 30.0)
+        fleet.meanwhile = chance.choice((0.0, 2.0))
+
+
 def _windows(fleet: Fleet, chance: random.Random, number: int) -> list[WindowsMachine]:
     made = healthy(fleet, chance, number, None, WindowsMachine)
     for machine in made:
@@ -148,6 +175,7 @@ SCENARIOS: dict[str, Scenario] = {
     "windows-removed": removed,
     "windows-restarted": restarted,
     "windows-stopped": stopped,
+    "windows-troubled": troubled,
     "windows-two-runs": two_runs,
     "windows-unwritable": unwritable,
 }

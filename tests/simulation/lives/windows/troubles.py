@@ -26,7 +26,7 @@ def draw(fleet: Fleet, chance: random.Random) -> None:
         machine.takes = chance.uniform(8.0, 13.0) if slow else chance.uniform(1.5, 4.0)
         machine.has_id = chance.random() < 0.7
         machine.dies_with_run = chance.random() < 0.7
-        machine.ahead = chance.choice((0.0, 0.0, 0.0, -40.0, 90.0))
+        machine.ahead = chance.choice((0.0, 0.0, -3.0, 3.0))
     if not fleet.calm:
         for machine in machines:
             _break(fleet, machine, chance)
@@ -34,23 +34,34 @@ def draw(fleet: Fleet, chance: random.Random) -> None:
 
 def _break(fleet: Fleet, machine: WindowsMachine, chance: random.Random) -> None:
     shown = list(fleet.announced.values())
+    if shown and chance.random() < 0.7:
+        trouble(fleet, machine, chance, chance.choice(shown), 60.0)
+    else:
+        trouble(fleet, machine, chance, 5.0, 245.0)
+
+
+def trouble(fleet: Fleet, machine: WindowsMachine, chance: random.Random, since: float, seconds: float) -> None:
+    """What happens to a machine in these seconds."""
+
+    def at() -> float:
+        return since + chance.uniform(0, seconds)
+
     for kind in _kinds(chance):
-        begins = (
-            chance.choice(shown) + chance.uniform(0, 40) if shown and chance.random() < 0.7 else chance.uniform(0, 250)
-        )
-        machine.faults.append((begins, begins + chance.choice((3.0, 8.0, 30.0, 75.0)), kind))
+        begins = at()
+        machine.faults.append((begins, begins + chance.choice((2.0, 8.0, 20.0, 60.0)), kind))
     if chance.random() < 0.1:
-        fleet.clock.at(chance.uniform(5, 250), _set_clock, machine, chance.choice((-100.0, -3.0, 3.0, 30.0, 100.0)))
-    if chance.random() < 0.06:
-        at = chance.uniform(5, 250)
-        for restart in (at, at + chance.uniform(20, 110)):  # two in two minutes
-            fleet.clock.at(restart, machine.restart, chance.choice((5.0, 15.0)))
-    if chance.random() < 0.06:
-        fleet.clock.at(chance.uniform(20, 250), machine.mark_deleted)
+        fleet.clock.at(at(), _set_clock, machine, chance.choice((-20.0, -3.0, 3.0, 20.0)))
+    if chance.random() < 0.1:
+        restart = at()
+        fleet.clock.at(restart, machine.restart, chance.choice((5.0, 15.0)))
+        if chance.random() < 0.5:  # two in two minutes
+            fleet.clock.at(restart + chance.uniform(40, 110), machine.restart, chance.choice((5.0, 15.0)))
+    if chance.random() < 0.1:
+        fleet.clock.at(at(), chance.choice((machine.mark_deleted, machine.recovered_by_hand)))
 
 
 def _kinds(chance: random.Random) -> Iterable[str]:
-    for _turn in range(chance.choice((0, 0, 1, 1, 2))):
+    for _turn in range(chance.choice((0, 1, 1, 2))):
         yield chance.choice(CONNECTION if chance.random() < 0.5 else FILES)
 
 

@@ -12,6 +12,7 @@ import math
 
 from ansible.errors import AnsibleConnectionFailure
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.yes import yes_file
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import record as run_record
@@ -23,6 +24,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import perform_on_windows
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
+    WALL,
     ScriptedClock,
     document,
     event,
@@ -169,7 +171,8 @@ class Lone:
         requests = arguments["parameters"]["Requests"]
         self.starts.append((self.at, [one["Do"] if one["Do"] != "http" else one["Method"] for one in requests]))
         self._passes(self.start)
-        self.played.boot = ("2025-12-31T22:00:00", int(1000 * (self.at - self.booted)))
+        booted = iso_utc(WALL + self.booted).rstrip("Z")
+        self.played.boot = (booted, int(1000 * (self.at - self.booted)))
         self.played.boot_id = f"boot-{self.boots}"
         return {"result": self.played.result(requests)}
 

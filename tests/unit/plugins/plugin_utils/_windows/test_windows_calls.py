@@ -639,7 +639,7 @@ def test_a_watchers_lease_is_not_taken_for_expired(machine):
 def test_a_clock_that_was_set_is_no_other_boot(machine):
     """Windows works the moment of its boot out from the time of day."""
     machine.call(go(before={SERVICE: {"ran": True}}))
-    machine.booted = "2025-12-31T23:00:41"
+    machine.booted = "2025-12-31T23:00:14"
     answer = machine.call(LOOK, go(), **OTHERS)
     assert "taken to be alive" in answer["answers"][1]["why"]
     assert answer["boot_id"] == "2025-12-31T23:00:00"
@@ -659,6 +659,17 @@ def test_two_boots_within_a_minute_are_two(machine):
     assert machine.call(LOOK)["boot_id"] == machine.booted
 
 
+def test_two_boots_within_two_minutes_are_two_though_the_machine_was_not_reached_for_long(machine):
+    """Else it would pass for prepared, and the second start has brought its services back."""
+    machine.booted, machine.up_before = "2025-12-31T23:00:00", 10.0 - machine.clock.elapsed
+    machine.call(go(before={SERVICE: {"ran": True}}))
+    lease = machine.mark()["lease"]
+    machine.clock.sleep(60)
+    machine.booted, machine.up_before = "2025-12-31T23:00:49", 30.0 - machine.clock.elapsed
+    answer = machine.call(LOOK)
+    assert answer["uptime"] > lease["uptime"] and answer["boot_id"] == machine.booted
+
+
 @pytest.mark.parametrize("seconds", [0, 40, 119])
 def test_boots_are_told_apart_by_their_id_however_soon_one_follows_the_other(machine, seconds):
     machine.played.boot_id, machine.up_before = "boot-1", 10.0 - machine.clock.elapsed
@@ -676,6 +687,20 @@ def test_a_boot_with_an_id_is_the_same_whatever_the_clock_is_set_to(machine):
     machine.booted = "2026-02-01T01:00:00"
     answer = machine.call(LOOK, go(), **OTHERS)
     assert "taken to be alive" in answer["answers"][1]["why"] and answer["boot_id"] == "boot-1"
+
+
+@pytest.mark.parametrize("ahead, notice", [("23:00:00", 898), ("23:03:00", 718), ("22:57:00", 1078)])
+def test_the_notice_is_reckoned_by_the_clock_of_the_machine(machine, ahead, notice):
+    """As on Linux machines, and as the check of a controller says: it may be set wrong where the machine is not."""
+    machine.booted = f"2025-12-31T{ahead}"
+    (look,) = machine.call(LOOK)["answers"]
+    assert look["events"][0]["notice"] == notice
+
+
+def test_the_notice_of_a_machine_whose_moment_of_boot_is_in_other_words_is_reckoned_by_the_controller(machine):
+    machine.booted, machine.played.boot_id = "01.01.2026 00:00", "boot-1"
+    (look,) = machine.call(LOOK)["answers"]
+    assert look["events"][0]["notice"] == 898
 
 
 def test_a_look_began_when_the_call_did(machine):
