@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._events.lifecycle import CANCELLED, COMPLETED, UNKNOWN
+from ...module_utils._text import listed
 from .approval import no_tries
 from .look import events_of, may_hold
 from .reports import happened, report
@@ -302,5 +303,5 @@ def _note_scheduled_again(
                 f"event {key}: scheduled again",
                 f"{data['type'] or 'Event'} {data['id']} is Scheduled again by the document of {look.host} (not before "
                 f"{data['not_before'] or 'unknown'}), though it had started and was not gone: this run takes it for started until it "
-                "is gone. See whether its machines are in service.",
+                f"is gone. See whether its machines are in service: {listed(entry['affected'] or entry['resources'])}.",
             )

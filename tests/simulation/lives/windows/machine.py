@@ -33,6 +33,7 @@ calls = collection.part("plugin_utils._windows.calls")
 call_of = collection.part("plugin_utils._machine.call")
 lost_of = collection.part("plugin_utils._machine.lost")
 yes_notes = collection.part("module_utils._machine.yes")
+said_here = collection.part("module_utils._machine.said_here")
 AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 
 
@@ -82,35 +83,26 @@ class WindowsMachine(Machine):
 
     @property
     def yes(self) -> list[str]:
-        return [note["event"] for note in self._notes() if "event" in note]
+        return [json.loads(self.disk.files[path])["event"] for path in self.disk.listed(YES)]
 
     @yes.setter
     def yes(self, events: list[str]) -> None:
-        self._note([note for note in self._notes() if "event" not in note], events)
+        for path in self.disk.listed(YES):
+            del self.disk.files[path]
+        for event in events:
+            self._write(YES, yes_notes.yes_file(event), yes_notes.yes_note(event, "somebody", ""))
 
     @property
     def put_back(self) -> list[str]:
-        return [note["put_back"] for note in self._notes() if "put_back" in note]
+        return sorted(said_here.put_back_in(self.disk.files.get(f"{FOLDER}\\{said_here.PUT_BACK}", b"")))
 
     @put_back.setter
     def put_back(self, events: list[str]) -> None:
-        yes = self.yes
-        self._note([{"put_back": event.upper(), "at": ""} for event in events], yes)
+        self._write(FOLDER, said_here.PUT_BACK, said_here.with_events({}, events, 0.0))
 
-    def _notes(self) -> list[dict[str, str]]:
-        return [json.loads(self.disk.files[path]) for path in self.disk.listed(YES)]
-
-    def _note(self, put_back: list[dict[str, str]], yes: list[str]) -> None:
-        for path in self.disk.listed(YES):
-            del self.disk.files[path]
-        for note in put_back:
-            self._write(f"put-back-{yes_notes.yes_file(note['put_back'])}", note)
-        for event in yes:
-            self._write(yes_notes.yes_file(event), yes_notes.yes_note(event, "somebody", ""))
-
-    def _write(self, name: str, note: dict[str, str]) -> None:
-        self.disk.folders.update((FOLDER, YES))
-        self.disk.files[f"{YES}\\{name}"] = json.dumps(note).encode("ascii")
+    def _write(self, folder: str, name: str, note: dict[str, Any]) -> None:
+        self.disk.folders.update((FOLDER, folder))
+        self.disk.files[f"{folder}\\{name}"] = json.dumps(note).encode("ascii")
 
     def say_yes(self, event: str) -> None:
         self.yes = [*self.yes, event]

@@ -98,15 +98,6 @@ def _sent_with(**more: Any) -> Any:
     return sending
 
 
-def _takes_up_what_was(real: Any) -> Any:
-    """Its boot and its mark, and whatever is in the document."""
-
-    def assume(asked: Any, said: Any, age: float, of_it: Any) -> None:
-        real(asked, said, age, ())
-
-    return assume
-
-
 FAULTS = {
     "windows-compare": Fault(
         "stolen",
@@ -127,12 +118,6 @@ FAULTS = {
         [(TRANSPORT, "WindowsMachine._look", _sent_with(Stop=False))],
         seed=1,
         scenario="windows-removed",
-    ),
-    "windows-assumed": Fault(
-        "approval",
-        "what an earlier call has found is not compared before it is acted upon",
-        [(TRANSPORT, "Asked.assume", _takes_up_what_was)],
-        scenario="windows-grown",
     ),
     "windows-changed": Fault(
         "unmarked",

@@ -13,7 +13,7 @@ import math
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.yes import yes_file
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.said_here import PUT_BACK, with_events
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import record as run_record
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.result import result
@@ -127,10 +127,9 @@ class Lone:
         if self.at >= self.put_back:
             self.put_back_at, self.put_back, self.running = self.put_back, math.inf, True
             folder = self.played.path("%ProgramData%\\AzureMaintenance")
-            (folder / "yes").mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
             (folder / "mark.json").unlink(missing_ok=True)
-            note = {"put_back": ID, "at": ""}
-            (folder / "yes" / f"put-back-{yes_file(ID)}").write_text(json.dumps(note))
+            (folder / PUT_BACK).write_text(json.dumps(with_events({}, [ID], self.clock.wall())))
 
     def mark(self):
         file = self.played.path("%ProgramData%\\AzureMaintenance\\mark.json")

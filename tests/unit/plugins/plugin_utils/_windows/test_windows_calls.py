@@ -11,6 +11,7 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer, Transport
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment, is_expired
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import limit, perform_on_windows
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import document, event
@@ -268,7 +269,7 @@ def test_a_machine_whose_powershell_takes_thirteen_seconds_answers(machine):
 
 def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
     answer = machine.call(HELLO, LOOK)
-    assert machine.starts == [["trust", "read", "read", "read", "folder", "boot"] + ["GET"] * 5]
+    assert machine.starts == [["trust", "read", "read", "read", "read", "folder", "boot"] + ["GET"] * 5]
     assert answer["answers"][0] == {
         "resource_name": "web1",
         "placement_group": "group",
@@ -283,13 +284,16 @@ def test_who_it_is_what_it_sees_and_its_mark_are_one_start(machine):
 def test_a_look_and_a_step_that_goes_on_are_one_start(machine):
     machine.call(go(before={SERVICE: {"ran": True}}))
     machine.call(LOOK, go(outcomes={SERVICE: {"state": "pending"}}))
-    assert machine.starts == [["trust", "read", "read", "read", "folder", "boot", "GET", "GET"]]
+    assert machine.starts == [["trust", "read", "read", "read", "read", "folder", "boot", "GET", "GET"]]
 
 
 def test_what_changes_the_mark_is_two_starts(machine):
     answer = machine.call(LOOK, go(before={SERVICE: {"ran": True}}))
     # with whose the folder is that it makes
-    assert machine.starts == [["trust", "read", "read", "read", "folder", "boot", "GET", "GET"], ["edit", "trust"]]
+    assert machine.starts == [
+        ["trust", "read", "read", "read", "read", "folder", "boot", "GET", "GET"],
+        ["edit", "trust"],
+    ]
     assert answer["elsewhere"]["key"] == SERVICE
     machine.call(LOOK, go(outcomes=OUTCOMES))
     assert machine.starts[1:] == [["edit"]]
@@ -299,7 +303,7 @@ def test_an_approval_with_the_look_after_it_is_two_starts_and_is_sent_only_with_
     machine.call(go(before={SERVICE: {"ran": True}}))
     answer = machine.call(APPROVE)
     assert machine.starts == [
-        ["trust", "read", "read", "read", "folder", "boot", "GET", "GET"],
+        ["trust", "read", "read", "read", "read", "folder", "boot", "GET", "GET"],
         ["edit", "POST", "GET"],
     ]
     (approve,) = answer["answers"]
@@ -315,7 +319,7 @@ def test_a_machine_without_a_mark_approves_as_long_as_it_has_none(machine):
 
 def test_a_wait_that_sees_no_change_is_two_starts(machine):
     answer = machine.call({"do": "look", "wait": 60, "since": 2}, seconds=85)
-    assert machine.starts == [["trust", "read", "read", "read", "folder", "boot", "GET", "GET"], ["GET"]]
+    assert machine.starts == [["trust", "read", "read", "read", "read", "folder", "boot", "GET", "GET"], ["GET"]]
     assert answer["answers"][0]["failure"]["kind"] == "timeout"
 
 
@@ -744,7 +748,26 @@ def test_a_machine_that_does_not_know_when_it_was_started(machine):
     assert "Win32_OperatingSystem" in machine.call(LOOK)["lost"]
 
 
-def test_what_a_person_has_put_back_is_kept_beside_the_yeses_and_is_none(machine):
+def test_what_a_person_has_put_back_is_kept_in_the_file_of_the_watcher(machine):
+    machine.call({"do": "put_back", "events": ["id-1"]}, run="")
+    assert PutBack(str(machine.file.parent)).read() == {"ID-1"}
+    PutBack(str(machine.file.parent)).add(["id-2"], machine.clock.wall())
+    assert machine.call(LOOK)["put_back"] == ["ID-1", "ID-2"]
+    answer = machine.call({"do": "put_back", "events": ["id-3"]}, run="")
+    assert answer["put_back"] == ["ID-1", "ID-2", "ID-3"]
+    assert PutBack(str(machine.file.parent)).read() == {"ID-1", "ID-2", "ID-3"}
+
+
+def test_what_the_watcher_notes_at_the_same_time_is_not_lost(machine):
+    machine.before_start[1] = lambda: PutBack(str(machine.file.parent)).add(["id-2"], machine.clock.wall())
+    machine.call(LOOK)
+    machine.file.parent.mkdir(parents=True)
+    answer = machine.call({"do": "put_back", "events": ["id-3"]}, run="")
+    assert "run this again" in answer["answers"][0]["problem"]
+    assert PutBack(str(machine.file.parent)).read() == {"ID-2"}
+
+
+def test_what_a_person_has_put_back_is_no_yes(machine):
     machine.call({"do": "yes", "event": "ID-1", "by": "me"}, run="")
     machine.call({"do": "put_back", "events": ["id-1"]}, run="")
     answer = machine.call({"do": "take_off"})

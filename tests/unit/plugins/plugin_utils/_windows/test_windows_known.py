@@ -16,7 +16,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 
 LOOK, SERVICE, START = calls.LOOK, calls.SERVICE, calls.START
 APPROVE = dict(calls.APPROVE, own=["ID-1"])
-READ = ["trust", "read", "read", "read", "folder", "boot"]
+READ = ["trust", "read", "read", "read", "read", "folder", "boot"]
 BEGIN = calls.go(before={SERVICE: {"ran": True}})
 END = calls.go(outcomes={SERVICE: {"state": "done", "note": "", "seconds": 2.0}})
 

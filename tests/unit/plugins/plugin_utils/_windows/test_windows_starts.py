@@ -7,7 +7,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.lone import Lone
 
-PREPARED = ["trust", "read", "read", "read", "folder", "boot"]
+PREPARED = ["trust", "read", "read", "read", "read", "folder", "boot"]
 
 
 @pytest.fixture
