@@ -196,3 +196,105 @@ def test_a_look_is_as_old_as_the_machine_says():
     said = {"lost": "", "answers": [look], "mark": None, "boot_id": "boot-1", "ended": run.at + 10.0}
     after = run_record.ticked(run.record, {"web1": said}, run.at + 10.0)
     assert after["events"]["A"]["deadline"] == run.at + 4.0 + 500.0 and after["events"]["A"]["shown"] == run.at + 4.0
+
+
+# --- an event that starts at once after its approval ---
+
+
+def answered(record, state, event_status, phase="prepared"):
+    """The answer to what was asked last, whose look shows the event so."""
+    approve = {"approved": ["A"], "already": [], "not_approved": [], "failure": None, "msg": ""}
+    look = {"events": [dict(event("A", ["vm1"], event_status), notice=None)], "incarnation": 9, "unusable_events": []}
+    look["events"][0].pop("starts")
+    went = {"state": state, "why": "", "ask": [], "elsewhere": None, "steps": []}
+    answers = [went, dict(approve, look=dict(look, began=1.0, age=0.0))]
+    number = record["todo"]["calls"]["web1"]["number"]
+    said = {
+        "lost": "",
+        "number": number,
+        "mark": mark("r1", ["A"], phase=phase),
+        "boot_id": "boot-1",
+        "answers": answers,
+    }
+    return {"web1": said}
+
+
+def test_an_event_that_starts_in_the_tick_of_its_approval_has_not_reached_it_unprepared():
+    record = begun()
+    record["todo"] = todo_of(record, record["at"])
+    after = run_record.ticked(record, answered(record, "prepared", "Started"), record["at"] + 4.0)
+    entry = after["events"]["A"]
+    assert entry["prepared"]["web1"]["ok"] and entry["unprepared"] == {"web1": ""} and after["problems"] == {}
+    assert [one["what"] for one in after["happenings"]][-3:] == ["prepared", "approved", "started"]
+
+
+def test_nor_one_whose_approval_was_the_last_that_was_heard_of_it():
+    """The connection is cut by the maintenance."""
+    record = begun()
+    record["todo"] = todo_of(record, record["at"])
+    lost = run_record.ticked(record, {"web1": {"lost": "cut"}}, record["at"] + 4.0)
+    assert lost["events"]["A"]["prepared"]["web1"]["ok"] and lost["events"]["A"]["approval"]["maybe"]
+    lost["todo"] = dict(lost["todo"], calls={"web1": record["todo"]["calls"]["web1"]}, seconds=0.0)
+    after = run_record.ticked(lost, answered(record, "prepared", "Started"), lost["at"] + 40.0)
+    assert after["events"]["A"]["unprepared"] == {"web1": ""}
+
+
+def test_one_that_did_not_become_prepared_has_been_reached():
+    record = begun()
+    record["todo"] = todo_of(record, record["at"])
+    after = run_record.ticked(record, answered(record, "preparing", "Started", "preparing"), record["at"] + 4.0)
+    assert after["events"]["A"]["unprepared"]["web1"] and len(after["problems"]) == 1
+
+
+# --- under its event ---
+
+
+def under_its_event(*others, boot="boot-2", **show):
+    run = Run(Machine("web1", is_linux=False), *others)
+    run["web1"].start = 2.0
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.sent())
+    run["web1"].boot = boot
+    run.show(dict(event("A", ["vm1"], "Started"), starts=None), *show.get("more", ()))
+    return run.tick()
+
+
+def waits(run):
+    return [
+        (call["requests"][0].get("wait"), run.record["todo"]["seconds"])
+        for call in run.record["todo"]["calls"].values()
+    ]
+
+
+def test_a_machine_that_was_started_anew_under_its_event_is_waited_at():
+    """No maintenance cuts the connection any more, and nothing else is to be done."""
+    assert waits(under_its_event()) == [(30.0, 0.0)]
+
+
+def test_before_that_it_is_looked_at():
+    assert waits(under_its_event(boot="boot-1")) == [(0.0, 6.0)]
+
+
+def test_others_do_not_wait_for_it():
+    assert {wait for wait, _rest in waits(under_its_event("web2"))} == {0.0}
+
+
+def test_with_another_event_to_come_it_is_looked_at():
+    assert waits(under_its_event(more=[event("B", ["vm1"], not_before=5000.0)]))[0][0] != 30.0
+
+
+def test_the_end_of_its_event_is_seen_twice():
+    run = under_its_event()
+    run.show()
+    run.tick()
+    assert waits(run)[0][0] == 0.0
+    run.until(lambda: run.event()["gone"] is not None)
+
+
+def test_an_event_that_is_scheduled_again_names_its_machines():
+    run = under_its_event(boot="boot-1")
+    run.tick(4)
+    run.show(event("A", ["vm1"], not_before=5000.0))
+    run.tick(3)
+    assert any("See whether its machines are in service: web1." in problem for problem in run.problems)
