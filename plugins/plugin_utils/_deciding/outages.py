@@ -352,7 +352,9 @@ def note_all_done(record: Record, machine: MachineState, event_ids: Iterable[str
         entry = record["events"].get(key)
         if entry and entry["gone"] is None and host not in entry["restarted"] and not _counts(entry, machine):
             entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
-            entry["announced"] = max(entry["announced"], at)  # it was approved, or was to be, as one that has not started
+            entry["announced"] = max(
+                entry["announced"], at
+            )  # it was approved, or was to be, as one that has not started
             happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
 
 

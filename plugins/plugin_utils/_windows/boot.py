@@ -44,7 +44,7 @@ class Boot:
         return round(self._machine.age(self._asked), 3)
 
     @property
-    def is_told_apart(self) -> bool:
+    def has_id(self) -> bool:
         """Whether this boot has an id, by which no other one can be taken for it."""
         return bool(self.said["id"])
 

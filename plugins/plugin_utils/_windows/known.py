@@ -32,7 +32,7 @@ def remembered(start: float, boot: Boot, store: WindowsStore, transport: Windows
     :arg start: seconds that the last start of PowerShell took
     """
     known = store.known()
-    if known is None or not boot.is_told_apart:
+    if known is None or not boot.has_id:
         return None
     seen = {url: said for url, said in transport.seen.items() if len(said["body"]) <= _LONGEST}
     return dict(known, boot=boot.said, seen=seen, age=boot.age, start=start)
