@@ -144,7 +144,7 @@ def note_restarts(record: Record, at: float) -> None:
             if host in entry["restarted"] or not affected or not is_open(entry) or entry["started"] is not None:
                 continue
             if whose(record, machine, at) in (OURS, LEFT, WATCHER) and _is_undone(machine, key, at):
-                entry["restarted"][host] = machine["begun"] = at
+                entry["restarted"][host] = machine["restarted"] = machine["begun"] = at
                 if entry["prepared"].pop(host, None):
                     words = f"{host} was started anew after it was prepared, and counts as in service until its steps are done again"
                     happened(record, at, "restarted", words, key, host)

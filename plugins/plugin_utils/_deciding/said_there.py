@@ -11,6 +11,7 @@ from __future__ import annotations
 from ...module_utils._text import one_line
 from .judging import needs_preparation, title
 from .life import is_open
+from .marks import mark_keys
 from .reports import happened, report
 from .schema import EventState, MachineState, Record
 
@@ -51,7 +52,10 @@ def keep_off(record: Record, at: float) -> None:
 def _note_late(record: Record, key: str, entry: EventState) -> None:
     """Machines that passed for prepared when an event started, and show now that a person had put them back, perhaps before that."""
     for host in entry["affected"]:
-        if is_put_back(record["hosts"][host], key) and entry["unprepared"].get(host) == "":
+        machine = record["hosts"][host]
+        # A yes since then has nobody prepare a machine without a mark for an event that has started.
+        was_put_back = is_put_back(machine, key) or (key in machine["put_back"] and key not in mark_keys(machine))
+        if was_put_back and entry["unprepared"].get(host) == "":
             entry["unprepared"][host] = words = (
                 "was put back into service by a person in spite of it (recover with force)"
             )

@@ -115,6 +115,19 @@ def test_a_run_in_which_nobody_can_look_ends_soon():
     assert run.timeline == "No machine could see its events: whether there are any is not known."
 
 
+def test_a_machine_that_never_saw_its_events_is_said_though_its_last_call_was_lost():
+    """Another one looks for its scope, which may be declared wrongly."""
+    run = Run("web1", "web2")
+    run["web2"].blind = "403"
+    run.tick(10)
+    run["web2"].down = NO_ROUTE
+    run.until(lambda: run.record["hosts"]["web2"]["lost"])
+    assert run.problems == ["web2 can't see its scheduled events: 403"]
+    run.until(lambda: run.record["hosts"]["web2"]["failures"] > 1)
+    (said,) = run.problems
+    assert said.startswith("web2 could not be asked any more since ") and said.endswith(NO_ROUTE)
+
+
 def test_every_machine_is_called_now_and_then():
     run = Run(wait_timeout=2000.0).to_end()
     for machine in run.machines.values():

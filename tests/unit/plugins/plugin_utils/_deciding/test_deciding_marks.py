@@ -607,6 +607,28 @@ def test_with_no_time_for_it_nothing_is_begun_and_it_is_said():
     assert any("web1 was started anew after it had been prepared" in problem for problem in run.problems)
 
 
+def test_prepared_before_a_start_does_not_count_for_the_event_after_it():
+    """A has rebooted web1, and B starts while the steps are done again; that they are done is heard with the start."""
+    run = Run()
+    run.tick()
+    reboot, other = event("A", ["vm1"]), event("B", ["vm1"], not_before=3000)
+    run.show(reboot)
+    run.until(run.sent)
+    run["web1"].down = NO_ROUTE
+    run.show(started(reboot))
+    run.tick(3)
+    run.show(other)
+    run.until(lambda: run.event()["gone"] is not None)
+    restart(run["web1"])
+    run["web1"].down = ""
+    run.until(lambda: run["web1"].mark["phase"] == "preparing")
+    run["web1"].done_at = run.at
+    run.show(started(other))
+    run.tick(2)
+    assert run.prepared("web1")
+    assert any("Reboot B (web1) reached web1 unprepared" in problem for problem in run.problems)
+
+
 # ---- how old an answer is ----
 
 

@@ -6,6 +6,7 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+    NO_ROUTE,
     Run,
     event,
     mark,
@@ -82,6 +83,23 @@ def test_who_was_put_back_before_an_event_started_and_is_heard_of_after_it_may_h
     run["web1"].is_put_back()
     run.show(started(event("A", ["vm1"])))
     run.tick(3)
+    run.show()
+    run.to_end()
+    assert any("may have reached web1 unprepared: web1 was put back" in said for said in run.problems)
+
+
+def test_a_yes_after_it_was_put_back_does_not_hide_that_it_was_in_service():
+    run = Run("web1", "web2", policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run["web1"].down = NO_ROUTE
+    run["web1"].is_put_back()
+    run["web1"].yes = ["A"]
+    run.show(started(event("A", ["vm1"])))
+    run.until(lambda: run.event()["started"] is not None)
+    run["web1"].down = ""
+    run.until(lambda: not run.record["hosts"]["web1"]["lost"])
     run.show()
     run.to_end()
     assert any("may have reached web1 unprepared: web1 was put back" in said for said in run.problems)
