@@ -164,8 +164,8 @@ def is_kept(record: Record, machine: MachineState, at: float) -> bool:
 
 
 def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, at: float) -> bool:
-    if entry["started"] is not None:
-        return True
+    if entry["started"] is not None or entry["approval"]["sent"]:
+        return True  # what was approved may start at any moment
     if key not in mark_keys(machine):
         return phase(machine) != "recovering" and comes_soon(entry, machine, at)
     if not is_given_up(entry):

@@ -764,3 +764,19 @@ def test_a_mark_that_somebody_removes_is_named_with_what_may_not_be_undone():
     said = [problem for problem in run.problems if "Somebody else removed the mark of web1" in problem]
     assert said and "enable web1 at lb1" in said[0] and "-e recover_unmarked=true" in said[0]
     assert run.goes("web1", since=run.at - 5) == []
+
+
+def test_nothing_is_brought_back_under_an_event_that_this_run_has_approved():
+    """What was approved may start at any moment, though the machine is not prepared for it."""
+    run = Run("web1", "web2", policy=rules("approve"))
+    run["web1"].mark, run["web1"].seconds = mark("dead", [], until=10.0), 60.0
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(run.sent)
+    at = run.at
+    run.tick(20)
+    later = [request["still"] for when, request in run["web1"].asked if request["do"] == "go" and when > at + 1]
+    assert later and all(later)
+    run.show()
+    run.to_end()
+    assert run.marked() == []
