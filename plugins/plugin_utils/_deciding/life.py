@@ -38,6 +38,8 @@ MOVED = 5.0
 TAKEN = "nothing has been heard of its machines since"
 """Why an event that takes its machines away is not watched any more."""
 
+UNSEEN = "all machines that could see it have left the play"
+
 STAYED = "it stayed longer than this run watched"
 
 
@@ -98,7 +100,7 @@ def _see(record: Record, key: str, sightings: list[tuple[Look, Mapping[str, Any]
         happened(record, entry["shown"], "shown", _shown_words(data), key)
     elif entry["gone"] is not None:
         _reopen(record, key, entry, sightings, at)
-    if entry["closed"] == TAKEN:
+    if entry["closed"] in (TAKEN, UNSEEN):
         entry["closed"] = ""
     for look, data in sightings:
         _take_data(entry, data)

@@ -571,6 +571,30 @@ def test_who_has_left_the_play_is_not_waited_for(scope):
     assert any("web1 bore the mark" in said and "left the play" in said for said in run.problems)
 
 
+def test_what_only_who_has_left_the_play_was_shown_is_not_waited_for():
+    """web2 is taken for one of the same scope, and its documents have lacked the event ever since."""
+    run = Run("web1", "web2", event_timeout=3600.0)
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1"])
+    run.until(lambda: "A" in run.record["events"])
+    run["web1"].answer = lambda call, at: dict(LEFT)
+    run.until(lambda: run.record["finished"], most=20)
+    assert any("web1" in said for said in run.problems)
+
+
+def test_what_only_who_has_left_the_play_was_shown_is_watched_again_when_another_one_shows_it():
+    run = Run("web1", "web2", rounds=0)
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1"])
+    run.until(lambda: "A" in run.record["events"])
+    run["web1"].answer = lambda call, at: dict(LEFT)
+    run.until(lambda: run.event()["closed"])
+    run.show(event("A", ["vm1"]), to=["web2"])
+    run.until(lambda: not run.event()["closed"])
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+
+
 def test_who_leaves_the_play_before_he_was_heard_of_holds_nothing_up():
     run = Run("web1", "web2", wait_timeout=0.0)
     run["web1"].answer = lambda call, at: dict(LEFT)
