@@ -153,8 +153,8 @@ def unproven(folder, hosts, seconds):
     """
     for proven in (True, False):
         with tempfile.TemporaryDirectory(dir=folder) as own, Fleet(own, hosts, 1, proven) as fleet:
-            run = LongRun(fleet, forks=40, **variables(own, "true"))
-            run.until(lambda fleet=fleet: is_waiting(fleet, 1), 900)
+            run = LongRun(fleet, **variables(own, "true"))
+            run.until(lambda fleet=fleet: is_waiting(fleet, 1), 3600)
             before, asked, began = run.cpu(), asked_of_all(fleet), time.monotonic()
             time.sleep(seconds)
             cost, wall = run.cpu() - before, time.monotonic() - began
