@@ -22,6 +22,7 @@ from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
 from .marks import LEFT, NOBODY, OURS, WATCHER, has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
+from .said_there import note_put_back
 from .schema import EventState, HostResult, MachineState, Record
 from .watchers import is_its_watchers, lacks_steps
 
@@ -267,6 +268,7 @@ class Before(NamedTuple):
     recovering: bool
     words: str
     undone: str  # what is to be undone by it
+    answered: float | None  # when it was seen
 
 
 def before_answer(record: Record, machine: MachineState, at: float) -> Before:
@@ -278,6 +280,7 @@ def before_answer(record: Record, machine: MachineState, at: float) -> Before:
         machine["recovering"] is not None,
         words,
         undone_words(machine),
+        machine["answered"],
     )
 
 
@@ -314,6 +317,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
         )
     if before.owner == LEFT and owner == OURS:
         happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
+    note_put_back(record, machine, before.keys, before.answered)
     if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
         machine["undone"] = at
     if owner in (OURS, WATCHER) and machine["begun"] is None:
