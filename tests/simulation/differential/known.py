@@ -70,8 +70,13 @@ def _was_confirmed(case: Case) -> bool:
 
 
 def _has_returned(case: Case) -> bool:
-    returned = [lived.events[case.first.event].returned for lived in case.both]
-    return any(at is not None and case.first.at >= at for at in returned)
+    """Whether it, or another event that is still there, was Scheduled again after it was over."""
+    events = [event for lived in case.both for event in lived.events.values() if event.returned is not None]
+    return any(
+        case.first.at >= event.returned
+        and (event.id == case.first.event or (event.left or 1e9) >= case.first.at - ABOUT)
+        for event in events
+    )
 
 
 def _is_late(case: Case) -> bool:
