@@ -79,6 +79,11 @@ def _has_returned(case: Case) -> bool:
     )
 
 
+def _is_beside_unreadable(case: Case) -> bool:
+    """Whether there was an entry that nobody could read, at about that moment."""
+    return any(begins - ABOUT <= case.first.at <= ends + ABOUT for begins, ends in case.script.damaged)
+
+
 def _is_late(case: Case) -> bool:
     """Whether who did not approve it was prepared within its margin."""
     if case.first.what != "approved":
@@ -172,7 +177,7 @@ def _phase(lived: Lived, at: float) -> str:
 
 def _is_close(case: Case) -> bool:
     """Whether something happened by itself at about that moment: in the one before, in the other after the decision."""
-    moments = [at for span in case.script.blind for at in span]
+    moments = [at for span in (*case.script.blind, *case.script.empty) for at in span]
     for coming in case.script.events:
         fate = coming.fate
         moments += [coming.at + coming.notice, coming.at + coming.notice - case.script.prepare_before]
@@ -213,6 +218,13 @@ ROWS: dict[str, Row] = {
         right="one margin, by the notice that the present not-before was first shown with; nothing is approved within it",
         is_it=_is_late,
         shown_by=scenarios.LATE,
+    ),
+    "beside-unreadable": Row(
+        run="approves an event though the document has an entry beside it that can't be read",
+        watcher="waits until all can be read: it may be another machine's, whose turn it is",
+        right="it waits where an order or a capacity is kept",
+        is_it=_is_beside_unreadable,
+        shown_by=scenarios.BESIDE_UNREADABLE,
     ),
     "has-just-left": Row(
         run="begins with an event that its last poll did not show any more, when that has to be prepared for by then",

@@ -12,6 +12,8 @@ ACTIONS = ("prepare_and_approve", "prepare", "hold", "approve", "notify")  # a w
 KINDS = ("Reboot", "Redeploy", "Freeze", "Preempt", "Terminate", "SpotRebalanceRecommendation")
 REBOOTS = ("Reboot", "Redeploy")
 
+Span = tuple[float, float]
+
 
 class Coming(NamedTuple):
     """An event of a script, in seconds.
@@ -50,6 +52,8 @@ class Script(NamedTuple):
     policy: as users write it
     confirmed: when a person confirms which event
     blind: from when to when its metadata service does not answer
+    empty: from when to when its documents show nothing, whatever there is
+    damaged: from when to when the first entry of a document can't be read
     restarts: seconds after it is first prepared at which an administrator restarts it; None where nobody does
     """
 
@@ -59,7 +63,9 @@ class Script(NamedTuple):
     margin: float = 30.0
     prepare_before: float = 300.0
     confirmed: tuple[tuple[float, str], ...] = ()
-    blind: tuple[tuple[float, float], ...] = ()
+    blind: tuple[Span, ...] = ()
+    empty: tuple[Span, ...] = ()
+    damaged: tuple[Span, ...] = ()
     restarts: float | None = None
 
     def action(self, coming: Coming) -> str:
@@ -79,14 +85,11 @@ class Script(NamedTuple):
 
 def drawn(seed: int) -> Script:
     """The script of a seed."""
-    chance = random.Random(seed)
+    chance, odd = random.Random(seed), random.Random(-seed - 1)
     action = chance.choices(ACTIONS, (12, 4, 3, 1, 1))[0]
     events = _events(chance)
     first = events[0]
-    blind: list[tuple[float, float]] = []
-    if chance.random() < 0.2:
-        begins = first.at + chance.uniform(0, first.notice + 40)
-        blind.append((begins, begins + chance.choice((4.0, 15.0, 40.0))))
+    blind = [_span(chance, first, (4.0, 15.0, 40.0))] if chance.random() < 0.2 else []
     asks = {"hold": 0.7, "prepare": 0.15}.get(action, 0.05)
     confirmed = [(event.at + chance.uniform(3, 200), event.id) for event in events if chance.random() < asks]
     policy = [{"name": "All", "do": action}]
@@ -103,7 +106,15 @@ def drawn(seed: int) -> Script:
         confirmed=tuple(confirmed),
         blind=tuple(blind),
         restarts=chance.uniform(0.5, 20) if chance.random() < 0.06 else None,
+        empty=(_span(odd, first, (3.0,)),) if odd.random() < 0.1 else (),
+        damaged=(_span(odd, first, (3.0, 20.0, 60.0)),) if odd.random() < 0.08 else (),
     )
+
+
+def _span(chance: random.Random, event: Coming, lasts: tuple[float, ...]) -> Span:
+    """A while in the life of an event."""
+    begins = event.at + chance.uniform(0, event.notice + 40)
+    return begins, begins + chance.choice(lasts)
 
 
 def _work(chance: random.Random) -> Work:
