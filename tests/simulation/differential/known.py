@@ -112,7 +112,7 @@ ROWS: dict[str, Row] = {
     ),
     "close": Row(
         run="polls and decides in ticks, which are seconds apart",
-        watcher="polls each second, or every five while nothing is shown",
+        watcher="polls at moments of its own",
         right="meant: what changes by itself between the two moments is seen by one of them only",
         is_it=causes.is_close,
         shown_by=scenarios.CLOSE,
