@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Approvals: what the record says of an event's readiness, who sends the approval, and what came of it. Pure.
+"""Approvals: what the record says of an event's readiness, who sends the approval, and what came of it. It changes the record, and nothing else.
 
 Private to this collection.
 """

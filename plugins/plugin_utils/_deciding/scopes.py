@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scopes: which machines are shown the same document, and which of them looks on behalf of the others. Pure.
+"""Scopes: which machines are shown the same document, and which of them looks on behalf of the others. It changes the record, and nothing else.
 
 Private to this collection.
 
