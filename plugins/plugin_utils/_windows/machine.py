@@ -54,6 +54,9 @@ class Asked:
         self.lost: Exception | None = None  # what ended the call that it went along with
         self.received = 0.0  # when it was carried out, at the latest
         self.is_assumed = False  # whether `said` is from an earlier call, and this one has not made sure of it yet
+        self.began = self.came = (
+            0.0  # between these moments it was carried out there, by our clock: the way takes its time, too
+        )
         self._machine = machine
 
     def answer(self) -> Mapping[str, Any]:
@@ -69,12 +72,14 @@ class Asked:
 
         :arg of_it: the keys of the answer that have to be the same
         """
-        self.said, self.received, self.is_assumed = said, self._machine.clock.now() - age, True
+        self.said, self.is_assumed = said, True
+        self.received = self.began = self.came = self._machine.clock.now() - age
         self.request = dict(self.request, Stop=True, Expect={key: said[key] for key in of_it})
 
     def believe(self, said: Mapping[str, Any]) -> None:
         """Take it for answered, as far as that goes: it does not go along with any call."""
-        self.said, self.received, self.is_assumed = said, self._machine.clock.now(), True
+        self.said, self.is_assumed = said, True
+        self.received = self.began = self.came = self._machine.clock.now()
 
     @property
     def comes_first(self) -> bool:
@@ -128,13 +133,17 @@ class WindowsMachine:
             for asked in waiting:
                 asked.lost = error
             raise
-        self.start = self.clock.now() - began
+        now = self.clock.now()
+        self.start = now - began
         if any(asked.is_assumed and "failure" in said for asked, said in zip(waiting, answers, strict=True)):
             raise Outdated
+        before = 0
         for asked, said in zip(waiting, answers, strict=True):
+            after = min(_elapsed(said, elapsed), elapsed)
             asked.said, asked.is_assumed = said, False
-            after = elapsed - said["elapsed_ms"] if isinstance(said.get("elapsed_ms"), int) else 0
-            asked.received = self.clock.now() - max(0, after) / 1000.0  # others may have waited for a change after it
+            asked.began = began + before / 1000
+            asked.received = asked.came = max(asked.began, now - (elapsed - after) / 1000)
+            before = after
 
     @property
     def assumes(self) -> bool:
@@ -161,8 +170,7 @@ class WindowsMachine:
             self.broken("it has no list of answers")
         if len(answers) != len(requests):
             self.broken(f"{len(requests)} requests got {len(answers)} answers")
-        elapsed = found.get("elapsed_ms")
-        return answers, elapsed if isinstance(elapsed, int) else 0
+        return answers, _elapsed(found, 0)
 
     def registry(self, path: str, name: str | None = None) -> Mapping[str, Any]:
         """A key of the registry, or one of its values."""
@@ -260,6 +268,12 @@ def find_endpoints(machine: WindowsMachine) -> Found:
         except (KeyError, TypeError, ValueError):
             skipped.append(f"{one_line(interface)}: DhcpInterfaceOptions is not binary")
     return Found(base_urls(addresses), tuple(skipped))
+
+
+def _elapsed(said: Mapping[str, Any], otherwise: int) -> int:
+    """Milliseconds from the script's beginning."""
+    found = said.get("elapsed_ms")
+    return found if isinstance(found, int) else otherwise
 
 
 def _texts(result: Mapping[str, Any]) -> list[str]:
