@@ -79,7 +79,7 @@ class RunFacts:
         return any(
             line["host"] == host
             and line["run"] == "the boot"
-            and at - (20 if self.machine(host).is_linux else 50) < line["at"] <= at
+            and at - (20 if self.machine(host).is_linux else 50) - self.slowness(0, 15) < line["at"] <= at
             for line in self.journal.of("back")
         )
 
@@ -108,7 +108,8 @@ class RunFacts:
             or self.fleet.named.get(host, machine.name) != machine.name
         ):
             return False
-        if any(kind in DAMAGE and a < ends and b > begins - 60 for a, b, kind in machine.faults):
+        damage = (*DAMAGE, *machine.damage)
+        if any(kind in damage and a < ends and b > begins - 60 for a, b, kind in machine.faults):
             return False
         for step in machine.steps:
             if (
