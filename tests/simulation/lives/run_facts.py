@@ -315,7 +315,11 @@ class RunFacts:
         events = [self.fleet.events[key] for key in marked["events"] if key in self.fleet.events]
         started = any(event.started is not None and event.started <= marked["at"] for event in events)
         left = min((self._expected(event) for event in events), default=0.0) - marked["at"]
-        return not started and left >= self.needs(events) + 45 and not any(event.is_odd for event in events)
+        most = max((len(self.machine(host).steps) for event in events for host in self.affected(event)), default=0)
+        room = (
+            self.needs(events) + 45 + self.slowness(0, 2 * most)
+        )  # each step is begun by one start, and noted by another
+        return not started and left >= room and not any(event.is_odd for event in events)
 
     def is_near(self, event: Event, at: float) -> bool:
         """Whether an event comes so soon that hours forbid no preparation for it any more."""
