@@ -102,7 +102,7 @@ def promptness(run: RunFacts) -> Iterator[str]:
         ready = run.ready(event)
         if ready is None or run.beside_others:
             continue
-        limit = 10.0 + run.slowness(35.0, 6)
+        limit = 10.0 + run.slowness(45.0, 8)
         posted = [post["at"] for post in run.lines("post") if post["event"] == event.id]
         until = min([ready + limit, *posted])
         if event.started is not None and event.started <= until or event.left is not None and event.left <= until:

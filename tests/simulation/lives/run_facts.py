@@ -264,7 +264,7 @@ class RunFacts:
 
     def _is_open(self, event: Event, at: float) -> bool:
         return all(
-            any(begin <= at < end + 25 for begin, end in self.fleet.hours[host])
+            any(begin <= at < end + 25 + self.slowness(0, 6) for begin, end in self.fleet.hours[host])
             for host in self.affected(event)
             if "hours" in self._rule(event, host) and self.is_known(host, at - 25)
         )
