@@ -316,9 +316,7 @@ class RunFacts:
         started = any(event.started is not None and event.started <= marked["at"] for event in events)
         left = min((self._expected(event) for event in events), default=0.0) - marked["at"]
         most = max((len(self.machine(host).steps) for event in events for host in self.affected(event)), default=0)
-        room = (
-            self.needs(events) + 45 + self.slowness(0, 2 * most)
-        )  # each step is begun by one start, and noted by another
+        room = self.needs(events) + 45 + self.slowness(25, 2 * most)  # each step takes two starts, and clocks are set
         return not started and left >= room and not any(event.is_odd for event in events)
 
     def is_near(self, event: Event, at: float) -> bool:
