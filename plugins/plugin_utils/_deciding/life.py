@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An event's life: shown, started, gone, perhaps back again; by what the machines that were shown it see. Pure.
+"""An event's life: shown, started, gone, perhaps back again; by what the machines that were shown it see. It changes the record, and nothing else.
 
 Private to this collection.
 
@@ -37,6 +37,8 @@ MOVED = 5.0
 
 TAKEN = "nothing has been heard of its machines since"
 """Why an event that takes its machines away is not watched any more."""
+
+UNSEEN = "all machines that could see it have left the play"
 
 STAYED = "it stayed longer than this run watched"
 
@@ -98,7 +100,7 @@ def _see(record: Record, key: str, sightings: list[tuple[Look, Mapping[str, Any]
         happened(record, entry["shown"], "shown", _shown_words(data), key)
     elif entry["gone"] is not None:
         _reopen(record, key, entry, sightings, at)
-    if entry["closed"] == TAKEN:
+    if entry["closed"] in (TAKEN, UNSEEN):
         entry["closed"] = ""
     for look, data in sightings:
         _take_data(entry, data)

@@ -1,0 +1,125 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The differences between run and watcher that are known; the first row that recognises one has it.
+
+A row goes when its question is answered in one place: then lives like it are compared, and the test fails as long as the row stands here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import causes, scenarios
+from .causes import Case
+from .script import Script
+
+
+class Row(NamedTuple):
+    """
+    run, watcher: what each does
+    right: what both are to do, or why they may differ
+    is_it: whether a difference is this one
+    shown_by: a script that shows it
+    """
+
+    run: str
+    watcher: str
+    right: str
+    is_it: Callable[[Case], bool]
+    shown_by: Script
+
+
+ROWS: dict[str, Row] = {
+    "confirmed-prepare": Row(
+        run="never approves an event whose policy says prepare, though a person has confirmed it",
+        watcher="prepares for it and approves it once it is confirmed",
+        right="as the watcher, within the event's hours: a person has decided",
+        is_it=causes.was_confirmed,
+        shown_by=scenarios.CONFIRMED,
+    ),
+    "scheduled-again": Row(
+        run="handles an event that is Scheduled again after it was over like a new one",
+        watcher="takes it for started for good: it approves nothing, and does not prepare for it",
+        right="as the run: that it has started is forgotten when it reappears",
+        is_it=causes.has_returned,
+        shown_by=scenarios.SCHEDULED_AGAIN,
+    ),
+    "joins-failed": Row(
+        run="tries the steps of a preparation that has failed again for an event that is shown before they are undone",
+        watcher="undoes them first; what is shown meanwhile is another outage",
+        right="as the watcher: the mark decides what a failed preparation was for",
+        is_it=causes.joins_failed,
+        shown_by=scenarios.JOINS_FAILED,
+    ),
+    "late": Row(
+        run="approves what it has prepared within a margin that is the option, and a quarter of the first notice at most",
+        watcher="approves nothing that was prepared within 30 s, and a tenth of the first notice at most, of its not-before",
+        right="one margin, by the notice that the present not-before was first shown with; nothing is approved within it",
+        is_it=causes.is_late,
+        shown_by=scenarios.LATE,
+    ),
+    "beside-unreadable": Row(
+        run="approves an event though the document has an entry beside it that can't be read",
+        watcher="waits until all can be read: it may be another machine's, whose turn it is",
+        right="it waits where an order or a capacity is kept",
+        is_it=causes.is_beside_unreadable,
+        shown_by=scenarios.BESIDE_UNREADABLE,
+    ),
+    "has-just-left": Row(
+        run="begins with an event that its last poll did not show any more, when that has to be prepared for by then",
+        watcher="begins with nothing that the last document lacks",
+        right="as the watcher: it may be over",
+        is_it=causes.has_just_left,
+        shown_by=scenarios.HAS_JUST_LEFT,
+    ),
+    "has-failed-before": Row(
+        run="remembers for as long as it lasts that a preparation has failed, and does not try again",
+        watcher="tries again after a restart of the machine, where that is undone and no mark tells of it",
+        right="the mark decides; who is begun anew may try again",
+        is_it=causes.has_failed_before,
+        shown_by=scenarios.HAS_FAILED_BEFORE,
+    ),
+    "under-another": Row(
+        run="writes an event that is shown while another one is under way into a mark that says prepared, and approves it",
+        watcher="begins with it when the other one is over, or when it has to be prepared for",
+        right="as the watcher: under an event that has started nothing more is begun before it has to be",
+        is_it=causes.is_under_another,
+        shown_by=scenarios.UNDER_ANOTHER,
+    ),
+    "due": Row(
+        run="prepares for an event that it does not approve so long before its not-before as the limits, 4 s a step, the margin (a quarter "
+        "of the notice at most) and 15 s are together",
+        watcher="does so by the limits and 30 s, a tenth of the notice at most",
+        right="one function: the limits, the margin and a slack; the figures may differ, as a run decides once a tick",
+        is_it=causes.is_due_apart,
+        shown_by=scenarios.DUE,
+    ),
+    "tried-again": Row(
+        run="tries a recovery that failed again every 30 s",
+        watcher="after 30 s, and each time twice as long, up to 600 s",
+        right="as the watcher",
+        is_it=causes.is_tried_again,
+        shown_by=scenarios.TRIED_AGAIN,
+    ),
+    "away": Row(
+        run="calls a machine that is down less and less often, and does not see what happened to its event meanwhile",
+        watcher="remembers after a start of the machine only what its mark says, or finds the event itself",
+        right="meant: who could not see how an event ended says so",
+        is_it=causes.was_away,
+        shown_by=scenarios.AWAY,
+    ),
+    "close": Row(
+        run="polls and decides in ticks, which are seconds apart",
+        watcher="polls at moments of its own",
+        right="meant: what changes by itself between the two moments is seen by one of them only",
+        is_it=causes.is_close,
+        shown_by=scenarios.CLOSE,
+    ),
+}
+
+
+def known(case: Case) -> str:
+    """The name of the first row that recognises a difference; "" where none does."""
+    return next((name for name, row in ROWS.items() if row.is_it(case)), "")
