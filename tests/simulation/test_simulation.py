@@ -17,24 +17,21 @@ import watcher.planted
 SEEDS = int(os.environ.get("SIMULATION_SEEDS", "2000"))
 FIRST = int(os.environ.get("SIMULATION_FIRST", "0"))
 JOBS = int(os.environ.get("SIMULATION_JOBS") or os.cpu_count() or 1)
-WINDOWS = SEEDS // 5  # with Windows machines: these lives take longer
 PART = 100  # seeds of one test: the lane's log has to grow while they are lived
 
 
-def parts(simulation, name: str, seeds: int) -> list:
-    begins = range(FIRST, FIRST + seeds, PART)
-    found = [range(first, min(first + PART, FIRST + seeds)) for first in begins]
-    return [pytest.param(simulation, part, id=f"{name}-{part.start}-{part.stop - 1}") for part in found]
+def parts(seeds: int) -> list[range]:
+    return [range(first, min(first + PART, FIRST + seeds)) for first in range(FIRST, FIRST + seeds, PART)]
 
 
-@pytest.mark.parametrize(
-    "simulation, seeds",
-    [
-        *parts(lives, "maintain", SEEDS),
-        *parts(lives.windows, "windows", WINDOWS),
-        *parts(watcher, "watcher", SEEDS),
-    ],
-)
+PARTS = parts(SEEDS)
+WINDOWS = parts(SEEDS // 5)  # with Windows machines: these lives take longer
+LIVES = [(lives, part, f"maintain-{part.start}") for part in PARTS]
+LIVES += [(lives.windows, part, f"windows-{part.start}") for part in WINDOWS]
+LIVES += [(watcher, part, f"watcher-{part.start}") for part in PARTS]
+
+
+@pytest.mark.parametrize("simulation, seeds", [pytest.param(one, part, id=name) for one, part, name in LIVES])
 def test_no_life_breaks_a_rule(simulation, seeds: range) -> None:
     failed = [verdict for verdict in simulation.many.live_all(seeds, JOBS) if verdict.wrong]
     stories = sorted((verdict.story for verdict in failed), key=len)[:3]

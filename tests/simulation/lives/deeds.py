@@ -105,7 +105,7 @@ def promptness(run: RunFacts) -> Iterator[str]:
         ready = run.ready(event)
         if ready is None or run.beside_others:
             continue
-        limit = 10.0 + run.slowness(35.0, 6)
+        limit = 10.0 + run.slowness(45.0, 8)
         posted = [post["at"] for post in run.lines("post") if post["event"] == event.id]
         until = min([ready + limit, *posted])
         if event.started is not None and event.started <= until or event.left is not None and event.left <= until:
@@ -130,8 +130,9 @@ def brought_back_early(run: RunFacts) -> Iterator[str]:
         for event in run.plain_events_of(host):
             if event.shown > at or (event.left is not None and event.left < at):
                 continue
-            if event.started is not None and event.started < at - 12:
-                if not run.grown_lately(event, host, at, 12) and not run.nobody_could_see(event, host, at):
+            tick = 12.0 + run.slowness(0, 6)  # what has been decided is begun when all have answered
+            if event.started is not None and event.started < at - tick:
+                if not run.grown_lately(event, host, at, tick) and not run.nobody_could_see(event, host, at):
                     yield f"early: at {at:.1f} {host} was put into service under {event.id}, Started at {event.started:.1f}"
                     break
             elif (event.started is None or event.started > at) and run.was_to_stay(event, host, at):
@@ -299,7 +300,7 @@ def put_back(run: RunFacts) -> Iterator[str]:
                 yes["at"] > recovered["at"] for yes in run.journal.of("yes") if yes["event"] in kept
             )
             mine = line["what"] == "post" or line["host"] == host
-            if later and mine and line["at"] > recovered["at"] + 12:
+            if later and mine and line["at"] > recovered["at"] + 12 + run.slowness(0, 4):
                 yield f"put-back: at {line['at']:.1f} {line['what']} for {kept}, in spite of which {host} was put back at {recovered['at']:.1f}"
 
 

@@ -185,7 +185,10 @@ class Run:
                 step = steps[work["key"]]
                 working.append((host, step, work))
                 if work["begun"]:
-                    step.begin(work["direction"], max(0.5, min(step.limit, float(work["left"]))), self.name)
+                    left = float(work["left"])
+                    if self.machines[host].counts_whole_tick and work["direction"] == "do":
+                        left -= self.clock.now - answer["ended"]  # all answers were waited for
+                    step.begin(work["direction"], max(0.5, min(step.limit, left)), self.name)
         if working or any(answer.get("ask") for answer in answers.values()):
             yield 0.8
         for host, step, work in working:

@@ -82,7 +82,7 @@ class RunFacts:
         return any(
             line["host"] == host
             and line["run"] == "the boot"
-            and at - (20 if self.machine(host).is_linux else 50) < line["at"] <= at
+            and at - (20 if self.machine(host).is_linux else 50) - self.slowness(0, 15) < line["at"] <= at
             for line in self.journal.of("back")
         )
 
@@ -118,7 +118,8 @@ class RunFacts:
             or self.fleet.named.get(host, machine.name) != machine.name
         ):
             return False
-        if any(kind in DAMAGE and a < ends and b > begins - 60 for a, b, kind in machine.faults):
+        damage = (*DAMAGE, *machine.damage)
+        if any(kind in damage and a < ends and b > begins - 60 for a, b, kind in machine.faults):
             return False
         for step in machine.steps:
             if (
@@ -273,7 +274,7 @@ class RunFacts:
 
     def _is_open(self, event: Event, at: float) -> bool:
         return all(
-            any(begin <= at < end + 25 for begin, end in self.fleet.hours[host])
+            any(begin <= at < end + 25 + self.slowness(0, 6) for begin, end in self.fleet.hours[host])
             for host in self.affected(event)
             if "hours" in self._rule(event, host) and self.is_known(host, at - 25)
         )
@@ -324,7 +325,9 @@ class RunFacts:
         events = [self.fleet.events[key] for key in marked["events"] if key in self.fleet.events]
         started = any(event.started is not None and event.started <= marked["at"] for event in events)
         left = min((self._expected(event) for event in events), default=0.0) - marked["at"]
-        return not started and left >= self.needs(events) + 45 and not any(event.is_odd for event in events)
+        most = max((len(self.machine(host).steps) for event in events for host in self.affected(event)), default=0)
+        room = self.needs(events) + 45 + self.slowness(25, 2 * most)  # each step takes two starts, and clocks are set
+        return not started and left >= room and not any(event.is_odd for event in events)
 
     def is_near(self, event: Event, at: float) -> bool:
         """Whether an event comes so soon that hours forbid no preparation for it any more."""

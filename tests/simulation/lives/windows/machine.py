@@ -40,6 +40,9 @@ AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 class WindowsMachine(Machine):
     """mark, yes, put_back: what is on its disk."""
 
+    counts_whole_tick = True
+    damage = ("late", "lock")  # it starts more often, and has nothing that tells the next start of the one that hangs
+
     def __init__(self, host: str, name: str, clock: Clock, journal: Journal, azure: Azure, scope: Scope) -> None:
         self.disk = Disk(self.fault)
         self.lost_mark: Any = None  # what went with its disk

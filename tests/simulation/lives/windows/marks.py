@@ -20,14 +20,17 @@ def journalled(machine: WindowsMachine, before: Any, mark: Any, run: str) -> Non
     journal, host = machine.journal, machine.host
     old = before if before and "unreadable" not in before else None
     if mark is None:
-        journal.add("mark-gone", host=host, run=run, left=machine.left_out(), whose=old and old["holder"]["run"])
+        left = machine.left_out()
+        if old is None or _is_expired(machine, old):  # taken over, and nothing is to be undone
+            journal.add("mark-gone", host=host, run=run, left=left)
+        else:
+            journal.add("mark-gone", host=host, run=run, left=left, whose=old["holder"]["run"])
         return
     whose = mark["holder"]["run"]
     if old is None:
         old = _began(machine, mark, run)
     elif old["holder"]["run"] != whose:
-        expired = old["lease"]["boot_id"] != machine.boot_id or machine.uptime >= old["lease"]["until"]
-        journal.add("taken", host=host, run=run, from_run=old["holder"]["run"], expired=expired)
+        journal.add("taken", host=host, run=run, from_run=old["holder"]["run"], expired=_is_expired(machine, old))
     elif old["number"] >= mark["number"] and old != mark:
         journal.add("older", host=host, run=run, number=mark["number"], there=old["number"])
     for event in mark["events"]:
@@ -40,6 +43,10 @@ def journalled(machine: WindowsMachine, before: Any, mark: Any, run: str) -> Non
     # What is to be done again after a start may have been done by then once more, before anybody knew of the start.
     waiting = [step["key"] for step in mark["steps"] if step["state"] == "waiting" and not step.get("perhaps_done")]
     journal.add("mark-says", host=host, run=run, waiting=waiting)
+
+
+def _is_expired(machine: WindowsMachine, mark: Any) -> bool:
+    return mark["lease"]["boot_id"] != machine.boot_id or machine.uptime >= mark["lease"]["until"]
 
 
 def _began(machine: WindowsMachine, mark: Any, run: str) -> Any:
