@@ -55,7 +55,8 @@ class EventNews:
             if more:
                 life = self.tell(life, "grown", sentences.grown(life.event, more))
             if life.started and "started" not in life.said:
-                words = sentences.started(life.event, life.approved, life.seen - life.shown)
+                after = (life.tracked.started or life.shown) - life.shown
+                words = sentences.started(life.event, life.approved, after)
                 life = self.tell(life, "started", words)
                 life = self._take_strike(life)
             if life.gone is not None:

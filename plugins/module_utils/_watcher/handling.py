@@ -10,6 +10,7 @@ It may be killed after any act and begin anew: all that it has to know then stan
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+from .._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
 from .._text import one_line
 from . import life as lives_of
 from . import machine_news, times, unreadable
@@ -97,31 +98,32 @@ class Handling:
         if look.document.incarnation is None:
             return  # an empty answer is no document
         self._reckoning = times.reckoned(look, facts.moment, facts.now)
-        wall = self._reckoning.wall
         gap = self._gap(look)
-        for event in look.document.events:
-            if event.key in known.lives:
-                known.lives[event.key] = lives_of.seen(known.lives[event.key], event, look.at, look.date)
-            elif name and event.affects(name):
-                known.lives[event.key] = lives_of.shown(event, look.at, wall, look.date)
-        lacking = look.document.lacks(known.lives)
-        for key in lacking:
-            known.lives[key] = lives_of.missed(known.lives[key], look.asked, look.at, wall, gap)
-        for key in set(known.lives).difference(lacking, (event.key for event in look.document.events)):
-            known.lives[key] = lives_of.unread(known.lives[key], look.at, look.date)
+        self._follow(_poll(look, known.lives, self._reckoning.wall, gap), name, facts.now)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
-        if gap > lives_of.UNBROKEN or look.document.lacks(known.others):
+        if gap > UNBROKEN or look.document.lacks(known.others):
             known.quiet_since = look.at
         known.name = name or known.name
-        self._look, known.looked, known.others = look, look.at, keys_of_others(look.document, known.name)
+        self._look, known.looked, known.date = look, look.at, look.date
+        known.others = keys_of_others(look.document, known.name)
+
+    def _follow(self, poll: Poll, name: str, now: float) -> None:
+        """What a document makes of the machine's events."""
+        lives = self._known.lives
+        before = {key: life.tracked for key, life in lives.items()}
+        approved = [key for key, life in lives.items() if life.approved]
+        after = polled(before, [poll], now, approved, lambda event: bool(name) and event.affects(name))
+        for key, tracked in after.items():
+            lives[key] = lives_of.followed(lives[key], tracked) if key in lives else lives_of.begun(tracked)
 
     def _gap(self, look: Look) -> float:
         """Seconds for which nobody had looked. A machine that Azure lets stand still does not feel it; the service's clock goes on."""
         if self._known.looked is None:
-            return lives_of.FOREVER
+            return FOREVER
         felt = look.at - self._known.looked
-        before = self._look.date if self._look else None
-        return felt if look.date is None or before is None else max(felt, look.date - before)
+        before = self._known.date
+        stood = 0.0 if look.date is None or before is None else look.date - before - felt
+        return felt + stood if stood > times.PAUSE else felt
 
     def _here(self, facts: Facts, mark: Marked) -> Here:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
@@ -172,6 +174,26 @@ class Handling:
             return []
         self._kept = facts.now
         return [Remember(self._known.packed(facts.moment, facts.now))]
+
+
+def _poll(look: Look, lives: Mapping[str, Life], wall: float, gap: float) -> Poll:
+    """A document as the core takes it.
+
+    :arg wall: the Unix time of its answer
+    """
+    events = {event.key: event for event in look.document.events}
+    # What a document leaves out is kept.
+    due = {key: life.event.not_before_time for key, life in lives.items()}
+    due.update((key, event.not_before_time) for key, event in events.items() if event.not_before_time is not None)
+    return Poll(
+        lives_of.HERE,
+        look.asked,
+        look.at,
+        events,
+        {key: moment - wall for key, moment in due.items() if moment is not None},
+        frozenset(entry.key for entry in look.document.unusable),
+        unwatched=gap,
+    )
 
 
 def _aside(here: Here) -> List[PutAside]:

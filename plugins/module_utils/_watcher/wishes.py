@@ -52,7 +52,7 @@ def judged(here: Here, life: Life) -> Life:
         life = life._replace(lacked=_of_its_type(here.facts.lacking, here, life))
     if life.judged is not None and decided(here, life).action in (*PREPARING, *APPROVING):
         return life
-    return life._replace(judged=None if life.event.not_before_time is None else here.left(life))
+    return life._replace(judged=None if life.tracked.deadline is None else here.left(life))
 
 
 def decided(here: Here, life: Life) -> Decision:
@@ -161,7 +161,7 @@ def _not_yet(here: Here, life: Life, decision: Decision) -> str:
         return (
             "the watcher can't act: the system goes down, its state can't be written, or it does not know its name yet"
         )
-    if not here.is_fresh or life.absent is not None:
+    if not here.is_fresh or life.is_lacking:
         return "the last document that came does not show it, or is too old"
     if decision.action == "hold" and life.key not in here.facts.yes:
         return "it waits for a person's yes"
