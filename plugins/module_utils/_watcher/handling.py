@@ -13,15 +13,15 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from .._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
 from .._text import one_line
 from . import life as lives_of
-from . import machine_news, times, unreadable
+from . import times, unreadable
 from .acts import Approve, PutAside, Remember, Say
-from .event_news import EventNews
 from .facts import Facts, Look
 from .here import Here
 from .life import Life
 from .marked import COPIED, NOT_KNOWN, Marked, is_copied, marked
+from .news import news
 from .outage import RECOVERED, target
-from .outage_news import OutageNews
+from .progress import Progress, forgotten, late, progress
 from .recollection import Recollection, unpacked
 from .times import Reckoning
 from .turns import keys_of_others
@@ -65,7 +65,10 @@ class Handling:
         here = self._here(facts, mark)
         for key, life in here.lives.items():
             here.lives[key] = judged(here, life)
-        says = self._news(here)
+        found = self._follow(here)
+        says = self._news(here, found)
+        for key in forgotten(here) if found else ():  # their end was reported
+            del here.lives[key]
         aside = _aside(here)
         says += [Say("copied", act.why) for act in aside]
         approvals = self._approvals(here)
@@ -99,7 +102,7 @@ class Handling:
             return  # an empty answer is no document
         self._reckoning = times.reckoned(look, facts.moment, facts.now)
         gap = self._gap(look)
-        self._follow(_poll(look, known.lives, self._reckoning.wall, gap), name, facts.now)
+        self._take_poll(_poll(look, known.lives, self._reckoning.wall, gap), name, facts.now)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
         if gap > UNBROKEN or look.document.lacks(known.others):
             known.quiet_since = look.at
@@ -107,7 +110,7 @@ class Handling:
         self._look, known.looked, known.date = look, look.at, look.date
         known.others = keys_of_others(look.document, known.name)
 
-    def _follow(self, poll: Poll, name: str, now: float) -> None:
+    def _take_poll(self, poll: Poll, name: str, now: float) -> None:
         """What a document makes of the machine's events."""
         lives = self._known.lives
         before = {key: life.tracked for key, life in lives.items()}
@@ -132,25 +135,30 @@ class Handling:
         asked = self._look.asked if self._look else known.looked
         return Here(facts, wall, mark, known.lives, document, known.looked, asked, facts.now - known.quiet_since)
 
+    def _follow(self, here: Here) -> Optional[Progress]:
+        """What all that means for the events and their outage; None while nobody knows whose the mark is."""
+        found = None
+        if here.marked.whose != NOT_KNOWN:
+            found = progress(here, self._known)
+            here.lives.update(found.lives)
+            self._known.begun, self._known.tried = found.begun, found.tried
+            self._known.answered = found.answer.at if found.answer else self._known.answered
+        self.wishes = {life.key: wish(here, life) for life in here.open}
+        if found:
+            here.lives.update(late(here, self.wishes))
+        self.unreadable = unreadable.sentences(here)
+        return found
+
     # ---- what is reported ----
 
-    def _news(self, here: Here) -> List[Say]:
-        says: List[Say] = []
-        events, outage = EventNews(here, says), OutageNews(here, self._known, says)
-        knows = here.marked.whose != NOT_KNOWN  # else what is said may be of another machine, or against the mark
-        if knows:
-            events.take_documents()
-            outage.take_mark()
-            outage.take_answer()
+    def _news(self, here: Here, found: Optional[Progress]) -> List[Say]:
         since = here.now if self._since is None else self._since
-        says += machine_news.said(here, self._known.reported, self._clocks, since)
+        reported = news(here, found, self.wishes, self._known.reported, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
-        self.wishes = {life.key: wish(here, life) for life in here.open}
-        self.unreadable = unreadable.sentences(here)
-        if knows:
-            events.take_posts()
-            events.take_wishes(self.wishes)
-        return says
+        self._known.reported = reported.of_machine
+        for key, said in reported.of_events.items():
+            here.lives[key] = here.lives[key]._replace(said=said)
+        return reported.says
 
     # ---- approve ----
 

@@ -30,9 +30,10 @@ class Begun(NamedTuple):
 class Recollection:
     """Moments are of the clock that nobody sets.
 
-    lives: this machine's events, by key; looked: when the last document came; date: the Unix time of that answer, where it said that; others: keys of the events of other machines in it;
-    quiet_since: since when none of them has left; reported: what was said of the machine itself, by what it is about; name: the last
-    that was known of this machine, which only serves to leave out its own events from those of others
+    lives: this machine's events, by key; looked: when the last document came; date: the Unix time of that answer, where it said that;
+    others: keys of the events of other machines in it; quiet_since: since when none of them has left; reported: what was said of the
+    machine itself, by what it is about; name: the last that was known of this machine, which only serves to leave out its own events
+    from those of others
     """
 
     def __init__(self) -> None:
