@@ -121,7 +121,8 @@ def _decide(record: Record, entry: EventState, at: float) -> None:
     if is_acting(entry) and by == entry["judged_by"]:
         return
     if not is_acting(entry):
-        entry["judged"] = None if entry["deadline"] is None else entry["deadline"] - at
+        known = entry["deadline"] if entry["started"] is None else None
+        entry["judged"] = None if known is None else known - at
     entry["judged_by"] = by
     if not entry["affected"]:
         _note_decision(entry, {}, "", "", "none of its machines is in this run")

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ...module_utils._core.mark_view import FRESH
+from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import first_line
 from . import problems
 from .approving import note_readiness, take_approval, take_lasting, take_lost_approval
@@ -22,7 +23,7 @@ from .calls import todo_of
 from .ending import end, stop_watching
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
 from .judging import give_turns, match_and_decide
-from .life import GONE_APART, Look, take_looks
+from .life import Look, take_looks
 from .look import events_of, has_document, has_failed, may_hold, message_of
 from .lost_marks import give_up, with_lost_mark
 from .marks import mark_keys
@@ -209,7 +210,8 @@ def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], 
     machine["looked"] = at if at - got <= FRESH else got
     machine["look_problem"], machine["incarnation"] = "", found["incarnation"]
     machine["shows"] = sorted(event.key for event in events_of(found))
-    return [Look(machine["host"], found, ended - max(float(found.get("began") or 0.0), age), got)]
+    began = ended - max(float(found.get("began") or 0.0), age)
+    return [Look(machine["host"], found, began, began, got)]
 
 
 def _note_clear(record: Record, machine: MachineState, look: Look) -> None:

@@ -140,11 +140,13 @@ class Watcher(TypedDict):
 
 
 class Sighting(TypedDict):
-    """When a machine was shown an event: its first and its last look at it, and since when its looks have lacked it."""
+    """When a machine was shown an event: :class:`..module_utils._core.tracked_event.Sighting` as plain data."""
 
     first: float
     last: float
+    polled: float
     absent: float | None
+    doubted: bool
 
 
 class StepResult(TypedDict):
@@ -192,6 +194,7 @@ class Approval(TypedDict):
 class EventState(TypedDict):
     """One event: as it was last seen, and what happened since."""
 
+    # what polls make of it: module_utils/_core/tracked_event.py packs and unpacks this
     id: str
     type: str
     status: str
@@ -200,21 +203,23 @@ class EventState(TypedDict):
     resources: list[str]  # all that it ever named
     raw_resources: list[str]
     not_before: str
+    not_before_utc: str | None
     description: str
     duration: int | None
-    # its life
     shown: float
-    shown_notice: float | None  # the notice that it was first shown with
+    notice: float | None  # that it was first shown with
+    first_names: list[str]
     sightings: dict[str, Sighting]  # by host
-    lacking: dict[str, float]  # since when documents of others of its scope have lacked it, by host
     deadline: float | None  # its not-before; None when it names none
     deadline_notice: float | None  # the notice that this not-before was first shown with
-    announced: float  # the last tick that showed it before it had started
     started: float | None
-    blind: float  # seconds that nobody looked before it was missing for the first time
+    blind: float  # the longest time without a look since it was last shown
     gone: float | None
     outcome: str  # once it is gone
-    reopened: int  # how often it was gone and came back
+    reappeared: int  # how often it was gone and came back
+    # what else the run knows of its life
+    lacking: dict[str, float]  # since when documents of others of its scope have lacked it, by host
+    announced: float  # the last tick that showed it before it had started
     closed: str  # why the run does not watch it any more, though it may still be there
     # whom it affects, and what is to be done
     affected: list[str]  # hosts

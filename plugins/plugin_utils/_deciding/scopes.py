@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
-from .life import GONE_APART
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
 
