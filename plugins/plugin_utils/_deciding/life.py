@@ -27,14 +27,15 @@ STAYED = "it stayed longer than this run watched"
 
 
 class Look(NamedTuple):
-    """A look that brought a document, with the controller's time of when it began, when it asked for that document, and when it got it.
+    """A look that brought a document, by the controller's time.
 
-    A look that waits polls from when it began on.
+    began: when it was called for; since: from when on it has polled without a break; asked: when it asked for that document
     """
 
     host: str
     result: Mapping[str, Any]
     began: float
+    since: float
     asked: float
     got: float
 
@@ -54,7 +55,7 @@ class Look(NamedTuple):
             {event.key: event for event in events},
             {key: float(notice) for key, notice in notices.items() if notice is not None},
             frozenset(unusable["id"] for unusable in self.result.get("unusable_events") or ()),
-            since=self.began,
+            since=self.since,
         )
 
 
@@ -197,7 +198,7 @@ def _note_scheduled_again(record: Record, look: Look) -> None:
         event = event_from_dict(data)
         started = record["events"][event.key]["started"]
         # Documents of one scope differ for a moment.
-        if started is not None and look.began >= started + UNBROKEN and event.is_scheduled:
+        if started is not None and look.asked >= started + UNBROKEN and event.is_scheduled:
             report(
                 record,
                 f"event {event.key}: scheduled again",

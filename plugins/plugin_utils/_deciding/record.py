@@ -210,8 +210,9 @@ def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], 
     machine["looked"] = at if at - got <= FRESH else got
     machine["look_problem"], machine["incarnation"] = "", found["incarnation"]
     machine["shows"] = sorted(event.key for event in events_of(found))
-    began = ended - max(float(found.get("began") or 0.0), age)
-    return [Look(machine["host"], found, began, began, got)]
+    began = float(found.get("began") or 0.0)
+    began, since, asked = (ended - max(float(found.get(key, began)), age) for key in ("began", "since", "asked"))
+    return [Look(machine["host"], found, began, since, asked, got)]
 
 
 def _note_clear(record: Record, machine: MachineState, look: Look) -> None:

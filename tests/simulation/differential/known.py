@@ -69,11 +69,6 @@ def _was_confirmed(case: Case) -> bool:
     return case.action == "prepare" and any(at <= case.first.at for at in confirmed)
 
 
-def _has_returned(case: Case) -> bool:
-    returned = [lived.events[case.first.event].returned for lived in case.both]
-    return any(at is not None and case.first.at >= at for at in returned)
-
-
 def _is_late(case: Case) -> bool:
     """Whether who did not approve it was prepared within its margin."""
     if case.first.what != "approved":
@@ -187,13 +182,6 @@ ROWS: dict[str, Row] = {
         right="as the watcher, within the event's hours: a person has decided",
         is_it=_was_confirmed,
         shown_by=scenarios.CONFIRMED,
-    ),
-    "scheduled-again": Row(
-        run="handles an event that is Scheduled again after it was over like a new one",
-        watcher="takes it for started for good: it approves nothing, and does not prepare for it",
-        right="as the run: that it has started is forgotten when it reappears",
-        is_it=_has_returned,
-        shown_by=scenarios.SCHEDULED_AGAIN,
     ),
     "joins-failed": Row(
         run="tries the steps of a preparation that has failed again for an event that is shown before they are undone",
