@@ -14,7 +14,7 @@ from ...module_utils._text import listed
 from .approval import matched
 from .capacity import Candidate, Turn, turns
 from .hours import NOT_EARLY, closed, holds_up, resumes, within_hours
-from .life import TAKEN, event_of, is_open, not_before
+from .life import TAKEN, event_of, is_open, is_recalled, not_before
 from .marks import NOBODY, WATCHER, holder_words, mark_keys, whose
 from .policies import APPROVING, PREPARING, decided
 from .reports import happened, note
@@ -116,6 +116,8 @@ def _match(record: Record, key: str, entry: EventState, names: dict[str, str], a
 
 def _decide(record: Record, entry: EventState, at: float) -> None:
     """What was decided stays so, though the notice shrinks; what was left alone is judged anew."""
+    if is_recalled(entry):
+        return
     event = event_of(entry)
     by = repr((entry["type"], entry["source"], entry["duration"], entry["affected"]))
     if is_acting(entry) and by == entry["judged_by"]:

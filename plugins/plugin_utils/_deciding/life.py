@@ -69,6 +69,11 @@ def is_open(entry: EventState) -> bool:
     return entry["gone"] is None and not entry["closed"]
 
 
+def is_recalled(entry: EventState) -> bool:
+    """Whether only a mark tells of it so far."""
+    return entry["blind"] >= core.FOREVER
+
+
 def not_before(entry: EventState) -> float:
     """When the event starts by itself, also where it does not say."""
     return starts_by_itself(entry["deadline"], entry["shown"])
@@ -86,7 +91,7 @@ def take_looks(record: Record, looks: Iterable[Look], at: float) -> None:
     after = polled(before, polls, at, [key for key, entry in events.items() if entry["approval"]["maybe"]])
     for key, tracked in after.items():
         if key not in before:
-            events[key] = _new_entry(tracked)
+            events[key] = new_entry(tracked)
         elif tracked is not before[key]:
             events[key].update(core.packed(tracked))  # type: ignore[typeddict-item]
     for change in core.changes(before, after):
@@ -100,7 +105,7 @@ def take_looks(record: Record, looks: Iterable[Look], at: float) -> None:
         _note_scheduled_again(record, look)
 
 
-def _new_entry(tracked: TrackedEvent) -> EventState:
+def new_entry(tracked: TrackedEvent) -> EventState:
     entry: EventState = {
         **core.packed(tracked),  # type: ignore[typeddict-item]
         "lacking": {},

@@ -96,8 +96,7 @@ class MachineState(TypedDict):
     incarnation: int | None
     look_problem: str  # why its last look brought no document; "" when it did
     shows: list[str]  # keys of the events of its last document
-    clear: float | None  # since when its looks have shown no event that names it
-    clear_twice: bool  # another look, some seconds later, has shown none either
+    unreadable: list[str]  # keys of what its last document has and that can't be read; "" of what may be any event
     mark: dict[str, Any] | None
     mark_lost: bool  # it is gone since a reboot: this is what the record knows of it
     mark_restored: bool  # it was, in this outage: what the machine's own steps did is gone, whatever the mark says
