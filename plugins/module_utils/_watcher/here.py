@@ -9,8 +9,10 @@ Private to this collection.
 from typing import Dict, List, NamedTuple, Optional
 
 from .._core import deadlines
+from .._core.deadlines import Terms
 from .._core.tracked_event import UNBROKEN
 from .._events.document import Document
+from . import times
 from .facts import PREPARE, Facts
 from .life import Life
 from .marked import OURS, Marked
@@ -55,6 +57,10 @@ class Here(NamedTuple):
     def left(self, life: Life) -> float:
         """Seconds until an event may start by itself."""
         return deadlines.left(life.tracked, self.now)
+
+    @property
+    def terms(self) -> Terms:
+        return times.terms(self.facts.settings)
 
     def is_marked(self, life: Life) -> bool:
         """Whether our mark stands for the event."""

@@ -26,6 +26,7 @@ class Life(NamedTuple):
     judged: Optional[float]  # the notice by which the policy was asked: what was decided stays so, though it shrinks
     approved: bool = False  # an approval was sent, or is about to be
     asked: Optional[float] = None  # when last
+    begun: Optional[float] = None  # when its preparation was asked for first
     late: bool = False
     failed: str = ""  # why the machine could not be prepared for it
     lacked: str = ""  # which prepare hook was not run for it
@@ -142,4 +143,5 @@ def unpacked(data: Mapping[str, Any], shift: float) -> Life:
     :arg shift: by which the clock here is ahead of the one there
     """
     life = Life(**dict(data, tracked=core.unpacked(data["tracked"], shift), said=frozenset(data["said"])))
-    return life if life.asked is None else life._replace(asked=life.asked + shift)
+    moments = {name: getattr(life, name) for name in ("asked", "begun")}
+    return life._replace(**{name: moment + shift for name, moment in moments.items() if moment is not None})

@@ -174,7 +174,7 @@ FAULTS = {
     "never-back": Fault("ends", "nobody is brought back", [("outage", "_recover", _always(None))]),
     "struck": Fault("struck", "hooks are begun under an event", [("handling", "target", _begins_more)], seed=2),
     "settled": Fault("settled", "the boot is not waited for", [("outage", "_recover", _settled)]),
-    "late": Fault("due", "nothing is prepared unless by choice", [("wishes", "_is_due", _always(False))], seed=1),
+    "late": Fault("due", "nothing is prepared unless by choice", [("_core.deadlines", "urgency", _always("later"))], seed=1),
     "full": Fault("full", "a full disk is no obstacle", [("here", "Here.may_act", _may_act_though_full)]),
     "going-down": Fault(
         "going-down", "a system that goes down is no obstacle", [("here", "Here.may_act", _may_act_going_down)], seed=15
