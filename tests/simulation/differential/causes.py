@@ -113,9 +113,11 @@ def _reckoned_apart(case: Case, coming: Coming) -> bool:
     notice = 600.0 if coming.fate.get("timeless") else left
     run = max(script.prepare_before, script.limits + 4 * len(script.work) + min(script.margin, notice / 4) + 15)
     watcher = max(script.prepare_before, script.limits + min(30.0, notice / 10))
-    begins = coming.at + moved + notice - max(run, watcher)
-    late = case.first.what != "outcome" and begins - ABOUT <= case.first.at <= begins + abs(run - watcher) + ABOUT
-    return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and late
+    returned = [lived.events[coming.id].returned for lived in case.both if coming.id in lived.events]
+    shown = [coming.at + moved, *(at for at in returned if at is not None)]
+    begins = [at + notice - max(run, watcher) for at in shown]
+    late = any(at - ABOUT <= case.first.at <= at + abs(run - watcher) + ABOUT for at in begins)
+    return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and case.first.what != "outcome" and late
 
 
 def was_away(case: Case) -> bool:
