@@ -15,6 +15,7 @@ from ...module_utils._core import tracked_event as core
 from ...module_utils._core.deadlines import starts_by_itself
 from ...module_utils._core.tracked_event import UNBROKEN, Change, Poll, TrackedEvent, polled
 from ...module_utils._events.event import Event, event_from_dict
+from ...module_utils._text import listed
 from .approval import no_tries
 from .look import events_of
 from .reports import happened, report
@@ -22,6 +23,8 @@ from .schema import Approval, EventState, Record
 
 TAKEN = "nothing has been heard of its machines since"
 """Why an event that takes its machines away is not watched any more."""
+
+UNSEEN = "all machines that could see it have left the play"
 
 STAYED = "it stayed longer than this run watched"
 
@@ -97,7 +100,7 @@ def take_looks(record: Record, looks: Iterable[Look], at: float) -> None:
     for change in core.changes(before, after):
         _take_change(record, change, at)
     for entry in [events[key] for key in after if any(key in poll.events for poll in polls)]:
-        if entry["closed"] == TAKEN:
+        if entry["closed"] in (TAKEN, UNSEEN):
             entry["closed"] = ""
         if entry["started"] is None:
             entry["announced"] = at
@@ -201,7 +204,8 @@ def _note_scheduled_again(record: Record, look: Look) -> None:
     """An event that goes back to Scheduled without having been gone: Azure says nothing of the kind, so a person has to look."""
     for data in look.result["events"]:
         event = event_from_dict(data)
-        started = record["events"][event.key]["started"]
+        entry = record["events"][event.key]
+        started = entry["started"]
         # Documents of one scope differ for a moment.
         if started is not None and look.asked >= started + UNBROKEN and event.is_scheduled:
             report(
@@ -209,5 +213,5 @@ def _note_scheduled_again(record: Record, look: Look) -> None:
                 f"event {event.key}: scheduled again",
                 f"{data['type'] or 'Event'} {data['id']} is Scheduled again by the document of {look.host} (not before "
                 f"{data['not_before'] or 'unknown'}), though it had started and was not gone: this run takes it for started until it "
-                "is gone. See whether its machines are in service.",
+                f"is gone. See whether its machines are in service: {listed(entry['affected'] or entry['resources'])}.",
             )

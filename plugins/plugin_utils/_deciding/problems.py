@@ -39,7 +39,7 @@ from .outages import is_kept
 from .policies import APPROVING
 from .reached import has_come
 from .reasons import by_reason, counted
-from .recalled import UNSEEN, keeping
+from .recalled import NOBODY_SAW, keeping
 from .reports import happened, note, report, time_of_day
 from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
@@ -195,12 +195,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"{host} could not be asked any more since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: begin this "
             "run again, or look at it with the playbook status.",
         )
-    elif (
-        machine["lost"]
-        and (machine["failures"] > 1 or machine["left"])
-        and owner == NOBODY
-        and not is_away(record, machine, at)
-    ):
+    elif _is_silent(machine) and owner == NOBODY and not is_away(record, machine, at):
         since = time_of_day(record, machine["answered"])
         yield "asked", f"{host} could not be asked any more since {since}: {machine['lost']}"
     elif not machine["resource_name"]:
@@ -210,12 +205,17 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         )
 
 
+def _is_silent(machine: MachineState) -> bool:
+    """Whether nothing comes back from it any more: one call may be lost, and what it said before that still counts."""
+    return bool(machine["lost"]) and (machine["failures"] > 1 or machine["left"])
+
+
 def _of_the_blind(record: Record) -> dict[str, str]:
     """Machines that answer and can't see their events; one sentence for all that say the same."""
     blind = {
         host: machine["look_problem"]
         for host, machine in record["hosts"].items()
-        if machine["look_problem"] and not (machine["lost"] or machine["aside"] or took_away(record, host))
+        if machine["look_problem"] and not (_is_silent(machine) or machine["aside"] or took_away(record, host))
     }
     return {
         f"look: {one.subject}": f"{counted(one.hosts)} can't see their scheduled events: {one.words}"
@@ -276,7 +276,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     held = is_kept(record, machine, at)
     if owner == LEFT:
         because = (
-            (UNSEEN if keeping(record, machine) else "its event is not over")
+            (NOBODY_SAW if keeping(record, machine) else "its event is not over")
             if held
             else machine["why"] or machine["lost"] or "there was no time to bring it back"
         )
@@ -294,7 +294,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         return
     why = machine["why"] or machine["look_problem"] or "there was no time to bring it back"
     if held:
-        why = UNSEEN if keeping(record, machine) else "its event was not over"
+        why = NOBODY_SAW if keeping(record, machine) else "its event was not over"
     yield "left", f"{host} is not back in service: {clause(why, 1000)}. It bears {mark}: {next_step}"
 
 
