@@ -50,7 +50,8 @@ class EventNews:
             if more:
                 self.tell(life, "grown", sentences.grown(life.event, more))
             if life.started and "started" not in said:
-                words = sentences.started(life.event, life.approved, life.seen - life.shown)
+                after = (life.tracked.started or life.shown) - life.shown
+                words = sentences.started(life.event, life.approved, after)
                 self.tell(life, "started", words)
                 self._take_strike(life)
             if life.gone is not None:

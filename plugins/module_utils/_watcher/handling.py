@@ -10,16 +10,17 @@ It may be killed after any act and begin anew: all that it has to know then stan
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+from .._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
 from .._text import one_line
 from . import life as lives_of
 from . import times, unreadable
-from .acts import Approve, PutAside, Remember, Say
+from .acts import Approve, Go, PutAside, Remember, Say
 from .facts import Facts, Look
 from .here import Here
 from .life import Life
 from .marked import COPIED, NOT_KNOWN, Marked, is_copied, marked
 from .news import news
-from .outage import RECOVERED, target
+from .outage import PREPARED, RECOVERED, target
 from .progress import Progress, forgotten, late, progress
 from .recollection import Recollection, unpacked
 from .times import Reckoning
@@ -72,6 +73,8 @@ class Handling:
         says += [Say("copied", act.why) for act in aside]
         approvals = self._approvals(here)
         go = None if aside else target(here, self.wishes, self._known.tried)
+        if go and go.to == PREPARED:
+            here.lives.update(_begun(here, go))
         if go and go.to == RECOVERED:
             # The mark may be gone before the next tick, which may be another process's: it must not ask who has taken it off.
             self._known.begun = self._known.begun._replace(phase="recovering")
@@ -100,31 +103,32 @@ class Handling:
         if look.document.incarnation is None:
             return  # an empty answer is no document
         self._reckoning = times.reckoned(look, facts.moment, facts.now)
-        wall = self._reckoning.wall
         gap = self._gap(look)
-        for event in look.document.events:
-            if event.key in known.lives:
-                known.lives[event.key] = lives_of.seen(known.lives[event.key], event, look.at, look.date)
-            elif name and event.affects(name):
-                known.lives[event.key] = lives_of.shown(event, look.at, wall, look.date)
-        lacking = look.document.lacks(known.lives)
-        for key in lacking:
-            known.lives[key] = lives_of.missed(known.lives[key], look.asked, look.at, wall, gap)
-        for key in set(known.lives).difference(lacking, (event.key for event in look.document.events)):
-            known.lives[key] = lives_of.unread(known.lives[key], look.at, look.date)
+        self._take_poll(_poll(look, known.lives, self._reckoning.wall, gap), name, facts.now)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
-        if gap > lives_of.UNBROKEN or look.document.lacks(known.others):
+        if gap > UNBROKEN or look.document.lacks(known.others):
             known.quiet_since = look.at
         known.name = name or known.name
-        self._look, known.looked, known.others = look, look.at, keys_of_others(look.document, known.name)
+        self._look, known.looked, known.date = look, look.at, look.date
+        known.others = keys_of_others(look.document, known.name)
+
+    def _take_poll(self, poll: Poll, name: str, now: float) -> None:
+        """What a document makes of the machine's events."""
+        lives = self._known.lives
+        before = {key: life.tracked for key, life in lives.items()}
+        approved = [key for key, life in lives.items() if life.approved]
+        after = polled(before, [poll], now, approved, lambda event: bool(name) and event.affects(name))
+        for key, tracked in after.items():
+            lives[key] = lives_of.followed(lives[key], tracked) if key in lives else lives_of.begun(tracked)
 
     def _gap(self, look: Look) -> float:
         """Seconds for which nobody had looked. A machine that Azure lets stand still does not feel it; the service's clock goes on."""
         if self._known.looked is None:
-            return lives_of.FOREVER
+            return FOREVER
         felt = look.at - self._known.looked
-        before = self._look.date if self._look else None
-        return felt if look.date is None or before is None else max(felt, look.date - before)
+        before = self._known.date
+        stood = 0.0 if look.date is None or before is None else look.date - before - felt
+        return felt + stood if stood > times.PAUSE else felt
 
     def _here(self, facts: Facts, mark: Marked) -> Here:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
@@ -180,6 +184,32 @@ class Handling:
             return []
         self._kept = facts.now
         return [Remember(self._known.packed(facts.moment, facts.now))]
+
+
+def _poll(look: Look, lives: Mapping[str, Life], wall: float, gap: float) -> Poll:
+    """A document as the core takes it.
+
+    :arg wall: the Unix time of its answer
+    """
+    events = {event.key: event for event in look.document.events}
+    # What a document leaves out is kept.
+    due = {key: life.event.not_before_time for key, life in lives.items()}
+    due.update((key, event.not_before_time) for key, event in events.items() if event.not_before_time is not None)
+    return Poll(
+        lives_of.HERE,
+        look.asked,
+        look.at,
+        events,
+        {key: moment - wall for key, moment in due.items() if moment is not None},
+        frozenset(entry.key for entry in look.document.unusable),
+        unwatched=gap,
+    )
+
+
+def _begun(here: Here, go: Go) -> Dict[str, Life]:
+    """The events whose preparation is asked for now for the first time."""
+    keys = [event_id.upper() for event_id in go.events if not go.still]
+    return {key: here.lives[key]._replace(begun=here.now) for key in keys if here.lives[key].begun is None}
 
 
 def _aside(here: Here) -> List[PutAside]:

@@ -9,11 +9,11 @@ Private to this collection.
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .._clock import iso_utc
+from .._core.tracked_event import UNBROKEN
 from .._text import clause, one_line
 from . import times, unreadable
 from .acts import Say
 from .here import Here
-from .life import UNBROKEN
 from .marked import OTHERS
 from .times import Reckoning
 from .wishes import is_held, wish

@@ -9,20 +9,17 @@ The machine's clock on the wall may be wrong or be set at any moment, so times o
 and aged between two of them by the clock that nobody sets.
 """
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
-from .._events.event import Event
+from .._core.deadlines import Terms
 from .._machine.lease import Moment
-from .facts import Look
+from .facts import Look, Settings
 
 MARGIN = 30.0
 """Seconds before not-before at which a machine has to be prepared, or it is late."""
 
 SHARE_OF_NOTICE = 0.1
-"""A margin never eats more than this of the notice: nothing would be left of a Preempt's 30 s."""
-
-WITHOUT_NOT_BEFORE = 600.0
-"""The notice taken for an event that names no time: the shortest of the usual ones, a Redeploy's."""
+"""Of the notice, that the margin takes at most: a watcher decides at once."""
 
 PAUSE = 2.0
 """Seconds between both clocks from which on they are reported."""
@@ -44,19 +41,9 @@ def reckoned(look: Look, moment: Moment, now: float) -> Reckoning:
     return Reckoning(look.at, look.date if look.date is not None else moment.wall - (now - look.at))
 
 
-def left(event: Event, shown: float, now: float, wall: float) -> float:
-    """Seconds until an event may start by itself; below 0 where that is over.
-
-    :arg shown: when it was first seen, by the clock that nobody sets
-    """
-    if event.not_before_time is None:
-        return shown + WITHOUT_NOT_BEFORE - now
-    return event.not_before_time - wall
-
-
-def margin(notice: Optional[float]) -> float:
-    """Seconds that are kept free before not-before."""
-    return MARGIN if notice is None else min(MARGIN, max(notice, 0.0) * SHARE_OF_NOTICE)
+def terms(settings: Settings) -> Terms:
+    """What this machine needs before and after an event."""
+    return Terms(MARGIN, SHARE_OF_NOTICE, settings.prepare_before, settings.limits, settings.undo_limits)
 
 
 def pause(before: Reckoning, after: Reckoning) -> float:

@@ -12,10 +12,11 @@ the machine serves.
 
 from typing import Mapping, NamedTuple
 
+from .._core import deadlines
+from .._core.deadlines import LATER
 from .._events.hours import is_open
 from .._events.policy import Decision, decide
 from .._text import one_line
-from . import times
 from .facts import NEVER, Hold
 from .here import Here
 from .life import Life
@@ -28,9 +29,6 @@ PREPARING = ("prepare", "hold", "prepare_and_approve")
 APPROVING = ("hold", "prepare_and_approve", "approve")
 """Actions by which an event is approved: of ``hold``, once a person has said yes."""
 
-LONG = 600.0
-"""Seconds that are given to what has its limits of its own."""
-
 
 class Wish(NamedTuple):
     """What is to be done about an event."""
@@ -42,7 +40,6 @@ class Wish(NamedTuple):
     approve: bool  # now
     waits: str  # why it is not approved, as a clause; "" when it is
     left: float  # seconds until it may start by itself
-    budget: float  # seconds that there are to prepare for it
     margin: float
 
 
@@ -52,7 +49,7 @@ def judged(here: Here, life: Life) -> Life:
         life = life._replace(lacked=_of_its_type(here.facts.lacking, here, life))
     if life.judged is not None and decided(here, life).action in (*PREPARING, *APPROVING):
         return life
-    return life._replace(judged=None if life.event.not_before_time is None else here.left(life))
+    return life._replace(judged=None if life.tracked.deadline is None else here.left(life))
 
 
 def decided(here: Here, life: Life) -> Decision:
@@ -66,31 +63,15 @@ def decided(here: Here, life: Life) -> Decision:
 def wish(here: Here, life: Life) -> Wish:
     """What is to be done about an event that is not over."""
     decision = decided(here, life)
-    left, margin = here.left(life), times.margin(life.notice)
-    must = _is_due(here, life, left, margin)
+    left, margin = here.left(life), deadlines.margin(life.tracked, here.terms)
+    must = deadlines.urgency(life.tracked, here.terms, here.now) != LATER
     against = _against(here, life, decision)
     prepare = _prepare(here, life, decision, must, against)
     waits = against or _not_yet(here, life, decision)
-    budget = LONG if life.started or _was_overdue(life) else left
-    return Wish(decision.action, decision.rule, prepare, must, not waits, waits, left, budget, margin)
+    return Wish(decision.action, decision.rule, prepare, must, not waits, waits, left, margin)
 
 
 # ---- prepare ----
-
-
-def _is_due(here: Here, life: Life, left: float, margin: float) -> bool:
-    """Whether it has to be prepared for now, by choice or not. What has struck is the exception that takes the machine away."""
-    if life.has_struck:
-        return life.event.takes_machines_away
-    if _was_overdue(life):
-        return True
-    settings = here.facts.settings
-    return 0 < left <= max(settings.prepare_before, settings.limits + margin)
-
-
-def _was_overdue(life: Life) -> bool:
-    """Whether its time had come when it was first seen, and it had not started: nobody knows what time it is."""
-    return life.notice is not None and life.notice <= 0
 
 
 def _prepare(here: Here, life: Life, decision: Decision, must: bool, against: str) -> bool:
@@ -161,7 +142,7 @@ def _not_yet(here: Here, life: Life, decision: Decision) -> str:
         return (
             "the watcher can't act: the system goes down, its state can't be written, or it does not know its name yet"
         )
-    if not here.is_fresh or life.absent is not None:
+    if not here.is_fresh or life.is_lacking:
         return "the last document that came does not show it, or is too old"
     if decision.action == "hold" and life.key not in here.facts.yes:
         return "it waits for a person's yes"

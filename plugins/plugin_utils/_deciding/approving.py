@@ -13,6 +13,7 @@ from typing import Any
 
 from ...module_utils._text import clause, first_line, listed, one_line
 from .approval import Approver, Choice, Readiness, Standing, in_order, lasting, next_approver, readiness, tried
+from .due import is_late
 from .hold import said_yes
 from .judging import is_acting, is_handled, needs_preparation, title
 from .life import event_of, is_open, not_before
@@ -35,6 +36,8 @@ from .reports import happened
 from .said_there import hold_words
 from .schema import EventState, MachineState, Record
 from .watchers import lacks_steps, why_not_by_watcher
+
+LATE = "was prepared too late: its not-before, less the margin, had come"
 
 Prepared = Callable[[Record, MachineState, str, float], bool]
 
@@ -110,7 +113,7 @@ def _why_not_preparable(record: Record, entry: EventState, machine: MachineState
         return f"could not be prepared: {clause(entry['failed'][host], 1000)}"
     if machine["lost"]:
         return f"can't be reached: {clause(machine['lost'], 1000)}"
-    return ""
+    return LATE if prepared and is_late(record, entry, machine) else ""
 
 
 def _denies(key: str, entry: EventState, machine: MachineState) -> bool:

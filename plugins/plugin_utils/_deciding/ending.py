@@ -8,14 +8,16 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
 from .approving import is_waiting_for_yes
 from .hold import leaves
 from .judging import SILENT, is_given_up, is_handled, needs_preparation, title, took_away
-from .life import GONE_APART, STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before
+from .life import STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before
 from .looking import is_to_be_learned
 from .marks import LEFT, OURS, WATCHER, has_restarted, mark_keys, phase, whose
 from .outages import comes_soon, is_kept
+from .recalled import keeping
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
 from .scopes import near
@@ -111,7 +113,7 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
             and whose(record, machine, at) in (OURS, WATCHER)
             and not has_restarted(machine)
         )
-        if entry["started"] is None and needs_preparation(entry, host) and not ready:
+        if host not in entry["unprepared"] and needs_preparation(entry, host) and not ready:
             words = f"{host} was not prepared for {title(entry)} when it was last heard of."
             report(record, f"event {key}: {host} unprepared", words)
 
@@ -126,7 +128,7 @@ def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
     owner = whose(record, machine, at)
     if owner in (OURS, LEFT) or (owner == WATCHER and is_its_watchers(machine)):
         if is_kept(record, machine, at):
-            return False  # the event counts, as long as the run watches it
+            return any(map(is_open, keeping(record, machine)))  # any other counts itself, as long as the run watches it
         since = machine["recovering"] if machine["recovering"] is not None else at
         return at - since < machine["options"]["recover_timeout"]
     known = machine["mark_since"] if machine["mark_since"] is not None else at

@@ -13,8 +13,9 @@ from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
 from .approval import matched
 from .capacity import Candidate, Turn, turns
+from .due import preparation_end, seconds_needed
 from .hours import NOT_EARLY, closed, holds_up, resumes, within_hours
-from .life import TAKEN, event_of, is_open, not_before
+from .life import TAKEN, event_of, is_open, is_recalled, not_before
 from .marks import NOBODY, WATCHER, holder_words, mark_keys, whose
 from .policies import APPROVING, PREPARING, decided
 from .reports import happened, note
@@ -22,16 +23,8 @@ from .schema import EventState, MachineState, Record
 from .scopes import joined_groups, near, said_scope
 from .watchers import has_steps
 
-PER_STEP = 4.0
-"""Seconds from one step to the next: a tick, where they are not all done in one call."""
-
-PER_STEP_WINDOWS = 10.0
-
 SILENT = 60.0
 """Seconds of silence after which a machine is taken to be gone that a Terminate or a Preempt may have taken."""
-
-SHARE_OF_NOTICE_FOR_MARGIN = 0.25
-"""A margin never eats more than this share of the notice, or nothing would be left of a Preempt's 30 s (S4.13)."""
 
 
 def title(entry: EventState) -> str:
@@ -58,15 +51,6 @@ def needs_preparation(entry: EventState, host: str) -> bool:
     return entry["actions"].get(host) in PREPARING
 
 
-def preparation_end(entry: EventState, machine: MachineState) -> float:
-    """When a machine has to be prepared: at not-before, less its margin, a share of the notice that this not-before came with."""
-    notice = entry["deadline_notice"]
-    if notice is None:
-        notice = not_before(entry) - entry["shown"]
-    margin = min(machine["options"]["margin"], max(notice, 0.0) * SHARE_OF_NOTICE_FOR_MARGIN)
-    return not_before(entry) - margin
-
-
 def took_away(record: Record, host: str) -> bool:
     """Whether a Terminate or a Preempt seems to have taken the machine: it is over, and the machine has been silent since."""
     machine = record["hosts"][host]
@@ -80,11 +64,6 @@ def took_away(record: Record, host: str) -> bool:
         if silent or entry["closed"] == TAKEN:
             return True
     return False
-
-
-def seconds_needed(machine: MachineState) -> float:
-    """How long its preparation may take."""
-    return machine["needs"] + machine["steps"] * (PER_STEP if machine["is_linux"] else PER_STEP_WINDOWS)
 
 
 # ---- whom it affects, and what their policies say ----
@@ -116,12 +95,15 @@ def _match(record: Record, key: str, entry: EventState, names: dict[str, str], a
 
 def _decide(record: Record, entry: EventState, at: float) -> None:
     """What was decided stays so, though the notice shrinks; what was left alone is judged anew."""
+    if is_recalled(entry):
+        return
     event = event_of(entry)
     by = repr((entry["type"], entry["source"], entry["duration"], entry["affected"]))
     if is_acting(entry) and by == entry["judged_by"]:
         return
     if not is_acting(entry):
-        entry["judged"] = None if entry["deadline"] is None else entry["deadline"] - at
+        known = entry["deadline"] if entry["started"] is None else None
+        entry["judged"] = None if known is None else known - at
     entry["judged_by"] = by
     if not entry["affected"]:
         _note_decision(entry, {}, "", "", "none of its machines is in this run")
@@ -228,6 +210,8 @@ def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candid
         wanted=(entry["action"] in APPROVING and not entry["hold"]) or left <= within,
         near=min(within, NOT_EARLY),
         begun=begun,
+        timeless=entry["deadline"] is None,
+        advice=event_of(entry).is_advice,
     )
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from ...module_utils._events.policy import DEFAULT_POLICY
 from .approving import approvers_of
+from .due import preparation_end
 from .hours import closed
-from .judging import preparation_end
 from .life import not_before
 from .look import has_failed, message_of
 from .record import begun, ticked
@@ -98,7 +98,7 @@ def _planned(record: Record, key: str, entry: EventState) -> dict[str, Any]:
         "unreachable": [host for host in entry["affected"] if record["hosts"][host]["lost"]],
         "seen_by": list(entry["sightings"]),
         "approvers": approvers_of(record, key, entry, 0.0)[:2],
-        "notice": entry["shown_notice"],
+        "notice": entry["notice"],
         "budget": max(min(ends, default=1.0), 1.0),
     }
 

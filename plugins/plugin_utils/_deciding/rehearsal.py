@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .asked import Asked, holder_words, since_words
-from .judging import SHARE_OF_NOTICE_FOR_MARGIN
+from .due import SHARE_OF_NOTICE_FOR_MARGIN
 from .services import is_made_for, service_words
 from .watchers import no_steps
 

@@ -50,16 +50,6 @@ def was_confirmed(case: Case) -> bool:
     return case.action == "prepare" and any(at <= case.first.at for at in confirmed)
 
 
-def has_returned(case: Case) -> bool:
-    """Whether it, or another event that is still there, was Scheduled again after it was over."""
-    events = [event for lived in case.both for event in lived.events.values() if event.returned is not None]
-    return any(
-        case.first.at >= event.returned
-        and (event.id == case.first.event or (event.left or 1e9) >= case.first.at - ABOUT)
-        for event in events
-    )
-
-
 def is_beside_unreadable(case: Case) -> bool:
     """Whether there was an entry that nobody could read, at about that moment."""
     return any(begins - ABOUT <= case.first.at <= ends + ABOUT for begins, ends in case.script.damaged)
@@ -123,9 +113,11 @@ def _reckoned_apart(case: Case, coming: Coming) -> bool:
     notice = 600.0 if coming.fate.get("timeless") else left
     run = max(script.prepare_before, script.limits + 4 * len(script.work) + min(script.margin, notice / 4) + 15)
     watcher = max(script.prepare_before, script.limits + min(30.0, notice / 10))
-    begins = coming.at + moved + notice - max(run, watcher)
-    late = case.first.what != "outcome" and begins - ABOUT <= case.first.at <= begins + abs(run - watcher) + ABOUT
-    return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and late
+    returned = [lived.events[coming.id].returned for lived in case.both if coming.id in lived.events]
+    shown = [coming.at + moved, *(at for at in returned if at is not None)]
+    begins = [at + notice - max(run, watcher) for at in shown]
+    late = any(at - ABOUT <= case.first.at <= at + abs(run - watcher) + ABOUT for at in begins)
+    return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and case.first.what != "outcome" and late
 
 
 def was_away(case: Case) -> bool:

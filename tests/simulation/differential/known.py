@@ -39,13 +39,6 @@ ROWS: dict[str, Row] = {
         is_it=causes.was_confirmed,
         shown_by=scenarios.CONFIRMED,
     ),
-    "scheduled-again": Row(
-        run="handles an event that is Scheduled again after it was over like a new one",
-        watcher="takes it for started for good: it approves nothing, and does not prepare for it",
-        right="as the run: that it has started is forgotten when it reappears",
-        is_it=causes.has_returned,
-        shown_by=scenarios.SCHEDULED_AGAIN,
-    ),
     "joins-failed": Row(
         run="tries the steps of a preparation that has failed again for an event that is shown before they are undone",
         watcher="undoes them first; what is shown meanwhile is another outage",
@@ -54,9 +47,9 @@ ROWS: dict[str, Row] = {
         shown_by=scenarios.JOINS_FAILED,
     ),
     "late": Row(
-        run="approves what it has prepared within a margin that is the option, and a quarter of the first notice at most",
-        watcher="approves nothing that was prepared within 30 s, and a tenth of the first notice at most, of its not-before",
-        right="one margin, by the notice that the present not-before was first shown with; nothing is approved within it",
+        run="approves nothing that was prepared within a margin that is the option, and a quarter of the notice at most",
+        watcher="approves nothing that was prepared within 30 s, and a tenth of the notice at most",
+        right="meant: one margin, whose figures are arguments, as a run decides once a tick",
         is_it=causes.is_late,
         shown_by=scenarios.LATE,
     ),

@@ -15,8 +15,6 @@ CONFIRMED = Script(
     (Coming("E-0", 30.0, "Reboot", 600.0, _REBOOT),), policy=_PREPARE, prepare_before=60.0, confirmed=((100.0, "E-0"),)
 )
 
-SCHEDULED_AGAIN = Script((Coming("E-0", 30.0, "Reboot", 300.0, {**_REBOOT, "returns": 40.0}),))
-
 UNDER_ANOTHER = Script(
     (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 100.0}), Coming("E-1", 80.0, "Freeze", 600.0, {"lasts": 20.0}))
 )

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from unittest import mock
 
-from .collection import ROOM
+from .collection import ROOM, UTILS
 
 LIVES = 500  # each fault is seen within so many
 
 
 class Fault(NamedTuple):
-    """What is changed: file and name, and what stands there instead, given what stood there."""
+    """What is changed: file (of the watcher, or with its room) and name, and what stands there instead, given what stood there."""
 
     rule: str  # of the oracle, which sees it
     words: str
@@ -34,7 +34,11 @@ def _is(value: Any) -> Callable[[Any], Any]:
 
 
 def _lists_only_us(real: Any) -> Any:
-    return lambda here, life, decision: real(here, life._replace(names=frozenset([here.name])), decision)
+    def against(here: Any, life: Any, decision: Any) -> Any:
+        alone = life.tracked._replace(event=life.event._replace(resources=(here.name,)))
+        return real(here, life._replace(tracked=alone), decision)
+
+    return against
 
 
 def _always_quiet(real: Any) -> Any:
@@ -57,8 +61,8 @@ def _other_outage(real: Any) -> Any:
     return target
 
 
-def _cancelled(real: Any) -> Any:
-    return lambda life, wall: "completed" if life.started else "cancelled"
+def _cancelled(_real: Any) -> Any:
+    return lambda tracked, *_when: "cancelled" if tracked.started is None else "completed"
 
 
 def _forgets_that_it_told(real: Any) -> Any:
@@ -91,7 +95,18 @@ def _knows_its_mark(real: Any) -> Any:
 
 
 def _knows_whom_it_listed(real: Any) -> Any:
-    return lambda life, *look: real(life, *look)._replace(first_names=life.first_names)
+    return lambda tracked, *polls: real(tracked, *polls)._replace(first_names=tracked.first_names)
+
+
+def _watches_what_it_can_not_read(real: Any) -> Any:
+    def lacked(tracked: Any, polls: Any, *args: Any) -> Any:
+        for poll in polls:
+            if poll.may_hold(tracked.event.key):
+                seen = {observer: one._replace(polled=poll.got) for observer, one in tracked.sightings.items()}
+                tracked = tracked._replace(sightings=seen)
+        return real(tracked, [poll for poll in polls if not poll.may_hold(tracked.event.key)], *args)
+
+    return lacked
 
 
 def _feels_all(_real: Any) -> Any:
@@ -104,17 +119,13 @@ def _has_looked(real: Any) -> Any:
 
 def _waits_for_all(real: Any) -> Any:
     def prepare(here: Any, lives: Any, *args: Any) -> Any:
-        return None if any(life.absent is not None for life in lives) else real(here, lives, *args)
+        return None if any(life.is_lacking for life in lives) else real(here, lives, *args)
 
     return prepare
 
 
 def _reads_all(real: Any) -> Any:
     return lambda event, document, *args: real(event, document._replace(unusable=()), *args)
-
-
-def _takes_for_gone(_real: Any) -> Any:
-    return lambda self, keys: set(keys).difference(event.key for event in self.events)
 
 
 def _takes_for_none(real: Any) -> Any:
@@ -147,9 +158,14 @@ FAULTS = {
         [("handling", "POST_AGAIN", _is(1e9)), ("handling", "TRY_AGAIN", _is(1e9))],
     ),
     "one-look": Fault(
-        "early", "two looks in a moment show that an event is gone", [("life", "GONE_APART", _is(0.0))], seed=1
+        "early",
+        "two looks in a moment show that an event is gone",
+        [("_core.tracked_event", "GONE_APART", _is(0.0))],
+        seed=1,
     ),
-    "cancelled": Fault("claim", "what was not seen to start was cancelled", [("life", "_outcome", _cancelled)], seed=8),
+    "cancelled": Fault(
+        "claim", "what was not seen to start was cancelled", [("_core.tracked_event", "_outcome", _cancelled)], seed=8
+    ),
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",
@@ -158,7 +174,9 @@ FAULTS = {
     "never-back": Fault("ends", "nobody is brought back", [("outage", "_recover", _always(None))]),
     "struck": Fault("struck", "hooks are begun under an event", [("handling", "target", _begins_more)], seed=2),
     "settled": Fault("settled", "the boot is not waited for", [("outage", "_recover", _settled)]),
-    "late": Fault("due", "nothing is prepared unless by choice", [("wishes", "_is_due", _always(False))], seed=1),
+    "late": Fault(
+        "due", "nothing is prepared unless by choice", [("_core.deadlines", "urgency", _always("later"))], seed=1
+    ),
     "full": Fault("full", "a full disk is no obstacle", [("here", "Here.may_act", _may_act_though_full)]),
     "going-down": Fault(
         "going-down", "a system that goes down is no obstacle", [("here", "Here.may_act", _may_act_going_down)], seed=15
@@ -170,7 +188,10 @@ FAULTS = {
         "copy", "a mark is its own before it knows who it is", [("handling", "marked", _knows_its_mark)], seed=18
     ),
     "grown": Fault(
-        "claim", "the mark passes for all that is known of an event", [("life", "seen", _knows_whom_it_listed)], seed=13
+        "claim",
+        "the mark passes for all that is known of an event",
+        [("_core.tracked_event", "_seen", _knows_whom_it_listed)],
+        seed=13,
     ),
     "taken-off": Fault(
         "claim",
@@ -210,12 +231,15 @@ FAULTS = {
     ),
     "unread": Fault("turn", "what can't be read is nobody's event", [("wishes", "not_its_turn", _reads_all)], seed=142),
     "lost-id": Fault(
-        "early", "an event whose entry can't be read has left", [("facts", "Document.lacks", _takes_for_gone)], seed=9
+        "early",
+        "an event whose entry can't be read has left",
+        [("_core.tracked_event", "Poll.may_hold", _always(False))],
+        seed=9,
     ),
     "unwatched": Fault(
         "claim",
         "what can't be read is watched all the same",
-        [("life", "unread", lambda _real: lambda life, *_look: life)],
+        [("_core.tracked_event", "_lacked", _watches_what_it_can_not_read)],
         seed=74,
     ),
     "unread-silent": Fault(
@@ -241,7 +265,7 @@ def planted(name: str) -> Iterator[None]:
     """With one of FAULTS, or with none."""
     with contextlib.ExitStack() as stack:
         for file, path, change in FAULTS[name].changes if name else ():
-            owner: Any = importlib.import_module(f"{ROOM}.{file}")
+            owner: Any = importlib.import_module(f"{UTILS if '.' in file else ROOM}.{file}")
             *classes, attribute = path.split(".")
             for step in classes:
                 owner = getattr(owner, step)

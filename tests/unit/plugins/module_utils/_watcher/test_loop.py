@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import UNBROKEN
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import FAILED, PENDING, Progress
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
@@ -18,7 +19,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.collecting import HOOKS_EVERY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.life import UNBROKEN
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import (
     BUSY,
     CRASHES,
@@ -40,7 +40,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 PREPARE = Go("prepared", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 RECOVER = Go("recovered", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 
-WISH = Wish("prepare_and_approve", "", False, False, False, "it lists other machines, too", 900.0, 900.0, 30.0)
+WISH = Wish("prepare_and_approve", "", False, False, False, "it lists other machines, too", 900.0, 30.0)
 
 
 @pytest.fixture

@@ -5,10 +5,12 @@
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core import deadlines
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import TrackedEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import times
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Look
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Look, Settings
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.times import Reckoning
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import event
 
@@ -18,7 +20,8 @@ BEGIN = EVENT.not_before_time - 900
 
 @pytest.mark.parametrize("notice, seconds", [(900, 30), (300, 30), (200, 20), (30, 3), (0, 0), (-5, 0), (None, 30)])
 def test_a_margin_is_30_s_and_at_most_a_tenth_of_the_notice(notice, seconds):
-    assert times.margin(notice) == seconds
+    one = TrackedEvent(EVENT, 0.0, notice, frozenset(), {}, notice, notice)
+    assert deadlines.margin(one, times.terms(Settings())) == seconds
 
 
 def test_the_answer_s_date_counts_and_not_the_clock_on_the_wall():
@@ -31,15 +34,6 @@ def test_the_answer_s_date_counts_and_not_the_clock_on_the_wall():
 def test_without_a_date_the_clock_on_the_wall_tells_when_the_answer_came():
     look = Look(Document(1), at=100.0, date=None, number=1, asked=100.0)
     assert times.reckoned(look, Moment(BEGIN, 50.0, "boot"), now=130.0).wall == BEGIN - 30
-
-
-def test_what_is_left_is_counted_to_the_not_before():
-    assert times.left(EVENT, shown=0.0, now=77.0, wall=BEGIN + 100) == 800
-    assert times.left(EVENT, shown=0.0, now=77.0, wall=BEGIN + 901) == -1
-
-
-def test_an_event_without_a_time_comes_ten_minutes_after_it_was_shown():
-    assert times.left(event({"id": "E1"}), shown=50.0, now=77.0, wall=BEGIN) == 573
 
 
 @pytest.mark.parametrize("ran, told", [(1.0, 0.0), (2.5, 0.0), (3.5, 2.5), (-3600.0, -3601.0)])
