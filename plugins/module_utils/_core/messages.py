@@ -115,7 +115,11 @@ REASONS: Dict[str, Row] = {
     "comes_first": Row(
         "{subject} comes first", "by itself, when that is over", "by itself, watcher_turn_after after that is over"
     ),
-    "cooldown": Row("{words}", "by itself, when that time is over", "by itself, when that time is over"),
+    "cooldown": Row(
+        "for {subject} nothing of another machine's may have left the document, and it is {words} so far",
+        "by itself, when that time is over",
+        "by itself, when that time is over",
+    ),
     "unreadable_entry": Row(
         "the document{of} has an event that can't be read, which may be another machine's",
         "by itself, when that entry has left the document; the playbook status shows it",
@@ -139,17 +143,17 @@ REASONS: Dict[str, Row] = {
         "set drain_steps, or maintain_require_steps to false",
         "set drain_steps, and run the playbook deploy_watcher",
     ),
-    "watcher_lacks_steps": Row(
+    "steps_differ": Row(
         "{which} has a watcher {words}",
         "run the playbook deploy_watcher",
         "run the playbook deploy_watcher",
     ),
-    "watcher_failed": Row(
+    "failed_there": Row(
         "{which} could not be prepared by its watcher (mark of {words})",
         _AT_NOT_BEFORE + "; azure-maintenance status says there what failed",
         _AT_NOT_BEFORE,
     ),
-    "watcher_down": Row(
+    "owner_down": Row(
         "{which} bears the mark of {words}, which is down",
         "run there: systemctl start azure-maintenance",
         "systemctl start azure-maintenance",
@@ -189,6 +193,14 @@ def title(event: Event) -> str:
 def title_of(event: Event) -> str:
     """The same, with the machines that it lists."""
     return f"{event.event_type or 'event'} {event.event_id} of {', '.join(event.resources[:3])}"
+
+
+def on_hold(by: str, reason: str, machine: str = "", ends: str = "") -> Reason:
+    """That a person lets nothing be approved.
+
+    :arg machine: on which that was said; "" on this one
+    """
+    return Reason("on_hold", machine, ": ".join(one_line(words) for words in (by, reason) if words), ends)
 
 
 def sentence(reason: Reason) -> str:

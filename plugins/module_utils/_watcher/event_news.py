@@ -8,12 +8,14 @@ Private to this collection.
 
 from typing import Any, List, Mapping
 
+from .._core.decision import PREPARING
+from .._core.messages import title
 from . import sentences
 from .acts import Say
 from .here import Here
 from .life import Life
 from .marked import NOBODY, OURS
-from .wishes import PREPARING, Wish, decided, is_put_back, wish
+from .wishes import Wish, decided, is_put_back, wish
 
 FORGET = 300.0
 """Seconds for which an event that is gone is remembered: it may come back."""
@@ -46,7 +48,7 @@ class EventNews:
         for life in list(here.lives.values()):
             if life.is_open and "over" in life.said:
                 life = life._replace(said=life.said - {"over", "back"})
-                life = self.tell(life, "back", f"{sentences.title(life.event)} is back: it was not over.")
+                life = self.tell(life, "back", f"{title(life.event)} is back: it was not over.")
             if "shown" not in life.said:
                 now = wish(here, life)
                 details = {"do": now.action, "rule": now.rule}
@@ -88,6 +90,6 @@ class EventNews:
         for life in self._here.open:
             posted = self._here.facts.posted.get(life.key)
             if posted and posted.accepted:
-                self.tell(life, "approved", f"{sentences.title(life.event)} is approved.")
+                self.tell(life, "approved", f"{title(life.event)} is approved.")
             elif posted:
                 self.tell(life, "not_approved", sentences.not_approved(life.event, posted.why))

@@ -10,6 +10,7 @@ It may be killed after any act and begin anew: all that it has to know then stan
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+from .._core.decision import PREPARING, may_be_sent
 from .._text import one_line
 from . import life as lives_of
 from . import machine_news, times, unreadable
@@ -24,13 +25,7 @@ from .outage_news import OutageNews
 from .recollection import Recollection, unpacked
 from .times import Reckoning
 from .turns import keys_of_others
-from .wishes import PREPARING, Wish, judged, wish
-
-POST_AGAIN = 10.0
-"""Seconds after which an event is approved once more that has not started: the first approval may have been lost."""
-
-TRY_AGAIN = 2.0
-"""Seconds after an approval that is known to have failed."""
+from .wishes import Wish, judged, wish
 
 REMEMBER = 4.0
 """Seconds between two recollections at most: a watch counts as broken after 10."""
@@ -186,9 +181,5 @@ def _aside(here: Here) -> List[PutAside]:
 
 
 def _may_be_sent(here: Here, life: Life) -> bool:
-    posted, asked = here.facts.posted.get(life.key), life.asked
-    moments = [moment for moment in (posted.at if posted else None, asked) if moment is not None]
-    if not moments:
-        return True
-    has_failed = posted is not None and not posted.accepted and (asked is None or posted.at >= asked)
-    return here.now - max(moments) >= (TRY_AGAIN if has_failed else POST_AGAIN)
+    posted = here.facts.posted.get(life.key)
+    return may_be_sent(here.now, life.asked, posted.at if posted else None, bool(posted and posted.accepted))

@@ -8,6 +8,7 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional, Sequence
 
+from .._core.decision import Judged
 from .._events import lifecycle
 from .._events.event import Event, event_from_dict
 from .._events.notification import notification
@@ -29,7 +30,7 @@ class Life(NamedTuple):
     event: Event  # as it was last seen
     shown: float
     notice: Optional[float]  # seconds, when it was first seen; None where nobody knows
-    judged: Optional[float]  # the notice by which the policy was asked: what was decided stays so, though it shrinks
+    judged: Optional[Judged]  # by what the policy was asked: what was decided stays so
     names: FrozenSet[str]  # of all machines that it has ever listed, in lower case: an approval may hold for them all
     first_names: FrozenSet[str]  # of those that it listed at first
     seen: float  # when last
@@ -82,7 +83,8 @@ def shown(event: Event, at: float, wall: float, date: Optional[float] = None) ->
     :arg date: the Unix time of the answer, where it says that
     """
     notice = None if event.not_before_time is None else event.not_before_time - wall
-    return Life(event, at, notice, notice, _names(event), _names(event), at, date, started=event.has_started)
+    by = Judged(event.event_status, notice)
+    return Life(event, at, notice, by, _names(event), _names(event), at, date, started=event.has_started)
 
 
 def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: float) -> Life:
@@ -96,7 +98,7 @@ def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: f
         event,
         at,
         notice,
-        notice,
+        Judged("Started" if started and notice is None else "Scheduled", notice),  # as it was when it was prepared for
         _names(event),
         _names(event),
         at,
@@ -194,7 +196,8 @@ _MOMENTS = ("shown", "seen", "absent", "gone", "asked")
 def packed(life: Life) -> Dict[str, Any]:
     """As JSON."""
     sets = {name: sorted(getattr(life, name)) for name in _SETS}
-    return dict(life._asdict(), event=notification(life.event, None), **sets)
+    by = None if life.judged is None else dict(life.judged._asdict())
+    return dict(life._asdict(), event=notification(life.event, None), judged=by, **sets)
 
 
 def unpacked(data: Mapping[str, Any], shift: float) -> Life:
@@ -203,6 +206,7 @@ def unpacked(data: Mapping[str, Any], shift: float) -> Life:
     :arg shift: by which the clock here is ahead of the one there
     """
     sets = {name: frozenset(data[name]) for name in _SETS}
-    life = Life(**dict(data, event=event_from_dict(data["event"]), **sets))
+    by = None if data["judged"] is None else Judged(**data["judged"])
+    life = Life(**dict(data, event=event_from_dict(data["event"]), judged=by, **sets))
     moments = {name: getattr(life, name) for name in _MOMENTS}
     return life._replace(**{name: value + shift for name, value in moments.items() if value is not None})

@@ -8,6 +8,7 @@ Private to this collection.
 
 from typing import List
 
+from .._core.messages import title
 from . import sentences
 from .acts import Say
 from .event_news import EventNews
@@ -51,7 +52,7 @@ class OutageNews:
                 here.lives[life.key] = life = life._replace(failed=life.failed or why or "no reason is known")
                 self._events.tell(life, "failed", sentences.failed(life.event, why, is_begun=True))
             elif mark.is_prepared and mark.boot_id == here.facts.moment.boot_id and _can_still_be_met(life):
-                words = f"This machine is prepared for {sentences.title(life.event)}."
+                words = f"This machine is prepared for {title(life.event)}."
                 # Another event of the same outage may have brought about what had failed for this one.
                 here.lives[life.key] = life = life._replace(failed="")
                 self._events.tell(life, "prepared", words)

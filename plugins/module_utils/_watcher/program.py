@@ -10,13 +10,13 @@ from typing import Any, Dict, FrozenSet, Mapping, Optional, Sequence, Tuple
 
 from .._clock import iso_utc
 from .._core.mark_view import WATCHER, is_prepared_for, mark_view
+from .._core.messages import on_hold, sentence
 from .._machine.lease import LEASE
 from .._machine.mark import first_mark
 from .._machine.places import Busy, Mark, MarkUnreadable, NotWritten
 from .._machine.program import Parts, perform
 from .._steps.sequence import DONE, in_order
 from .._steps.step_type import Step
-from .._text import one_line
 from .acts import Go
 from .facts import Answer, Hold, Identity
 
@@ -149,5 +149,5 @@ def objection(
     if not all(is_prepared_for(view, event.upper(), boot_id, 0.0) for event in own):
         return "the machine is not prepared for it any more"
     if hold and hold.lasts(wall):
-        return f"approvals are on hold ({one_line(hold.by) or 'nobody knows who'}: {one_line(hold.reason)})"
+        return sentence(on_hold(hold.by, hold.reason))
     return ""

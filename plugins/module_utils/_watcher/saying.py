@@ -6,9 +6,10 @@
 Private to this collection.
 """
 
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import iso_utc
+from .._core.messages import WATCHER, ends_by
 from .facts import Facts
 from .parts import Parts
 from .plan import HOOKS
@@ -57,7 +58,7 @@ def state_of(
 
 
 def _shown(facts: Facts, wishes: Mapping[str, Wish]) -> List[Dict[str, Any]]:
-    """What there is to say of each event of the document; ``waits`` is why one of this machine's is not approved."""
+    """What there is to say of each event of the document; of one of this machine's that is not approved also why, and what ends that."""
     return [
         {
             "id": event.event_id,
@@ -65,10 +66,17 @@ def _shown(facts: Facts, wishes: Mapping[str, Wish]) -> List[Dict[str, Any]]:
             "status": event.event_status,
             "resources": list(event.resources),
             "not_before": iso_utc(event.not_before_time) if event.not_before_time is not None else None,
-            "waits": wishes[event.key].waits if event.key in wishes else "",
+            **_waits(wishes.get(event.key), event.event_id),
         }
         for event in (facts.look.document.events if facts.look else ())
     ]
+
+
+def _waits(wish: Optional[Wish], event_id: str) -> Dict[str, str]:
+    if wish is None or not wish.reasons:
+        return {"waits": "", "reason": "", "ends_by": ""}
+    reason = wish.reasons[0]
+    return {"waits": wish.waits, "reason": reason.code, "ends_by": ends_by(reason, WATCHER, event_id)}
 
 
 def line_of(facts: Facts, problems: Sequence[str]) -> str:

@@ -34,7 +34,15 @@ def _is(value: Any) -> Callable[[Any], Any]:
 
 
 def _lists_only_us(real: Any) -> Any:
-    return lambda here, life, decision: real(here, life._replace(names=frozenset([here.name])), decision)
+    return lambda here, life, *more: real(here, life._replace(names=frozenset([here.name])), *more)
+
+
+def _passes_for_prepared(real: Any) -> Any:
+    return lambda *args: real(*args)._replace(prepared=True, passing=())
+
+
+def _sent_once(_real: Any) -> Any:
+    return lambda _now, asked, *_answer: asked is None
 
 
 def _always_quiet(real: Any) -> Any:
@@ -125,13 +133,17 @@ def _minds_letters(_real: Any) -> Any:
 
 
 FAULTS = {
-    "barrier": Fault("barrier", "a machine that is not prepared passes for it", [("wishes", "_not_yet", _always(""))]),
-    "turn": Fault("turn", "it is always its turn", [("wishes", "not_its_turn", _always(""))], seed=34),
+    "barrier": Fault(
+        "barrier",
+        "a machine that is not prepared passes for it",
+        [("wishes", "_standing", _passes_for_prepared)],
+    ),
+    "turn": Fault("turn", "it is always its turn", [("wishes", "not_its_turn", _always(None))], seed=34),
     "space": Fault(
         "space", "nobody waits for others to come back", [("wishes", "not_its_turn", _always_quiet)], seed=11
     ),
     "others": Fault(
-        "allowed", "events of several machines are approved", [("wishes", "_against", _lists_only_us)], seed=13
+        "allowed", "events of several machines are approved", [("wishes", "_lasting", _lists_only_us)], seed=13
     ),
     "held": Fault("allowed", "nobody minds a hold", [("wishes", "is_held", _always(False))], seed=34),
     "restarted": Fault(
@@ -143,7 +155,7 @@ FAULTS = {
     "lost": Fault(
         "prompt",
         "an approval is sent once, and never again",
-        [("handling", "POST_AGAIN", _is(1e9)), ("handling", "TRY_AGAIN", _is(1e9))],
+        [("handling", "may_be_sent", _sent_once)],
     ),
     "one-look": Fault(
         "early", "two looks in a moment show that an event is gone", [("life", "GONE_APART", _is(0.0))], seed=1

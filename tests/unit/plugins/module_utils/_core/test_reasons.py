@@ -70,7 +70,13 @@ CASES = {
     "capacity": ("", "it waits for its turn", "it waits for its turn", ITSELF, ITSELF),
     "under_way": ("Reboot E2 of vm2", "", "Reboot E2 of vm2 is under way", ITSELF, ITSELF),
     "comes_first": ("Reboot E2 of vm2", "", "Reboot E2 of vm2 comes first", ITSELF, ITSELF),
-    "cooldown": ("", "it is 5 s so far", "it is 5 s so far", ITSELF, ITSELF),
+    "cooldown": (
+        "120 s",
+        "5 s",
+        "for 120 s nothing of another machine's may have left the document, and it is 5 s so far",
+        ITSELF,
+        ITSELF,
+    ),
     "unreadable_entry": (
         "web1",
         "",
@@ -96,21 +102,21 @@ CASES = {
         "set drain_steps",
         "set drain_steps",
     ),
-    "watcher_lacks_steps": (
+    "steps_differ": (
         "web1",
         "(version 1) that lacks steps of the inventory: x",
         "it affects web1, which has a watcher (version 1) that lacks steps of the inventory: x",
         "run the playbook deploy_watcher",
         "run the playbook deploy_watcher",
     ),
-    "watcher_failed": (
+    "failed_there": (
         "web1",
         "watcher",
         "it affects web1, which could not be prepared by its watcher (mark of watcher)",
         ITSELF,
         ITSELF,
     ),
-    "watcher_down": (
+    "owner_down": (
         "web1",
         "watcher",
         "it affects web1, which bears the mark of watcher, which is down",

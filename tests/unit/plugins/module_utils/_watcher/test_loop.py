@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import Reason
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import FAILED, PENDING, Progress
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
@@ -40,7 +41,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 PREPARE = Go("prepared", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 RECOVER = Go("recovered", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 
-WISH = Wish("prepare_and_approve", "", False, False, False, "it lists other machines, too", 900.0, 900.0, 30.0)
+WISH = Wish("prepare_and_approve", "", False, False, False, (Reason("other_machines"),), 900.0, 900.0, 30.0)
 
 
 @pytest.fixture
