@@ -11,17 +11,18 @@ It may be killed after any act and begin anew: all that it has to know then stan
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .._core.decision import PREPARING, may_be_sent
+from .._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
 from .._text import one_line
 from . import life as lives_of
-from . import machine_news, times, unreadable
+from . import times, unreadable
 from .acts import Approve, PutAside, Remember, Say
-from .event_news import EventNews
 from .facts import Facts, Look
 from .here import Here
 from .life import Life
 from .marked import COPIED, NOT_KNOWN, Marked, is_copied, marked
+from .news import news
 from .outage import RECOVERED, target
-from .outage_news import OutageNews
+from .progress import Progress, forgotten, late, progress
 from .recollection import Recollection, unpacked
 from .times import Reckoning
 from .turns import keys_of_others
@@ -59,7 +60,10 @@ class Handling:
         here = self._here(facts, mark)
         for key, life in here.lives.items():
             here.lives[key] = judged(here, life)
-        says = self._news(here)
+        found = self._follow(here)
+        says = self._news(here, found)
+        for key in forgotten(here) if found else ():  # their end was reported
+            del here.lives[key]
         aside = _aside(here)
         says += [Say("copied", act.why) for act in aside]
         approvals = self._approvals(here)
@@ -92,31 +96,32 @@ class Handling:
         if look.document.incarnation is None:
             return  # an empty answer is no document
         self._reckoning = times.reckoned(look, facts.moment, facts.now)
-        wall = self._reckoning.wall
         gap = self._gap(look)
-        for event in look.document.events:
-            if event.key in known.lives:
-                known.lives[event.key] = lives_of.seen(known.lives[event.key], event, look.at, look.date)
-            elif name and event.affects(name):
-                known.lives[event.key] = lives_of.shown(event, look.at, wall, look.date)
-        lacking = look.document.lacks(known.lives)
-        for key in lacking:
-            known.lives[key] = lives_of.missed(known.lives[key], look.asked, look.at, wall, gap)
-        for key in set(known.lives).difference(lacking, (event.key for event in look.document.events)):
-            known.lives[key] = lives_of.unread(known.lives[key], look.at, look.date)
+        self._take_poll(_poll(look, known.lives, self._reckoning.wall, gap), name, facts.now)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
-        if gap > lives_of.UNBROKEN or look.document.lacks(known.others):
+        if gap > UNBROKEN or look.document.lacks(known.others):
             known.quiet_since = look.at
         known.name = name or known.name
-        self._look, known.looked, known.others = look, look.at, keys_of_others(look.document, known.name)
+        self._look, known.looked, known.date = look, look.at, look.date
+        known.others = keys_of_others(look.document, known.name)
+
+    def _take_poll(self, poll: Poll, name: str, now: float) -> None:
+        """What a document makes of the machine's events."""
+        lives = self._known.lives
+        before = {key: life.tracked for key, life in lives.items()}
+        approved = [key for key, life in lives.items() if life.approved]
+        after = polled(before, [poll], now, approved, lambda event: bool(name) and event.affects(name))
+        for key, tracked in after.items():
+            lives[key] = lives_of.followed(lives[key], tracked) if key in lives else lives_of.begun(tracked)
 
     def _gap(self, look: Look) -> float:
         """Seconds for which nobody had looked. A machine that Azure lets stand still does not feel it; the service's clock goes on."""
         if self._known.looked is None:
-            return lives_of.FOREVER
+            return FOREVER
         felt = look.at - self._known.looked
-        before = self._look.date if self._look else None
-        return felt if look.date is None or before is None else max(felt, look.date - before)
+        before = self._known.date
+        stood = 0.0 if look.date is None or before is None else look.date - before - felt
+        return felt + stood if stood > times.PAUSE else felt
 
     def _here(self, facts: Facts, mark: Marked) -> Here:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
@@ -125,25 +130,30 @@ class Handling:
         asked = self._look.asked if self._look else known.looked
         return Here(facts, wall, mark, known.lives, document, known.looked, asked, facts.now - known.quiet_since)
 
+    def _follow(self, here: Here) -> Optional[Progress]:
+        """What all that means for the events and their outage; None while nobody knows whose the mark is."""
+        found = None
+        if here.marked.whose != NOT_KNOWN:
+            found = progress(here, self._known)
+            here.lives.update(found.lives)
+            self._known.begun, self._known.tried = found.begun, found.tried
+            self._known.answered = found.answer.at if found.answer else self._known.answered
+        self.wishes = {life.key: wish(here, life) for life in here.open}
+        if found:
+            here.lives.update(late(here, self.wishes))
+        self.unreadable = unreadable.sentences(here)
+        return found
+
     # ---- what is reported ----
 
-    def _news(self, here: Here) -> List[Say]:
-        says: List[Say] = []
-        events, outage = EventNews(here, says), OutageNews(here, self._known, says)
-        knows = here.marked.whose != NOT_KNOWN  # else what is said may be of another machine, or against the mark
-        if knows:
-            events.take_documents()
-            outage.take_mark()
-            outage.take_answer()
+    def _news(self, here: Here, found: Optional[Progress]) -> List[Say]:
         since = here.now if self._since is None else self._since
-        says += machine_news.said(here, self._known.reported, self._clocks, since)
+        reported = news(here, found, self.wishes, self._known.reported, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
-        self.wishes = {life.key: wish(here, life) for life in here.open}
-        self.unreadable = unreadable.sentences(here)
-        if knows:
-            events.take_posts()
-            events.take_wishes(self.wishes)
-        return says
+        self._known.reported = reported.of_machine
+        for key, said in reported.of_events.items():
+            here.lives[key] = here.lives[key]._replace(said=said)
+        return reported.says
 
     # ---- approve ----
 
@@ -167,6 +177,26 @@ class Handling:
             return []
         self._kept = facts.now
         return [Remember(self._known.packed(facts.moment, facts.now))]
+
+
+def _poll(look: Look, lives: Mapping[str, Life], wall: float, gap: float) -> Poll:
+    """A document as the core takes it.
+
+    :arg wall: the Unix time of its answer
+    """
+    events = {event.key: event for event in look.document.events}
+    # What a document leaves out is kept.
+    due = {key: life.event.not_before_time for key, life in lives.items()}
+    due.update((key, event.not_before_time) for key, event in events.items() if event.not_before_time is not None)
+    return Poll(
+        lives_of.HERE,
+        look.asked,
+        look.at,
+        events,
+        {key: moment - wall for key, moment in due.items() if moment is not None},
+        frozenset(entry.key for entry in look.document.unusable),
+        unwatched=gap,
+    )
 
 
 def _aside(here: Here) -> List[PutAside]:

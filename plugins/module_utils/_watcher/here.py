@@ -8,10 +8,11 @@ Private to this collection.
 
 from typing import Dict, List, NamedTuple, Optional
 
+from .._core import deadlines
+from .._core.tracked_event import UNBROKEN
 from .._events.document import Document
-from . import times
 from .facts import PREPARE, Facts
-from .life import UNBROKEN, Life
+from .life import Life
 from .marked import OURS, Marked
 
 
@@ -53,7 +54,7 @@ class Here(NamedTuple):
 
     def left(self, life: Life) -> float:
         """Seconds until an event may start by itself."""
-        return times.left(life.event, life.shown, self.now, self.wall)
+        return deadlines.left(life.tracked, self.now)
 
     def is_marked(self, life: Life) -> bool:
         """Whether our mark stands for the event."""

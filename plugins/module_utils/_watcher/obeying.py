@@ -9,12 +9,12 @@ Private to this collection.
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import iso_utc
+from .._core.tracked_event import UNBROKEN
 from .._events.event import Event
 from .._machine.places import Mark, NotWritten
 from .._steps.step_type import Step
 from .._text import listed, one_line
 from .facts import NEVER, REPORT, Hold, Identity, Look
-from .life import UNBROKEN
 from .log import NOTICE
 from .notes import named
 from .orders import Order

@@ -137,7 +137,7 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
 
 def _is_seen(here: Here, life: Life) -> bool:
     """Whether a document shows it. Where nobody has looked yet, what restarted the machine may well have been this event."""
-    return life.absent is None and not (life.is_recalled and _has_restarted(here))
+    return not life.is_lacking and not (life.is_recalled and _has_restarted(here))
 
 
 def _is_to_be_done_again(here: Here, lives: List[Life]) -> bool:

@@ -16,7 +16,7 @@ from . import life as lives_of
 from .life import Life
 from .outage import Tried
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Begun(NamedTuple):
@@ -30,14 +30,16 @@ class Begun(NamedTuple):
 class Recollection:
     """Moments are of the clock that nobody sets.
 
-    lives: this machine's events, by key; looked: when the last document came; others: keys of the events of other machines in it;
-    quiet_since: since when none of them has left; reported: what was said of the machine itself, by what it is about; name: the last
-    that was known of this machine, which only serves to leave out its own events from those of others
+    lives: this machine's events, by key; looked: when the last document came; date: the Unix time of that answer, where it said that;
+    others: keys of the events of other machines in it; quiet_since: since when none of them has left; reported: what was said of the
+    machine itself, by what it is about; name: the last that was known of this machine, which only serves to leave out its own events
+    from those of others
     """
 
     def __init__(self) -> None:
         self.lives: Dict[str, Life] = {}
         self.looked: Optional[float] = None
+        self.date: Optional[float] = None
         self.others: FrozenSet[str] = frozenset()
         self.quiet_since = 0.0
         self.begun = Begun()
@@ -55,6 +57,7 @@ class Recollection:
             "now": now,
             "lives": [lives_of.packed(life) for life in self.lives.values()],
             "looked": self.looked,
+            "date": self.date,
             "others": sorted(self.others),
             "quiet_since": self.quiet_since,
             "begun": dict(self.begun._asdict(), keys=sorted(self.begun.keys)),
@@ -74,6 +77,7 @@ def unpacked(data: Mapping[str, Any], moment: Moment, now: float) -> Optional[Re
         shift = (now - moment.uptime) - (data["now"] - data["uptime"])
         found.lives = {life.key: life for life in (lives_of.unpacked(one, shift) for one in data["lives"])}
         found.looked = None if data["looked"] is None else data["looked"] + shift
+        found.date = data["date"]
         found.others = frozenset(data["others"])
         found.quiet_since = data["quiet_since"] + shift
         found.begun = Begun(**dict(data["begun"], keys=frozenset(data["begun"]["keys"])))

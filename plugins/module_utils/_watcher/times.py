@@ -11,7 +11,6 @@ and aged between two of them by the clock that nobody sets.
 
 from typing import NamedTuple, Optional
 
-from .._events.event import Event
 from .._machine.lease import Moment
 from .facts import Look
 
@@ -20,9 +19,6 @@ MARGIN = 30.0
 
 SHARE_OF_NOTICE = 0.1
 """A margin never eats more than this of the notice: nothing would be left of a Preempt's 30 s."""
-
-WITHOUT_NOT_BEFORE = 600.0
-"""The notice taken for an event that names no time: the shortest of the usual ones, a Redeploy's."""
 
 PAUSE = 2.0
 """Seconds between both clocks from which on they are reported."""
@@ -42,16 +38,6 @@ class Reckoning(NamedTuple):
 def reckoned(look: Look, moment: Moment, now: float) -> Reckoning:
     """The moment of a look: what the answer says itself, else the machine's clock."""
     return Reckoning(look.at, look.date if look.date is not None else moment.wall - (now - look.at))
-
-
-def left(event: Event, shown: float, now: float, wall: float) -> float:
-    """Seconds until an event may start by itself; below 0 where that is over.
-
-    :arg shown: when it was first seen, by the clock that nobody sets
-    """
-    if event.not_before_time is None:
-        return shown + WITHOUT_NOT_BEFORE - now
-    return event.not_before_time - wall
 
 
 def margin(notice: Optional[float]) -> float:

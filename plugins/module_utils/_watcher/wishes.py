@@ -13,7 +13,7 @@ until then the machine serves.
 from typing import List, Mapping, NamedTuple, Tuple
 
 from .._clock import iso_utc
-from .._core.decision import PREPARING, Judged, Standing, acts, by_policy, decide
+from .._core.decision import PREPARING, Standing, acts, by_policy, decide
 from .._core.decision import judged as judged_by
 from .._core.messages import Reason, on_hold, sentence
 from .._events.hours import Hours, is_open, opens
@@ -52,15 +52,13 @@ def judged(here: Here, life: Life) -> Life:
     """What was decided stays so, though the notice shrinks; what was left alone is judged anew. What was not run stays undone."""
     if here.is_marked(life) and not life.lacked:
         life = life._replace(lacked=_of_its_type(here.facts.lacking, here, life))
-    notice = None if life.event.not_before_time is None else here.left(life)
-    is_acting = life.judged is not None and acts(decided(here, life).action)
-    return life._replace(judged=judged_by(life.event, notice, life.judged, is_acting))
+    notice = None if life.tracked.deadline is None else here.left(life)
+    return life._replace(judged=judged_by(life.event, notice, life.judged, acts(decided(here, life).action)))
 
 
 def decided(here: Here, life: Life) -> Decision:
     """What the policy says."""
-    by = life.judged or Judged(life.event.event_status, life.notice)
-    return by_policy(life.event, here.facts.settings.policy, by)
+    return by_policy(life.event, here.facts.settings.policy, life.judged)
 
 
 def wish(here: Here, life: Life) -> Wish:
@@ -173,7 +171,7 @@ def _passing(here: Here, life: Life) -> List[Reason]:
         found.append(Reason("owned", words=here.marked.words))
     if not here.may_act:
         found.append(Reason("cannot_act"))
-    if not here.is_fresh or life.absent is not None:
+    if not here.is_fresh or life.is_lacking:
         found.append(Reason("not_shown"))
     return found
 

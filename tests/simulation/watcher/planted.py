@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from unittest import mock
 
-from .collection import ROOM
+from .collection import ROOM, UTILS
 
 LIVES = 500  # each fault is seen within so many
 
 
 class Fault(NamedTuple):
-    """What is changed: file and name, and what stands there instead, given what stood there."""
+    """What is changed: file (of the watcher, or with its room) and name, and what stands there instead, given what stood there."""
 
     rule: str  # of the oracle, which sees it
     words: str
@@ -65,13 +65,14 @@ def _other_outage(real: Any) -> Any:
     return target
 
 
-def _cancelled(real: Any) -> Any:
-    return lambda life, wall: "completed" if life.started else "cancelled"
+def _cancelled(_real: Any) -> Any:
+    return lambda tracked, *_when: "cancelled" if tracked.started is None else "completed"
 
 
 def _forgets_that_it_told(real: Any) -> Any:
-    def tell(self: Any, life: Any, happened: str, message: str, **more: Any) -> Any:
-        return real(self, life._replace(said=life.said - {happened}), happened, message, **more)
+    def tell(self: Any, life: Any, happened: str, message: str, **more: Any) -> None:
+        self.said[life.key] -= {happened}
+        real(self, life, happened, message, **more)
 
     return tell
 
@@ -98,7 +99,18 @@ def _knows_its_mark(real: Any) -> Any:
 
 
 def _knows_whom_it_listed(real: Any) -> Any:
-    return lambda life, *look: real(life, *look)._replace(first_names=life.first_names)
+    return lambda tracked, *polls: real(tracked, *polls)._replace(first_names=tracked.first_names)
+
+
+def _watches_what_it_can_not_read(real: Any) -> Any:
+    def lacked(tracked: Any, polls: Any, *args: Any) -> Any:
+        for poll in polls:
+            if poll.may_hold(tracked.event.key):
+                seen = {observer: one._replace(polled=poll.got) for observer, one in tracked.sightings.items()}
+                tracked = tracked._replace(sightings=seen)
+        return real(tracked, [poll for poll in polls if not poll.may_hold(tracked.event.key)], *args)
+
+    return lacked
 
 
 def _feels_all(_real: Any) -> Any:
@@ -158,9 +170,14 @@ FAULTS = {
         [("handling", "may_be_sent", _sent_once)],
     ),
     "one-look": Fault(
-        "early", "two looks in a moment show that an event is gone", [("life", "GONE_APART", _is(0.0))], seed=1
+        "early",
+        "two looks in a moment show that an event is gone",
+        [("_core.tracked_event", "GONE_APART", _is(0.0))],
+        seed=1,
     ),
-    "cancelled": Fault("claim", "what was not seen to start was cancelled", [("life", "_outcome", _cancelled)], seed=8),
+    "cancelled": Fault(
+        "claim", "what was not seen to start was cancelled", [("_core.tracked_event", "_outcome", _cancelled)], seed=8
+    ),
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",
@@ -181,7 +198,10 @@ FAULTS = {
         "copy", "a mark is its own before it knows who it is", [("handling", "marked", _knows_its_mark)], seed=18
     ),
     "grown": Fault(
-        "claim", "the mark passes for all that is known of an event", [("life", "seen", _knows_whom_it_listed)], seed=13
+        "claim",
+        "the mark passes for all that is known of an event",
+        [("_core.tracked_event", "_seen", _knows_whom_it_listed)],
+        seed=13,
     ),
     "taken-off": Fault(
         "claim",
@@ -226,17 +246,22 @@ FAULTS = {
     "unwatched": Fault(
         "claim",
         "what can't be read is watched all the same",
-        [("life", "unread", lambda _real: lambda life, *_look: life)],
+        [("_core.tracked_event", "_lacked", _watches_what_it_can_not_read)],
         seed=74,
     ),
-    "unread-silent": Fault("silent", "nobody says what can't be read", [("unreadable", "news", _always([]))], seed=9),
+    "unread-silent": Fault(
+        "silent",
+        "nobody says what can't be read",
+        [("unreadable", "news", lambda _real: lambda _here, reported: ([], dict(reported)))],
+        seed=9,
+    ),
     "damaged-mark": Fault(
         "claim", "a mark that can't be read passes for none", [("handling", "marked", _takes_for_none)], seed=18
     ),
     "silent": Fault(
         "silent",
         "nobody says who was hit",
-        [("event_news", "EventNews._take_strike", lambda _real: lambda _self, life: life)],
+        [("event_news", "EventNews._take_strike", _always(None))],
         seed=2,
     ),
 }
@@ -247,7 +272,7 @@ def planted(name: str) -> Iterator[None]:
     """With one of FAULTS, or with none."""
     with contextlib.ExitStack() as stack:
         for file, path, change in FAULTS[name].changes if name else ():
-            owner: Any = importlib.import_module(f"{ROOM}.{file}")
+            owner: Any = importlib.import_module(f"{UTILS if '.' in file else ROOM}.{file}")
             *classes, attribute = path.split(".")
             for step in classes:
                 owner = getattr(owner, step)

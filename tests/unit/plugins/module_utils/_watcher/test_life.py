@@ -1,12 +1,17 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One event's life, as looks show it."""
+"""One event of this machine, and what the watcher knows of it; tests/unit/.../_core has what polls make of an event."""
 
 import json
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import (
+    Poll,
+    Sighting,
+    polled,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import life
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.recollection import (
@@ -17,73 +22,45 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import event
 
 EVENT = event({"id": "E1", "in": 900})
-STARTED = event({"id": "E1", "status": "Started"})
 BEGIN = EVENT.not_before_time - 900
 
 
 def shown():
-    return life.shown(EVENT, 100.0, BEGIN)
+    return life.begun(polled({}, [poll(100.0, EVENT)], 100.0)["E1"])
 
 
-def missed_twice(one, wall=BEGIN + 60, gap=1.0, apart=5.0):
-    one = life.missed(one, 160.0, 160.0, wall, gap)
-    return life.missed(one, 160.0 + apart, 160.0 + apart, wall + apart, 1.0)
+def poll(at, *events):
+    return Poll(life.HERE, at, at, {one.key: one for one in events}, {one.key: 1000.0 - at for one in events})
+
+
+def after(one, *polls):
+    for document in polls:
+        one = life.followed(one, polled({one.key: one.tracked}, [document], document.got)[one.key])
+    return one
 
 
 def test_its_notice_is_that_of_the_first_look():
-    assert shown().notice == 900
-    assert life.shown(STARTED, 100.0, BEGIN).notice is None
+    assert (shown().notice, shown().judged.notice) == (900, 900)
 
 
-def test_one_look_or_two_that_are_close_end_nothing():
-    assert life.missed(shown(), 160.0, 160.0, BEGIN, 1.0).is_open
-    assert missed_twice(shown(), apart=4.9).is_open
-    assert not missed_twice(shown()).is_open
+def test_what_was_done_about_it_is_kept_though_it_was_not_there_for_a_while():
+    one = shown()._replace(approved=True, asked=150.0, failed="it broke", said=frozenset(["shown", "failed"]))
+    gone = after(one, poll(101.0), poll(106.0))
+    assert not gone.is_open and gone.is_lacking
+    back = after(gone, poll(110.0, EVENT))
+    assert back.is_open and not back.is_lacking
+    assert back._replace(tracked=one.tracked) == one
 
 
-def test_a_look_that_has_it_in_between_begins_anew():
-    one = life.seen(life.missed(shown(), 160.0, 160.0, BEGIN, 1.0), EVENT, 162.0)
-    assert life.missed(one, 166.0, 166.0, BEGIN, 1.0).is_open
-
-
-def test_two_looks_with_nobody_looking_in_between_end_nothing():
-    one = life.missed(shown(), 160.0, 160.0, BEGIN, 1.0)
-    one = life.missed(one, 190.0, 190.0, BEGIN, 30.0)
-    assert one.is_open
-    assert life.missed(one, 194.9, 194.9, BEGIN, 1.0).is_open
-    assert not life.missed(one, 195.0, 195.0, BEGIN, 1.0).is_open
-
-
-def test_where_looks_are_always_rare_a_third_one_ends_it():
-    one = life.missed(shown(), 160.0, 160.0, BEGIN, 60.0)
-    one = life.missed(one, 220.0, 220.0, BEGIN, 60.0)
-    assert one.is_open and not life.missed(one, 280.0, 280.0, BEGIN, 60.0).is_open
-
-
-@pytest.mark.parametrize(
-    "changes, wall, gap, outcome",
-    [
-        ({}, BEGIN + 60, 1.0, "cancelled"),
-        ({}, BEGIN + 60, 10.0, "cancelled"),
-        ({}, BEGIN + 60, 10.1, "unknown"),
-        ({}, BEGIN + 900, 1.0, "unknown"),
-        ({"approved": True}, BEGIN + 60, 1.0, "unknown"),
-        ({"started": True}, BEGIN + 60, 100.0, "completed"),
-        ({"event": event({"id": "E1"})}, BEGIN + 60, 1.0, "unknown"),
-    ],
-)
-def test_cancelled_is_only_what_was_watched_all_the_time_and_could_not_start(changes, wall, gap, outcome):
-    assert missed_twice(shown()._replace(**changes), wall, gap).outcome == outcome
-
-
-def test_what_starts_keeps_the_time_that_it_had():
-    one = life.seen(shown(), STARTED, 200.0)
-    assert (one.started, one.event.not_before_time, one.has_struck) == (True, EVENT.not_before_time, True)
-
-
-def test_a_machine_that_was_once_listed_counts():
-    grown = life.seen(shown(), event({"id": "E1", "in": 900, "on": ["vm1", "VM2"]}), 101.0)
-    assert life.seen(grown, EVENT, 102.0).names == {"vm1", "vm2"}
+# Row 7
+def test_nothing_was_done_about_what_is_scheduled_again_after_it_had_started_and_was_gone():
+    said = frozenset(["shown", "prepared", "started", "approved", "over", "hit_unprepared"])
+    one = shown()._replace(approved=True, asked=150.0, late=True, failed="it broke", said=said)
+    struck = after(one, poll(104.0, event({"id": "E1", "status": "Started"})))
+    assert struck.has_struck and struck.approved
+    anew = after(struck, poll(110.0), poll(116.0), poll(120.0, EVENT))
+    assert anew.is_coming and (anew.approved, anew.asked, anew.late, anew.failed) == (False, None, False, "")
+    assert (anew.said, anew.judged.notice) == ({"shown", "approved", "over"}, 880)
 
 
 def test_a_mark_tells_of_an_event_that_nobody_saw():
@@ -92,13 +69,16 @@ def test_a_mark_tells_of_an_event_that_nobody_saw():
     assert (one.started, one.approved, one.notice, one.said) == (True, False, 900.0, {"shown"})
     two = life.recalled("E2", "Reboot", "vm1", note, 5.0)
     assert (two.started, two.approved, two.notice) == (False, True, None)
-    assert missed_twice(two._replace(approved=False)).outcome == "unknown"
+    assert after(two._replace(approved=False), poll(160.0), poll(165.0)).outcome == "unknown"
+    over = life.recalled("E1", "Reboot", "vm1", dict(note, over={"e1": "completed"}), 5.0)
+    assert (over.is_open, over.outcome) == (False, "completed")
 
 
 def recollection():
     known = Recollection()
     known.lives = {"E1": shown()._replace(said=frozenset(["shown"]), asked=150.0)}
     known.looked, known.quiet_since, known.others = 160.0, 40.0, frozenset(["E9"])
+    known.date = BEGIN + 60
     known.begun, known.reported = Begun("o1", "prepared", frozenset(["E1"])), {"blind": "no route"}
     return known
 
@@ -106,13 +86,17 @@ def recollection():
 def test_a_recollection_comes_through_json_and_another_process_s_clock():
     kept = json.loads(json.dumps(recollection().packed(Moment(BEGIN, 1000.0, "boot"), 170.0)))
     known = unpacked(kept, Moment(BEGIN + 3, 1003.0, "boot"), 20.0)
-    assert known.lives["E1"] == shown()._replace(said=frozenset(["shown"]), shown=-53.0, seen=-53.0, asked=-3.0)
+    tracked = shown().tracked._replace(
+        shown=-53.0, deadline=847.0, sightings={life.HERE: Sighting(-53.0, -53.0, -53.0)}
+    )
+    assert known.lives["E1"] == shown()._replace(tracked=tracked, said=frozenset(["shown"]), asked=-3.0)
     assert (known.looked, known.quiet_since, known.others) == (7.0, -113.0, {"E9"})
+    assert known.date == BEGIN + 60
     assert (known.begun, known.reported) == (Begun("o1", "prepared", frozenset(["E1"])), {"blind": "no route"})
 
 
 @pytest.mark.parametrize(
-    "damage", [{"boot_id": "another"}, {"format": 2}, {"lives": [{}]}, {"now": "x"}, {"reported": 7}]
+    "damage", [{"boot_id": "another"}, {"format": 1}, {"lives": [{}]}, {"now": "x"}, {"reported": 7}]
 )
 def test_of_another_start_or_damaged_it_is_none(damage):
     kept = dict(recollection().packed(Moment(BEGIN, 1000.0, "boot"), 170.0), **damage)

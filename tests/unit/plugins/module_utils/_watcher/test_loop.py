@@ -8,6 +8,7 @@ import json
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import Reason
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import UNBROKEN
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import FAILED, PENDING, Progress
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
@@ -19,7 +20,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.collecting import HOOKS_EVERY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.life import UNBROKEN
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import (
     BUSY,
     CRASHES,

@@ -33,15 +33,6 @@ def test_without_a_date_the_clock_on_the_wall_tells_when_the_answer_came():
     assert times.reckoned(look, Moment(BEGIN, 50.0, "boot"), now=130.0).wall == BEGIN - 30
 
 
-def test_what_is_left_is_counted_to_the_not_before():
-    assert times.left(EVENT, shown=0.0, now=77.0, wall=BEGIN + 100) == 800
-    assert times.left(EVENT, shown=0.0, now=77.0, wall=BEGIN + 901) == -1
-
-
-def test_an_event_without_a_time_comes_ten_minutes_after_it_was_shown():
-    assert times.left(event({"id": "E1"}), shown=50.0, now=77.0, wall=BEGIN) == 573
-
-
 @pytest.mark.parametrize("ran, told", [(1.0, 0.0), (2.5, 0.0), (3.5, 2.5), (-3600.0, -3601.0)])
 def test_a_pause_is_what_the_clocks_differ_by_if_that_is_more_than_2_s(ran, told):
     before = Reckoning(10.0, BEGIN)

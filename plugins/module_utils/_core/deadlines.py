@@ -1,0 +1,84 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""By when a machine has to be prepared for an event, and how much time that leaves. One answer for the run and the watcher. Pure.
+
+Private to this collection.
+"""
+
+from typing import NamedTuple, Optional
+
+from .tracked_event import TrackedEvent
+
+WITHOUT_NOT_BEFORE = 600.0
+"""Seconds of notice of an event that names no time: the shortest of the usual ones (S4.8, Redeploy)."""
+
+LATER, WANTED, DUE = "later", "wanted", "due"
+
+
+class Terms(NamedTuple):
+    """What a machine needs, all in seconds but ``share``.
+
+    margin: kept free before not-before
+    share: of its notice that the margin takes at most, or nothing would be left of a Preempt's 30 s (S4.13)
+    prepare_before: before not-before from which on it is prepared
+    limits: of all steps that prepare it; undo_limits: of all that undo that
+    slack: that its decisions and its calls may add to that
+    """
+
+    margin: float
+    share: float
+    prepare_before: float
+    limits: float = 0.0
+    undo_limits: float = 0.0
+    slack: float = 0.0
+
+
+def starts_by_itself(deadline: Optional[float], shown: float) -> float:
+    """When an event starts, also where it does not say; moments of one clock."""
+    return shown + WITHOUT_NOT_BEFORE if deadline is None else deadline
+
+
+def left(tracked: TrackedEvent, now: float) -> float:
+    """Seconds until it starts by itself; below 0 where that is over."""
+    return starts_by_itself(tracked.deadline, tracked.shown) - now
+
+
+def margin(tracked: TrackedEvent, terms: Terms) -> float:
+    """Seconds that are kept free before not-before: by the notice that this not-before was first shown with."""
+    notice = tracked.deadline_notice
+    if notice is None:
+        notice = starts_by_itself(tracked.deadline, tracked.shown) - tracked.shown
+    return min(terms.margin, max(notice, 0.0) * terms.share)
+
+
+def prepared_by(tracked: TrackedEvent, terms: Terms) -> float:
+    """When the machine has to be prepared; from then on nothing is begun."""
+    return starts_by_itself(tracked.deadline, tracked.shown) - margin(tracked, terms)
+
+
+def is_overdue(tracked: TrackedEvent, now: float) -> bool:
+    """Whether it should have started by now, and nobody knows when it will."""
+    return tracked.started is None and not tracked.event.is_advice and left(tracked, now) <= 0
+
+
+def is_last_call(tracked: TrackedEvent) -> bool:
+    """Whether it has started, and takes the machine away: what is not done now will never be."""
+    return tracked.started is not None and tracked.gone is None and tracked.event.takes_machines_away
+
+
+def budget(tracked: TrackedEvent, terms: Terms, now: float) -> float:
+    """Seconds that there are to prepare for it: of what may come at any moment, those that the steps may take."""
+    if is_overdue(tracked, now) or is_last_call(tracked):
+        return terms.limits
+    return prepared_by(tracked, terms) - now
+
+
+def urgency(tracked: TrackedEvent, terms: Terms, now: float) -> str:
+    """LATER, WANTED (capacity may still delay it, hours may not) or DUE (in any case)."""
+    if tracked.started is not None:
+        return DUE if is_last_call(tracked) else LATER
+    seconds = left(tracked, now)
+    if not tracked.event.is_advice and seconds <= terms.limits + margin(tracked, terms) + terms.slack:
+        return DUE
+    return WANTED if seconds <= terms.prepare_before else LATER  # nothing will come of advice
