@@ -164,6 +164,11 @@ REASONS: Dict[str, Row] = {
         "azure-maintenance doctor, which says how to put it right",
     ),
     "failed": Row("{which} could not be prepared: {words}", _AT_NOT_BEFORE, _AT_NOT_BEFORE),
+    "not_begun": Row(
+        "{which} could not be prepared so far: {words}",
+        "by itself: it is tried again until its notice runs out",
+        "by itself: it is tried again until its notice runs out",
+    ),
     "late": Row("{machine} was prepared too late", _AT_NOT_BEFORE, _AT_NOT_BEFORE),
     "cannot_act": Row(
         "the watcher can't act: the system goes down, its state can't be written, or it does not know its name yet",

@@ -28,12 +28,18 @@ from .watchers import is_its_watchers, lacks_steps
 RETRY = 30.0
 """Seconds after which a recovery that failed is tried again."""
 
+BEGIN_AGAIN = 5.0
+"""Seconds after which a preparation that could not begin is tried again: there is a time by which it has to be done."""
+
 LONG_TICK = 60.0
 """Seconds that a look may be old for a machine which could have been brought back that long ago: where all ticks are long, as while
 load balancers hang, none is younger when its tick ends, and who does not hang must not wait for who does."""
 
 LOOKS_IN_VAIN = 60.0
 """Seconds after which a machine is brought back that can be reached, but can't look: others have seen that its events are over."""
+
+
+NOT_BEGUN = "NOT BEGUN"
 
 
 class Target(NamedTuple):
@@ -56,6 +62,8 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
         return None
     take = machine["mark"]["holder"]["run"] if owner == LEFT and machine["mark"] else ""
     wanted = wanted_events(record, machine, at)
+    if wanted and owner == NOBODY and machine["unbegun"] is not None and at - machine["unbegun"] < BEGIN_AGAIN:
+        return None
     if wanted:
         return _to_prepare(record, machine, wanted, owner, take, at)
     if owner == NOBODY:
@@ -242,6 +250,8 @@ def follow(record: Record, at: float) -> None:
     """Note since when each machine could be brought back, by what is known of it and its events."""
     for machine in record["hosts"].values():
         owner = whose(record, machine, at)
+        if not of_machine(record, machine):
+            machine["unbegun"] = None
         if owner in (OURS, LEFT):
             _note_staying_out(record, machine, at)
         due = (
@@ -397,7 +407,11 @@ def take_go(
     if not answer.get("ask") and not answer.get("problem") and state != "skipped":
         machine["before"], machine["outcomes"] = {}, {}
     if request["to"] == "prepared" and state == "failed":
-        _note_failure(record, machine, [str(event_id).upper() for event_id in request["events"]], at)
+        ids = [str(event_id).upper() for event_id in request["events"]]
+        # Before its mark says that, nothing was done that could have failed: it may come about the next time.
+        (_note_failure if phase(machine) == "half" else _note_not_begun)(record, machine, ids, at)
+    elif request["to"] == "prepared" and state in ("preparing", "prepared") and not answer.get("ask"):
+        machine["unbegun"] = None
     elif request["to"] == "recovered" and state in ("failed", "half"):
         if machine["tried"] is None:
             _note_recovered(record, machine, mark_keys(machine), False, machine["why"] or "no reason was given", at)
@@ -412,6 +426,17 @@ def _note_failure(record: Record, machine: MachineState, asked: list[str], at: f
             entry["failed"][host] = why
             entry["prepared"][host] = _result(machine, _DO, False, why, machine["begun"], at)
             happened(record, at, "FAILED", _in_seconds(host, entry["prepared"][host]), key, host)
+
+
+def _note_not_begun(record: Record, machine: MachineState, asked: list[str], at: float) -> None:
+    host, machine["unbegun"] = machine["host"], at
+    for key in asked:
+        known = [
+            one for one in record["happenings"] if (one["what"], one["event"], one["host"]) == (NOT_BEGUN, key, host)
+        ]
+        if key in record["events"] and not known:
+            why = clause(machine["why"] or "no reason was given", 1000)
+            happened(record, at, NOT_BEGUN, f"{host}: {why}. It is tried again", key, host)
 
 
 def _result(machine: MachineState, direction: str, ok: bool, why: str, since: float | None, at: float) -> HostResult:

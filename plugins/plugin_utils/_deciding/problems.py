@@ -36,7 +36,6 @@ from .marks import (
 )
 from .nameless import LATE, of_nameless
 from .outages import is_kept
-from .policies import APPROVING
 from .reached import has_come
 from .reasons import by_reason, counted
 from .reports import happened, note, report, time_of_day
@@ -73,7 +72,7 @@ def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[st
             f"{record['same']['event_timeout']:.0f} s after its {moment}: the run watched it no longer."
         )
     if is_open(entry) and is_acting(entry) and entry["started"] is None:
-        if entry["hold"] and not entry["failed"] and entry["action"] in APPROVING:
+        if entry["hold"] and not entry["failed"]:
             found["approval"] = f"{title(entry)} was not approved: {entry['hold']}"
         elif not record["run"]["check"] and (words := no_approver_words(record, key, entry, at)):
             found["approval"] = words
@@ -133,7 +132,7 @@ def _note_unprepared(record: Record, key: str, entry: EventState, host: str, at:
 def _note_unapproved(record: Record, key: str, entry: EventState) -> None:
     subject = f"event {key}: approval"
     approval = entry["approval"]
-    if entry["action"] not in APPROVING or approval["maybe"] or entry["failed"] or entry["too_large"]:
+    if not entry["approves"] or approval["maybe"] or entry["failed"] or entry["too_large"]:
         return
     if entry["started"] is not None and closed(record, entry, entry["started"]):
         return  # outside its hours it starts by itself, as the policy has it
@@ -185,6 +184,8 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"The watcher of {host} does not have all steps of the inventory, so none of its events is approved; it lacks: "
             f"{lacking(machine)}. Run the playbook deploy_watcher, or take these steps out of drain_steps.",
         )
+    if machine["unbegun"] is not None and owner == NOBODY and _is_to_be_prepared(record, machine):
+        yield "begun", f"{host} could not be prepared so far: {clause(machine['why'], 1000)}. It is tried again."
     if machine["answered"] is None:
         yield "asked", f"{host} could not be asked: {machine['lost'] or 'it was not called'}"
     elif machine["lost"] and owner == NOBODY and machine["begun"] is not None and not _is_being_taken(record, host):
@@ -295,6 +296,13 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     if held:
         why = "its event was not over"
     yield "left", f"{host} is not back in service: {clause(why, 1000)}. It bears {mark}: {next_step}"
+
+
+def _is_to_be_prepared(record: Record, machine: MachineState) -> bool:
+    return any(
+        is_handled(entry) and entry["started"] is None and needs_preparation(entry, machine["host"])
+        for entry in record["events"].values()
+    )
 
 
 def _is_being_taken(record: Record, host: str) -> bool:

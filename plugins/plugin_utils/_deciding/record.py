@@ -208,6 +208,7 @@ def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], 
     # From the end of its tick on a look ages, unless the tick went on for long after it.
     machine["looked"] = at if at - got <= FRESH else got
     machine["look_problem"], machine["incarnation"] = "", found["incarnation"]
+    machine["unreadable"] = bool(found.get("unusable_events"))
     machine["shows"] = sorted(event.key for event in events_of(found))
     return [Look(machine["host"], found, ended - max(float(found.get("began") or 0.0), age), got)]
 

@@ -8,7 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from ...module_utils._text import one_line
+from ...module_utils._core.messages import Reason, on_hold
 from .judging import needs_preparation, title
 from .life import is_open
 from .reports import happened, report
@@ -62,10 +62,9 @@ def _note_late(record: Record, key: str, entry: EventState) -> None:
             )
 
 
-def hold_words(machine: MachineState) -> str:
-    """That approvals are on hold there, by whom and how that ends; "" where they are not."""
+def hold_of(machine: MachineState) -> Reason | None:
+    """That approvals are on hold there; None where they are not."""
     hold = machine["hold"]
     if not hold or (hold["vm_id"] and machine["vm_id"] and hold["vm_id"].lower() != machine["vm_id"].lower()):
-        return ""  # that of a machine of which this one is a copy holds nothing
-    said = ": ".join(one_line(hold[name], 200) for name in ("by", "reason") if hold[name])
-    return f"has its approvals on hold ({said}); release them there with: azure-maintenance release"
+        return None  # that of a machine of which this one is a copy holds nothing
+    return on_hold(hold["by"], hold["reason"], machine["host"])

@@ -131,6 +131,7 @@ CASES = {
         "azure-maintenance doctor",
     ),
     "failed": ("web1", "exit 1", "it affects web1, which could not be prepared: exit 1", ITSELF, ITSELF),
+    "not_begun": ("web1", "disk", "it affects web1, which could not be prepared so far: disk", ITSELF, ITSELF),
     "late": ("web1", "", "web1 was prepared too late", ITSELF, ITSELF),
     "cannot_act": (
         "",

@@ -81,6 +81,8 @@ class Machine:
         self.seconds = 10.0  # that draining takes, and putting back
         self.fails = ""  # why its preparation fails
         self.stuck = ""  # why its recovery fails
+        self.unknown = ""  # why its initial state can't be learned
+        self.unreadable = []  # entries of its document that can't be read
         self.yes = []
         self.put_back = []
         self.hold = None
@@ -108,7 +110,7 @@ class Machine:
         return {
             "events": [] if self.empty else events,
             "incarnation": None if self.empty else self.incarnation,
-            "unusable_events": [],
+            "unusable_events": self.unreadable,
             "began": 0.2,
             "age": 0.1,
         }
@@ -220,6 +222,8 @@ class Machine:
         return self._recover(request, call, at)
 
     def _prepare(self, request, call, at):
+        if self.mark is None and self.unknown:
+            return self._state("failed", self.unknown)
         if self.mark is None or self.mark["holder"]["run"] != call["run"]:
             kept = self.mark["events"] if self.mark else []
             if self.mark is None or self.mark["phase"] != "prepared":
