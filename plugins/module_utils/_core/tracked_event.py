@@ -197,8 +197,9 @@ def _seen(tracked: TrackedEvent, showing: Sequence[Tuple[Poll, Event]], polls: S
         tracked = tracked._replace(started=min(starts))
     if tracked.started is not None:
         event = event._replace(event_status="Started")
-    # A mark does not say whom it listed at first.
-    first_names = _names(event) if tracked.is_recalled else tracked.first_names
+    if tracked.is_recalled:  # a mark does not say whom it listed at first
+        notice = showing[0][0].notices.get(event.key) if tracked.notice is None else tracked.notice
+        tracked = tracked._replace(first_names=_names(event), notice=notice)
     sightings = dict(tracked.sightings)
     for poll, _event in showing:
         one = sightings.get(poll.observer, Sighting(poll.got, poll.got, poll.got))
@@ -208,7 +209,7 @@ def _seen(tracked: TrackedEvent, showing: Sequence[Tuple[Poll, Event]], polls: S
             one = sightings[poll.observer]
             sightings[poll.observer] = one._replace(polled=max(one.polled, poll.got))
     sightings = {observer: one._replace(absent=None, doubted=False) for observer, one in sightings.items()}
-    tracked = tracked._replace(event=event, first_names=first_names, sightings=sightings, blind=0.0)
+    tracked = tracked._replace(event=event, sightings=sightings, blind=0.0)
     return _timed(tracked, [poll for poll, _event in showing])
 
 
@@ -327,10 +328,11 @@ def changes(before: Mapping[str, TrackedEvent], after: Mapping[str, TrackedEvent
         was = before.get(key)
         if was is now:
             continue
+        is_new = was is None or (was.is_recalled and not now.is_recalled)
         kinds = [
-            (SCHEDULED, was is None),
+            (SCHEDULED, is_new),
             (REAPPEARED, was is not None and now.reappeared > was.reappeared),
-            (CHANGED, was is not None and _facts(was) != _facts(now)),
+            (CHANGED, was is not None and not is_new and _facts(was) != _facts(now)),
             (STARTED, now.started is not None and (was is None or was.started is None)),
             (ENDED, now.gone is not None and (was is None or was.gone is None)),
         ]

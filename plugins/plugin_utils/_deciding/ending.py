@@ -16,6 +16,7 @@ from .life import STAYED, TAKEN, event_of, is_open, not_before
 from .looking import is_to_be_learned
 from .marks import LEFT, OURS, WATCHER, has_restarted, mark_keys, phase, whose
 from .outages import comes_soon, is_kept
+from .recalled import keeping
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
 from .scopes import near
@@ -117,7 +118,7 @@ def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
     owner = whose(record, machine, at)
     if owner in (OURS, LEFT) or (owner == WATCHER and is_its_watchers(machine)):
         if is_kept(record, machine, at):
-            return False  # the event counts, as long as the run watches it
+            return any(map(is_open, keeping(record, machine)))  # any other counts itself, as long as the run watches it
         since = machine["recovering"] if machine["recovering"] is not None else at
         return at - since < machine["options"]["recover_timeout"]
     known = machine["mark_since"] if machine["mark_since"] is not None else at

@@ -15,7 +15,7 @@ from ...module_utils._text import listed
 from .approval import matched
 from .capacity import Candidate, Turn, turns
 from .hours import NOT_EARLY, closed, holds_up, resumes, within_hours
-from .life import TAKEN, event_of, is_open, not_before
+from .life import TAKEN, event_of, is_open, is_recalled, not_before
 from .marks import NOBODY, WATCHER, holder_words, mark_keys, whose
 from .policies import decided
 from .reports import happened, note
@@ -118,11 +118,14 @@ def _match(record: Record, key: str, entry: EventState, names: dict[str, str], a
 
 def _decide(record: Record, entry: EventState, at: float) -> None:
     """What was decided stays so, though it starts and its notice shrinks; what was left alone is judged anew."""
+    if is_recalled(entry):
+        return
     event = event_of(entry)
     by = repr((entry["type"], entry["source"], entry["duration"], entry["affected"]))
     if is_acting(entry) and by == entry["judged_by"]:
         return
-    notice = None if entry["deadline"] is None else entry["deadline"] - at
+    known = entry["deadline"] if entry["started"] is None else None
+    notice = None if known is None else known - at
     found_by = judged(event, notice, Judged(entry["judged_status"], entry["judged"]), is_acting(entry))
     entry["judged_status"], entry["judged"], entry["judged_by"] = found_by.status, found_by.notice, by
     if not entry["affected"]:

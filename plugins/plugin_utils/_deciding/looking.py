@@ -149,7 +149,7 @@ def _unproven(record: Record) -> list[MachineState]:
 def _is_held_up(record: Record, machine: MachineState) -> bool:
     """Whether an event waits for what only the machine shows: that its hold is released, or its document can be read again."""
     host, held = machine["host"], bool(machine["hold"])
-    return (held or machine["unreadable"]) and any(
+    return bool(held or machine["unreadable"]) and any(
         is_open(entry) and entry["started"] is None and entry["hold"] and (not held or host in entry["affected"])
         for entry in record["events"].values()
     )

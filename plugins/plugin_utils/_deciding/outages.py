@@ -224,9 +224,8 @@ def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -
     looked = _has_looked(machine, at)
     if looked and reverts and owner == OURS:
         return True
-    if looked and machine["clear"] is not None:
-        # What a dead run's mark names may never have been shown to this one: two looks show that it is over, as of any event.
-        return owner == OURS or machine["clear_twice"]
+    if looked:  # its events are gone, as others have it, and its own document does not say otherwise
+        return not {"", *mark_keys(machine)}.intersection(machine["unreadable"])
     in_vain = machine["recovering"] is not None and at - machine["recovering"] >= LOOKS_IN_VAIN
     return owner == OURS and bool(machine["look_problem"]) and in_vain
 

@@ -98,7 +98,7 @@ def _planned(record: Record, key: str, entry: EventState) -> dict[str, Any]:
         "unreachable": [host for host in entry["affected"] if record["hosts"][host]["lost"]],
         "seen_by": list(entry["sightings"]),
         "approvers": approvers_of(record, key, entry, 0.0)[:2],
-        "notice": entry["shown_notice"],
+        "notice": entry["notice"],
         "budget": max(min(ends, default=1.0), 1.0),
     }
 

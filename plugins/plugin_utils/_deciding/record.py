@@ -22,13 +22,13 @@ from .calls import todo_of
 from .ending import end, stop_watching
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
 from .judging import give_turns, match_and_decide
-from .life import GONE_APART, Look, take_looks
-from .look import events_of, has_document, has_failed, may_hold, message_of
+from .life import Look, take_looks
+from .look import events_of, has_document, has_failed, message_of
 from .lost_marks import give_up, with_lost_mark
-from .marks import mark_keys
 from .options import checked_options
 from .outages import before_answer, follow, note_restarts, take_go, take_mark, take_steps
 from .reached import take_reached
+from .recalled import stop_recalling, take_recalled
 from .reports import note, note_clock
 from .said_there import keep_off
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
@@ -90,6 +90,7 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
         note_clock(record, at, wall)
     record["ticks"] += 1
     looks = _take_answers(record, answers, before, at)
+    take_recalled(record, at)
     take_looks(record, looks, at)
     note_gaps(record, take_watch(record, looks, at))
     note_unreadable(record, {look.host: look.result for look in looks})
@@ -99,8 +100,6 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     match_and_decide(record, at)
     give_up(record)
     keep_off(record, at)
-    for look in looks:
-        _note_clear(record, record["hosts"][look.host], look)
     note_restarts(record, at)
     take_lasting(record, at)
     give_turns(record, at)
@@ -108,6 +107,7 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     follow(record, at)
     problems.note_reached(record, take_reached(record, at), at)
     problems.note_capacity(record)
+    stop_recalling(record, at)
     stop_watching(record, at)
     end(record, at)
     record["todo"] = todo_of(record, at)
@@ -208,23 +208,8 @@ def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], 
     # From the end of its tick on a look ages, unless the tick went on for long after it.
     machine["looked"] = at if at - got <= FRESH else got
     machine["look_problem"], machine["incarnation"] = "", found["incarnation"]
-    machine["unreadable"] = bool(found.get("unusable_events"))
     machine["shows"] = sorted(event.key for event in events_of(found))
-    return [Look(machine["host"], found, ended - max(float(found.get("began") or 0.0), age), got)]
-
-
-def _note_clear(record: Record, machine: MachineState, look: Look) -> None:
-    """Since when the machine's own documents have shown no event that keeps it out of service."""
-    own = mark_keys(machine)
-    host = machine["host"]
-    under = [
-        key
-        for key in look.keys
-        if record["events"][key]["started"] is not None and host in record["events"][key]["affected"]
-    ]
-    if under or any(key in look.keys or may_hold(look.result, key) for key in own):
-        machine["clear"], machine["clear_twice"] = None, False
-    elif machine["clear"] is None:
-        machine["clear"] = look.got
-    elif look.began - machine["clear"] >= GONE_APART:
-        machine["clear_twice"] = True
+    machine["unreadable"] = sorted(unusable["id"] for unusable in found.get("unusable_events") or ())
+    began = float(found.get("began") or 0.0)
+    began, since, asked = (ended - max(float(found.get(key, began)), age) for key in ("began", "since", "asked"))
+    return [Look(machine["host"], found, began, since, asked, got)]

@@ -62,7 +62,7 @@ def _unfinished(record: Record) -> list[str]:
 def _event(record: Record, entry: EventState) -> dict[str, Any]:
     data: dict[str, Any] = dict(entry)
     return {
-        **notification(event_of(entry), entry["shown_notice"]),
+        **notification(event_of(entry), entry["notice"]),
         **{key: data[key] for key in _OF_EVENT},
         **{key: _moment(record, data[key]) for key in ("shown", "started", "gone")},
         "why": entry["words"],

@@ -94,11 +94,9 @@ class MachineState(TypedDict):
     # what it was seen with
     looked: float | None  # when it last had a document
     incarnation: int | None
-    unreadable: bool  # its last document has an entry that can't be read
     look_problem: str  # why its last look brought no document; "" when it did
     shows: list[str]  # keys of the events of its last document
-    clear: float | None  # since when its looks have shown no event that names it
-    clear_twice: bool  # another look, some seconds later, has shown none either
+    unreadable: list[str]  # keys of what its last document has and that can't be read; "" of what may be any event
     mark: dict[str, Any] | None
     mark_lost: bool  # it is gone since a reboot: this is what the record knows of it
     mark_restored: bool  # it was, in this outage: what the machine's own steps did is gone, whatever the mark says
@@ -142,11 +140,13 @@ class Watcher(TypedDict):
 
 
 class Sighting(TypedDict):
-    """When a machine was shown an event: its first and its last look at it, and since when its looks have lacked it."""
+    """When a machine was shown an event: :class:`..module_utils._core.tracked_event.Sighting` as plain data."""
 
     first: float
     last: float
+    polled: float
     absent: float | None
+    doubted: bool
 
 
 class StepResult(TypedDict):
@@ -194,6 +194,7 @@ class Approval(TypedDict):
 class EventState(TypedDict):
     """One event: as it was last seen, and what happened since."""
 
+    # what polls make of it: module_utils/_core/tracked_event.py packs and unpacks this
     id: str
     type: str
     status: str
@@ -202,21 +203,23 @@ class EventState(TypedDict):
     resources: list[str]  # all that it ever named
     raw_resources: list[str]
     not_before: str
+    not_before_utc: str | None
     description: str
     duration: int | None
-    # its life
     shown: float
-    shown_notice: float | None  # the notice that it was first shown with
+    notice: float | None  # that it was first shown with
+    first_names: list[str]
     sightings: dict[str, Sighting]  # by host
-    lacking: dict[str, float]  # since when documents of others of its scope have lacked it, by host
     deadline: float | None  # its not-before; None when it names none
     deadline_notice: float | None  # the notice that this not-before was first shown with
-    announced: float  # the last tick that showed it before it had started
     started: float | None
-    blind: float  # seconds that nobody looked before it was missing for the first time
+    blind: float  # the longest time without a look since it was last shown
     gone: float | None
     outcome: str  # once it is gone
-    reopened: int  # how often it was gone and came back
+    reappeared: int  # how often it was gone and came back
+    # what else the run knows of its life
+    lacking: dict[str, float]  # since when documents of others of its scope have lacked it, by host
+    announced: float  # the last tick that showed it before it had started
     closed: str  # why the run does not watch it any more, though it may still be there
     # whom it affects, and what is to be done
     affected: list[str]  # hosts

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
-from .life import GONE_APART
+from .life import is_recalled
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
 
@@ -56,6 +57,8 @@ def sentinels(record: Record, avoid: Collection[str] = ()) -> dict[str, str]:
 def join(record: Record) -> None:
     """Machines that were ever shown the same event are one scope."""
     for entry in record["events"].values():
+        if is_recalled(entry):
+            continue
         machines = [record["hosts"][host] for host in entry["sightings"] if not record["hosts"][host]["split"]]
         names = list(dict.fromkeys(machine["scope"] for machine in machines))
         if len(names) > 1:

@@ -195,7 +195,7 @@ def _age(answer: dict[str, Any], seconds: float) -> None:
     for one in answer["answers"]:
         for look in (one, one.get("look")):
             if look and "age" in look:
-                look.update(age=look["age"] + seconds, began=look["began"] + seconds)
+                look.update((name, look[name] + seconds) for name in ("age", "asked", "since", "began"))
 
 
 def _approves(call: Mapping[str, Any]) -> bool:

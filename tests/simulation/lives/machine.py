@@ -20,6 +20,7 @@ from .step import Step, all_out
 from .watcher import Watcher
 
 machine_rate = collection.part("module_utils._machine.machine_rate")
+UNBROKEN = collection.part("module_utils._imds.transport").UNBROKEN
 
 WALL = 1_800_000_000.0
 
@@ -247,7 +248,7 @@ class Machine:
             for look in [answer.get("look"), answer if request["do"] == "look" else None]:
                 if look and "at" in look:
                     look["age"] = self.clock.now - look.pop("at")
-                    look["began"] = self.clock.now - look.pop("began_at")
+                    look.update((name, self.clock.now - moment) for name, moment in look.pop("moments").items())
         gone = next((answer for answer in answers if "ask" in answer), {})
         going.shown()
         return {
@@ -335,12 +336,12 @@ class Machine:
             self.journal.add("too-many-requests", host=self.host)
 
     def _look(self, wait: float, since: int | None, going: Going) -> Life:
-        began = self.clock.now
+        began = asked = since_when = self.clock.now
         yield from self._request()
         if self.fault("imds-slow"):
             yield 6.0
         yield 0.02
-        look = self._seen(began)
+        look = self._seen(began, since_when, asked)
         yield from self._request()  # for its name
         first = look["incarnation"] if since is None else since
         while wait and look["incarnation"] is not None and look["incarnation"] == first:
@@ -350,9 +351,13 @@ class Machine:
             changed: tuple[Signal, float] = (self.scope.changed, left)
             if (yield changed):
                 yield min(left, self.azure.chance.random())
+            polled = self.clock.now
             yield from self.frozen()
+            asked = self.clock.now
+            if asked - polled > UNBROKEN:
+                since_when = asked
             yield from self._request()
-            look = self._seen(began)
+            look = self._seen(began, since_when, asked)
         line = self.journal.add(
             "looked",
             host=self.host,
@@ -365,7 +370,7 @@ class Machine:
         going.looks.append(line)
         return look
 
-    def _seen(self, began: float) -> dict[str, Any]:
+    def _seen(self, began: float, since: float, asked: float) -> dict[str, Any]:
         problem = self.fault("imds-unreachable", "imds-410", "imds-429")
         look: dict[str, Any] = {
             "incarnation": None,
@@ -376,7 +381,7 @@ class Machine:
             "polls": 1,
             "resource_name": self.name,
             "at": self.clock.now,
-            "began_at": began,
+            "moments": {"began": began, "since": since, "asked": asked},
         }
         if problem:
             kind = {"imds-unreachable": "unreachable", "imds-410": "updating", "imds-429": "throttled"}[problem]

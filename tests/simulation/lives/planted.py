@@ -59,7 +59,7 @@ def _never_recovers(real: Any) -> Any:
 
 
 def _cancelled(real: Any) -> Any:
-    return lambda entry, at: "cancelled" if entry["started"] is None else real(entry, at)
+    return lambda tracked, *when: "cancelled" if tracked.started is None else real(tracked, *when)
 
 
 def _sent_again(real: Any) -> Any:
@@ -71,11 +71,11 @@ def _sent_again(real: Any) -> Any:
 
 
 def _missed_once(real: Any) -> Any:
-    def miss(record: Any, key: str, entry: Any, look: Any, at: float) -> None:
-        entry["sightings"][look.host]["absent"] = look.began - 60
-        real(record, key, entry, look, at)
+    def missed(tracked: Any, poll: Any, *args: Any) -> Any:
+        own = tracked.sightings[poll.observer]._replace(absent=poll.asked - 60, doubted=True)
+        return real(tracked._replace(sightings={**tracked.sightings, poll.observer: own}), poll, *args)
 
-    return miss
+    return missed
 
 
 def _given_up_when_lost(real: Any) -> Any:
@@ -141,16 +141,11 @@ def _waits_for_who_left(real: Any) -> Any:
 
 
 def _started_for_ever(real: Any) -> Any:
-    def reopen(record: Any, key: str, entry: Any, sightings: Any, at: float) -> None:
-        started, approval = entry["started"], entry["approval"]
-        real(record, key, entry, sightings, at)
-        entry["started"], entry["approval"] = started, approval
-
-    return reopen
+    return lambda tracked, has_started: real(tracked, has_started)._replace(started=tracked.started)
 
 
 def _by_first_notice(real: Any) -> Any:
-    return lambda entry, machine: real({**entry, "deadline_notice": entry["shown_notice"]}, machine)
+    return lambda entry, machine: real({**entry, "deadline_notice": entry["notice"]}, machine)
 
 
 def _all_at_once(real: Any) -> Any:
@@ -202,9 +197,17 @@ FAULTS = {
         seed=1,
     ),
     "one-look": Fault(
-        "early", "one look shows that an event is gone", [("life", "_miss", _missed_once)], scenario="blinked"
+        "early",
+        "one look shows that an event is gone",
+        [("module_utils._core.tracked_event", "_missed", _missed_once)],
+        scenario="blinked",
     ),
-    "cancelled": Fault("claim", "what was not seen to start was cancelled", [("life", "outcome", _cancelled)], seed=4),
+    "cancelled": Fault(
+        "claim",
+        "what was not seen to start was cancelled",
+        [("module_utils._core.tracked_event", "_outcome", _cancelled)],
+        seed=4,
+    ),
     "check": Fault("check", "check mode is forgotten", [("record", "begun", _no_check_mode)]),
     "missed": Fault(
         "missed", "nobody says what came over whom", [("problems", "note_reached", _always(None))], seed=15
@@ -267,7 +270,7 @@ FAULTS = {
     "returned": Fault(
         "returned",
         "what has started once has started for ever",
-        [("life", "_reopen", _started_for_ever)],
+        [("module_utils._core.tracked_event", "_back", _started_for_ever)],
         scenario="returned",
     ),
     "margin": Fault(

@@ -75,7 +75,7 @@ def test_an_event_that_comes_back_is_taken_up_again():
     run.show(event(not_before=3000))
     run.until(lambda: run.prepared("web1"))
     assert run.event()["gone"] is None
-    assert run.event()["reopened"] == 1
+    assert run.event()["reappeared"] == 1
     assert "it was not gone" in run.timeline
 
 
@@ -86,7 +86,7 @@ def test_an_event_that_is_scheduled_again_after_it_had_started_and_was_gone_is_a
     run.until(lambda: run.marked() == [])
     since, posts = run.at, len(run.approvals())
     run.show(event("A", ["vm1"], not_before=run.at + 500))
-    run.until(lambda: run.event()["reopened"] == 1)
+    run.until(lambda: run.event()["reappeared"] == 1)
     run.until(lambda: run.sent("A"))
     assert "prepared" in run.goes("web1", since=since) and run.prepared("web1")
     assert len(run["web2"].approved + run["web3"].approved + run["web1"].approved) > posts
@@ -339,6 +339,66 @@ def test_an_approval_that_was_never_sent_leaves_it_cancelled():
     run.show()
     run.to_end()
     assert run.event()["outcome"] == "cancelled"
+
+
+def watched_until(moment):
+    """An event whose not-before is 900 s after the run's begin."""
+    run = Run(policy=rules("prepare"))
+    run.tick()
+    run.show(event())
+    return run.until(lambda: run.at > moment, seconds=1.0)
+
+
+def test_what_may_have_started_between_the_two_looks_that_lack_it_was_not_cancelled():
+    run = watched_until(895)
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+    assert run.event()["outcome"] == "unknown"
+
+
+def test_two_looks_that_lack_it_with_nobody_looking_in_between_end_nothing():
+    run = watched_until(60)
+    run.show()
+    run.tick(seconds=2.0)
+    absent = run.at
+    for machine in run.machines.values():
+        machine.down = NO_ROUTE
+    run.until(lambda: run.at > absent + 30)
+    for machine in run.machines.values():
+        machine.down = ""
+    run.until(lambda: any(one["absent"] and one["absent"] > absent + 1 for one in run.event()["sightings"].values()))
+    assert run.event()["gone"] is None, "it is counted anew"
+    run.until(lambda: run.event()["gone"] is not None)
+    assert run.event()["outcome"] == "unknown"
+
+
+def test_a_document_that_took_its_time_may_be_of_the_same_moment_as_the_one_before():
+    run = Run("web1", policy=rules("prepare"))
+    run.tick()
+    run.show(event())
+    run.until(lambda: run.prepared("web1"))
+    run.show()
+    run.tick(seconds=1.0)
+    absent, look = run.at, run["web1"].look
+    run["web1"].took, run["web1"].look = 6.0, lambda *args: dict(look(*args), began=5.5)
+    run.tick(seconds=6.0)
+    assert run.at - absent > 5 and run.event()["gone"] is None, "it was asked for a second after the one before"
+    run["web1"].took, run["web1"].look = 0.5, look
+    run.tick()
+    assert run.event()["gone"] is not None
+
+
+def test_a_duration_of_nothing_is_no_duration_that_is_left_out():
+    run = Run("web1", "web2", policy=rules("approve", duration_below=9))
+    run.tick()
+    run.show(event(duration=9))
+    run.tick(2)
+    assert run.event()["action"] == "ignore"
+    run.show(event(duration=None))
+    run.tick(2)
+    assert run.event()["duration"] == 9
+    run.show(event(duration=0))
+    run.until(lambda: run.sent("A"))
 
 
 def test_notice_is_taken_at_the_look_and_ages():

@@ -1,0 +1,60 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Events that only the marks of machines tell of, as after a run that was cut off. It changes the record, and nothing else.
+
+Private to this collection.
+
+They are events of the record as any other, so that it takes two polls of a machine that bears such a mark to show that one is gone.
+Until a document shows it, nothing is prepared, approved or joined by one.
+"""
+
+from __future__ import annotations
+
+from ...module_utils._core import tracked_event as core
+from ...module_utils._events.event import Event
+from .life import is_open, is_recalled, new_entry
+from .marks import LEFT, OURS, mark_keys, whose
+from .reports import happened
+from .schema import EventState, MachineState, Record
+
+UNSEEN = "nobody has seen whether its event is over"
+"""Why a machine whose event only its mark tells of is not brought back, and at last not waited for."""
+
+
+def take_recalled(record: Record, at: float) -> None:
+    """Find the events of the marks that this run has to take care of."""
+    if record["run"]["check"]:
+        return
+    for machine in record["hosts"].values():
+        if machine["aside"] or whose(record, machine, at) not in (OURS, LEFT):
+            continue
+        for event_id in (machine["mark"] or {})["events"]:
+            entry = record["events"].get(event_id.upper())
+            tracked = core.recalled(_event(event_id, machine), machine["host"], None, False, "", at)
+            if entry is None:
+                record["events"][event_id.upper()] = {**new_entry(tracked), "words": "only a mark tells of it so far"}
+            elif is_recalled(entry):
+                entry["sightings"].setdefault(machine["host"], core.packed(tracked)["sightings"][machine["host"]])
+
+
+def _event(event_id: str, machine: MachineState) -> Event:
+    names = (machine["resource_name"],) if machine["resource_name"] else ()
+    return Event(event_id, "", "Scheduled", "VirtualMachine", names, names, "", None, "", "", None)
+
+
+def keeping(record: Record, machine: MachineState) -> list[EventState]:
+    """The events that keep the machine out of service, and that only its mark tells of."""
+    entries = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
+    return [entry for entry in entries if is_recalled(entry) and entry["gone"] is None]
+
+
+def stop_recalling(record: Record, at: float) -> None:
+    """Machines that never answer, or can't poll, are not waited for without an end."""
+    for key, entry in record["events"].items():
+        if not (is_recalled(entry) and is_open(entry)):
+            continue
+        timeouts = [record["hosts"][host]["options"]["recover_timeout"] for host in entry["sightings"]]
+        if at - entry["shown"] >= max(timeouts):
+            entry["closed"] = UNSEEN
+            happened(record, at, "left", UNSEEN, key)
