@@ -16,7 +16,7 @@ from watcher.many import lived as lived_by_watchers
 
 UNIT = f"{NAME}.tests.unit.plugins"
 PART = 50  # lives of one test
-RUNS, WATCHERS = 200, 300  # lives, so that all of it costs less than 30 s of a core
+RUNS, WATCHERS = 150, 300  # lives, so that all of it costs less than 30 s of a core
 
 
 def crashes(verdict) -> list[str]:
