@@ -46,13 +46,6 @@ ROWS: dict[str, Row] = {
         is_it=causes.is_late,
         shown_by=scenarios.LATE,
     ),
-    "beside-unreadable": Row(
-        run="approves an event though the document has an entry beside it that can't be read",
-        watcher="waits until all can be read: it may be another machine's, whose turn it is",
-        right="it waits where an order or a capacity is kept",
-        is_it=causes.is_beside_unreadable,
-        shown_by=scenarios.BESIDE_UNREADABLE,
-    ),
     "has-just-left": Row(
         run="begins with an event that its last poll did not show any more, when that has to be prepared for by then",
         watcher="begins with nothing that the last document lacks",
