@@ -15,7 +15,8 @@ by the machine's uptime: after that it begins nothing, makes no mark its own, an
 import contextlib
 from typing import Any, Callable, Iterator, Mapping, Optional
 
-from .lease import Moment, is_expired, since
+from .._core.lease import Moment, is_expired, since
+from .._core.mark_view import is_copied
 from .mark import described, held_by, objection
 from .places import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate
 
@@ -124,6 +125,20 @@ class Fence:
         """Remove the mark, even one that can't be read, and all that is beside it."""
         self._store.take_off()
         self.mark, self.unreadable, self._is_ours = None, "", False
+
+    def put_aside(self, vm_id: str) -> None:
+        """Put the mark aside, if it is that of another VM.
+
+        :arg vm_id: this one's
+        :raises Fenced: when it is not, or not any more
+        """
+        with self._watched(), self._store.alone():
+            self.check_time()
+            self.look()
+            if not is_copied((self.mark or {}).get("vm_id", ""), vm_id):
+                raise Fenced("The mark that is there now is not that of another VM: it was left as it is.")
+            self._store.put_aside()
+        self.look()
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ import json
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import iso_utc
+from .._core.lease import Moment, is_expired, lease_of, left, renewed
 from .._steps.sequence import (
     BEGUN,
     DONE,
@@ -25,7 +26,6 @@ from .._steps.sequence import (
 from .._steps.step_type import Step
 from .._text import one_line, shown
 from .hand import Case
-from .lease import Moment, is_expired, lease_of, left, renewed
 from .places import Mark, MarkUnreadable
 
 FORMAT = 1

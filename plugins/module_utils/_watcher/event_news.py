@@ -8,11 +8,11 @@ Private to this collection.
 
 from typing import Any, List, Mapping
 
+from .._core.mark_view import NOBODY, OURS
 from . import sentences
 from .acts import Say
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS
 from .wishes import PREPARING, Wish, decided, is_put_back, wish
 
 FORGET = 300.0
@@ -66,8 +66,8 @@ class EventNews:
     def _take_strike(self, life: Life) -> Life:
         """Whether it has struck a machine that should have been prepared for it."""
         marked = self._here.marked
-        mine = marked.whose == OURS or (marked.whose == NOBODY and self._here.acts)
-        if not mine or marked.is_prepared or decided(self._here, life).action not in PREPARING:
+        mine = marked.owner == OURS or (marked.owner == NOBODY and self._here.acts)
+        if not mine or marked.phase == "prepared" or decided(self._here, life).action not in PREPARING:
             return life
         if life.event.takes_machines_away and not (life.failed or is_put_back(self._here, life)):
             return life  # it is prepared for even now
@@ -78,7 +78,7 @@ class EventNews:
         for key, found in wishes.items():
             life = self._here.lives[key]
             awaited = found.prepare and not life.started and life.event.is_scheduled
-            ready = self._here.marked.is_prepared and self._here.is_marked(life)
+            ready = self._here.marked.phase == "prepared" and self._here.is_marked(life)
             if awaited and not ready and found.left <= found.margin:
                 self._here.lives[key] = life = life._replace(late=True)
                 self.tell(life, "late", sentences.late(life.event, found.left))

@@ -8,12 +8,12 @@ Private to this collection.
 
 from typing import List
 
+from .._core.mark_view import NOBODY, OURS
 from . import sentences
 from .acts import Say
 from .event_news import EventNews
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS
 from .outage import PREPARED, RECOVERED, Tried
 from .recollection import Begun, Recollection
 from .wishes import wish
@@ -31,16 +31,16 @@ class OutageNews:
     def take_mark(self) -> None:
         """How far it is."""
         mark, begun = self._here.marked, self._known.begun
-        if mark.whose == NOBODY and (begun.name or self._was_recovered_unknown()):
+        if mark.owner == NOBODY and (begun.name or self._was_recovered_unknown()):
             self._take_end()
         if mark.outage != begun.name:
             self._known.reported.pop("not_recovered", None)
-        if mark.whose == OURS:
+        if mark.owner == OURS:
             self._take_turn()
             self._known.begun = Begun(mark.outage, mark.phase, mark.keys)
             self._take_preparation()
             self._take_recovery()
-        elif mark.whose == NOBODY:
+        elif mark.owner == NOBODY:
             self._known.begun = Begun()
 
     def _take_preparation(self) -> None:
@@ -50,7 +50,7 @@ class OutageNews:
                 why = self._why(PREPARED)
                 here.lives[life.key] = life = life._replace(failed=life.failed or why or "no reason is known")
                 self._events.tell(life, "failed", sentences.failed(life.event, why, is_begun=True))
-            elif mark.is_prepared and mark.boot_id == here.facts.moment.boot_id and _can_still_be_met(life):
+            elif mark.phase == "prepared" and mark.boot_id == here.facts.moment.boot_id and _can_still_be_met(life):
                 words = f"This machine is prepared for {sentences.title(life.event)}."
                 # Another event of the same outage may have brought about what had failed for this one.
                 here.lives[life.key] = life = life._replace(failed="")
@@ -70,8 +70,8 @@ class OutageNews:
 
     def _take_recovery(self) -> None:
         mark, reported = self._here.marked, self._known.reported
-        if mark.is_not_recovered and reported.get("not_recovered") != mark.why:
-            reported["not_recovered"] = mark.why
+        if mark.is_partially_recovered and reported.get("not_recovered") != mark.failed_words:
+            reported["not_recovered"] = mark.failed_words
             self._say("not_recovered", sentences.not_recovered(self._why(RECOVERED)))
 
     def _was_recovered_unknown(self) -> bool:
@@ -101,7 +101,7 @@ class OutageNews:
 
     def _why(self, to: str) -> str:
         answer = self._here.facts.answer
-        return answer.why if answer and answer.to == to and answer.why else self._here.marked.why
+        return answer.why if answer and answer.to == to and answer.why else self._here.marked.failed_words
 
     def take_answer(self) -> None:
         """What did not come about is tried again after a while."""
@@ -109,11 +109,11 @@ class OutageNews:
         if answer is None or answer.at == known.answered:
             return
         known.answered = answer.at
-        if answer.to == PREPARED and answer.state in ("failed", "refused") and here.marked.whose == NOBODY:
+        if answer.to == PREPARED and answer.state in ("failed", "refused") and here.marked.owner == NOBODY:
             known.tried = known.tried.again(PREPARED, answer.at)
             for life in [life for life in here.open if wish(here, life).prepare]:
                 self._events.tell(life, "failed", sentences.failed(life.event, answer.why, is_begun=False))
-        elif answer.to == RECOVERED and here.marked.is_not_recovered:
+        elif answer.to == RECOVERED and here.marked.is_partially_recovered:
             known.tried = known.tried.again(RECOVERED, answer.at)
         elif here.marked.phase in ("preparing", "prepared"):
             known.tried = Tried()

@@ -11,8 +11,8 @@ and aged between two of them by the clock that nobody sets.
 
 from typing import NamedTuple, Optional
 
+from .._core.lease import Moment
 from .._events.event import Event
-from .._machine.lease import Moment
 from .facts import Look
 
 MARGIN = 30.0

@@ -12,6 +12,7 @@ the machine serves.
 
 from typing import Mapping, NamedTuple
 
+from .._core.mark_view import NOBODY, OURS, is_copied, is_prepared_for
 from .._events.hours import is_open
 from .._events.policy import Decision, decide
 from .._text import one_line
@@ -19,7 +20,6 @@ from . import times
 from .facts import NEVER, Hold
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS, is_copied
 from .turns import not_its_turn
 
 PREPARING = ("prepare", "hold", "prepare_and_approve")
@@ -155,8 +155,8 @@ def _of_its_type(lacking: Mapping[str, str], here: Here, life: Life) -> str:
 
 def _not_yet(here: Here, life: Life, decision: Decision) -> str:
     """What it waits for on this machine."""
-    if here.marked.whose not in (NOBODY, OURS):
-        return f"the machine is held by {here.marked.words}"
+    if here.marked.owner not in (NOBODY, OURS):
+        return f"the machine is held by {here.marked.owner_words}"
     if not here.may_act:
         return (
             "the watcher can't act: the system goes down, its state can't be written, or it does not know its name yet"
@@ -174,11 +174,11 @@ def _not_yet(here: Here, life: Life, decision: Decision) -> str:
     if life.late:
         return "the machine was prepared too late"
     left_out = bool(life.lacked or _of_its_type(here.facts.lacking, here, life))
-    if not here.marked.is_prepared_for(life.key, here.facts.moment.boot_id, left_out):
+    if not is_prepared_for(here.marked, life.key, here.facts.moment.boot_id, 0.0, left_out=left_out):
         return "the machine is not prepared yet"
     return ""
 
 
 def is_held(hold: Hold, here: Here) -> bool:
     """Whether approvals are held back: not by what was copied from another machine, nor for longer than was said."""
-    return not is_copied(hold.vm_id, here.facts.identity) and hold.lasts(here.wall)
+    return not is_copied(hold.vm_id, here.vm_id) and hold.lasts(here.wall)

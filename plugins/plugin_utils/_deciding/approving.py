@@ -11,24 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...module_utils._core.mark_view import COPIED, DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
 from ...module_utils._text import clause, first_line, listed, one_line
 from .approval import Approver, Choice, Readiness, Standing, in_order, next_approver, readiness, tried
 from .hold import said_yes
 from .judging import is_acting, is_handled, needs_preparation, title
 from .life import event_of, is_open, not_before
-from .marks import (
-    DRAIN,
-    FOREIGN,
-    NOBODY,
-    OURS,
-    RUN,
-    UNREADABLE,
-    WATCHER,
-    holder_words,
-    is_prepared,
-    was_prepared,
-    whose,
-)
+from .marks import holder_words, is_prepared, was_prepared, whose
 from .policies import APPROVING
 from .reports import happened
 from .said_there import hold_words
@@ -93,7 +82,7 @@ def _why_not_preparable(record: Record, entry: EventState, machine: MachineState
     if machine["contradiction"]:
         return "goes by another name in the inventory"
     owner = whose(record, machine, at)
-    if owner in (RUN, DRAIN, UNREADABLE, FOREIGN):
+    if owner in (RUN, DRAIN, UNREADABLE, FOREIGN, COPIED):
         return f"bears the mark of {holder_words(machine)}"
     if on_hold := hold_words(machine):
         return on_hold

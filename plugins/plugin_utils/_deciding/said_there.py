@@ -8,6 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.mark_view import is_copied
 from ...module_utils._text import one_line
 from .judging import needs_preparation, title
 from .life import is_open
@@ -65,7 +66,7 @@ def _note_late(record: Record, key: str, entry: EventState) -> None:
 def hold_words(machine: MachineState) -> str:
     """That approvals are on hold there, by whom and how that ends; "" where they are not."""
     hold = machine["hold"]
-    if not hold or (hold["vm_id"] and machine["vm_id"] and hold["vm_id"].lower() != machine["vm_id"].lower()):
+    if not hold or is_copied(hold["vm_id"], machine["vm_id"]):
         return ""  # that of a machine of which this one is a copy holds nothing
     said = ": ".join(one_line(hold[name], 200) for name in ("by", "reason") if hold[name])
     return f"has its approvals on hold ({said}); release them there with: azure-maintenance release"

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ...module_utils._core.mark_endpoint import is_made_for, is_made_for_azure
+from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause, listed, one_line
-from .marks import WATCHER, holder_words, phase, whose
+from .marks import holder_words, view_of
 from .schema import MachineState, Record
-from .services import is_made_for, is_made_for_azure
 
 
 def is_its_watchers(machine: MachineState) -> bool:
@@ -68,10 +69,12 @@ def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at
         return f"has a watcher (version {one_line(watcher['version'], 40)}) that lacks steps of the inventory: {lacking(machine)}"
     if prepared:
         return ""
-    if whose(record, machine, at) != WATCHER:
+    view = view_of(record, machine, at)
+    if view.owner != WATCHER:
         return ""
-    if phase(machine) == "half":
-        return f"could not be prepared by its watcher (mark of {holder_words(machine)})"
+    if view.is_failed or view.is_partially_recovered:
+        what = "prepared" if view.is_failed else "recovered"
+        return f"could not be {what} by its watcher (mark of {holder_words(machine)})"
     return "" if is_its_watchers(machine) else f"bears the mark of {holder_words(machine)}, which is down"
 
 

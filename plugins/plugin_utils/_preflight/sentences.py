@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...module_utils._core.mark_view import DRAIN, EXPIRED, NOBODY, UNREADABLE
 from ...module_utils._text import listed, one_line
-from .._deciding.marks import DRAIN, LEFT, NOBODY, UNREADABLE, holder_words, whose
+from .._deciding.marks import holder_words, whose
 from .._deciding.reasons import by_reason, counted
 from .._deciding.schema import MachineState, Record
 from .._deciding.scopes import can_look, members, sentinels
@@ -254,7 +255,7 @@ def _marks(record: Record, at: float) -> Iterator[str]:
         if owner == NOBODY:
             continue
         said = f"{host} bears {'' if owner == UNREADABLE else 'the mark of '}{holder_words(machine).rstrip('.')}"
-        if owner == LEFT:
+        if owner == EXPIRED:
             yield (
                 f"{said}, which is not heard of any more: a run takes the machine over, and brings it back when its maintenance is over."
             )

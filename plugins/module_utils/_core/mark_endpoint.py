@@ -6,13 +6,10 @@
 Private to this collection.
 """
 
-from __future__ import annotations
+from typing import Any, Mapping
 
-from collections.abc import Mapping
-from typing import Any
-
-from ...module_utils._imds.endpoint import DEFAULT_ENDPOINT
-from ...module_utils._text import one_line
+from .._imds.endpoint import DEFAULT_ENDPOINT
+from .._text import one_line
 
 
 def made_for(mark: Mapping[str, Any]) -> str:
