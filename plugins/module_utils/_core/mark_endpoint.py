@@ -19,7 +19,8 @@ def made_for(mark: Mapping[str, Any]) -> str:
 
 def is_made_for(mark: Mapping[str, Any], endpoint: str) -> bool:
     """Whether a mark was made for this endpoint ("": Azure's own), by whomever."""
-    return _form(made_for(mark)) == _form(endpoint or DEFAULT_ENDPOINT)
+    one, other = made_for(mark), endpoint or DEFAULT_ENDPOINT
+    return one == other or _form(one) == _form(other)
 
 
 def is_made_for_azure(mark: Mapping[str, Any]) -> bool:

@@ -161,7 +161,7 @@ def is_copied(vm_id: str, own: str) -> bool:
 
 def event_ids(mark: Mapping[str, Any]) -> Dict[str, str]:
     """The ids of its events as they came, by key, in its order."""
-    return {str(event).upper(): str(event) for event in mark["events"]}
+    return {event.upper(): event for event in mark["events"]}
 
 
 def prepared_under(mark: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from ...module_utils._core import lease
 from ...module_utils._core import mark_view as core
 from ...module_utils._core.lease import Moment
-from ...module_utils._core.mark_view import WATCHER, Asker, MarkView, is_prepared_for
+from ...module_utils._core.mark_view import WATCHER, Asker, MarkView
 from ...module_utils._text import clause
 from .schema import MachineState, Record
 
@@ -21,12 +21,12 @@ def whose(record: Record, machine: MachineState, at: float) -> str:
     mark = machine["mark"]
     if mark is None:
         return core.NOBODY
-    return core.owner_of(mark, _unreadable(machine), _asker(record, machine), _moment(machine, at))
+    return core.owner_of(mark, mark.get("unreadable", ""), _asker(record, machine), _moment(machine, at))
 
 
 def view_of(record: Record, machine: MachineState, at: float) -> MarkView:
     """All that the machine's mark says, as it was last seen. Building it costs more than whose it is."""
-    unreadable = _unreadable(machine)
+    unreadable = str((machine["mark"] or {}).get("unreadable", ""))
     mark = None if unreadable else machine["mark"]
     return core.mark_view(mark, unreadable, _asker(record, machine), _moment(machine, at))
 
@@ -79,10 +79,6 @@ def _moment(machine: MachineState, at: float) -> Moment:
     return Moment(0.0, now, machine["boot_id"] or given["boot_id"])
 
 
-def _unreadable(machine: MachineState) -> str:
-    return str((machine["mark"] or {}).get("unreadable") or "")
-
-
 # ---- whether it is prepared ----
 
 
@@ -102,11 +98,11 @@ def was_prepared(record: Record, machine: MachineState, key: str, at: float) -> 
 
 
 def _is_prepared(record: Record, machine: MachineState, key: str, at: float, age: float | None) -> bool:
-    if phase(machine) != "prepared":
-        return False  # of most machines at most times, so that no view is built
+    if phase(machine) != "prepared" or key not in mark_keys(machine):
+        return False  # most machines at most times: no view is built
     view, watcher = view_of(record, machine, at), machine["watcher"]
     left_out = view.owner == WATCHER and bool(watcher and watcher["lacks"])
-    return is_prepared_for(view, key, machine["boot_id"], age, machine["start"], left_out)
+    return core.is_prepared_for(view, key, machine["boot_id"], age, machine["start"], left_out)
 
 
 def _was_affected_since(record: Record, machine: MachineState, key: str, at: float) -> bool:

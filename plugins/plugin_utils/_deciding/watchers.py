@@ -16,7 +16,7 @@ from collections.abc import Collection
 from ...module_utils._core.mark_endpoint import is_made_for, is_made_for_azure
 from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause, listed, one_line
-from .marks import holder_words, view_of
+from .marks import holder_words, view_of, whose
 from .schema import MachineState, Record
 
 
@@ -69,9 +69,9 @@ def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at
         return f"has a watcher (version {one_line(watcher['version'], 40)}) that lacks steps of the inventory: {lacking(machine)}"
     if prepared:
         return ""
-    view = view_of(record, machine, at)
-    if view.owner != WATCHER:
+    if whose(record, machine, at) != WATCHER:
         return ""
+    view = view_of(record, machine, at)
     if view.is_failed or view.is_partially_recovered:
         what = "prepared" if view.is_failed else "recovered"
         return f"could not be {what} by its watcher (mark of {holder_words(machine)})"
