@@ -15,7 +15,7 @@ demo: ## a rehearsed maintenance of four machines on this one, as any user, in a
 
 .PHONY: check
 check: ## format, lint, types, and unit tests on one Python and one ansible-core, in two minutes
-	@COVERAGE=false $(run) lint unit-core-2.21 unit-3.6
+	@AZM_CHECK=true $(run) lint unit-core-2.21 unit-3.6
 
 .PHONY: format
 format: ## format the Python code, and fix what the linter can

@@ -1,0 +1,58 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lives in which a run of ``maintain`` and a machine's own watcher decide differently: a script each, the smallest that shows it."""
+
+from __future__ import annotations
+
+from .script import Coming, Script, Work
+
+_REBOOT = {"lasts": 30.0, "down": 2.0}
+_PREPARE = ({"name": "All", "do": "prepare"},)
+_APPROVE = ({"name": "All", "do": "approve"},)
+
+CONFIRMED = Script(
+    (Coming("E-0", 30.0, "Reboot", 600.0, _REBOOT),), policy=_PREPARE, prepare_before=60.0, confirmed=((100.0, "E-0"),)
+)
+
+SCHEDULED_AGAIN = Script((Coming("E-0", 30.0, "Reboot", 300.0, {**_REBOOT, "returns": 40.0}),))
+
+UNDER_ANOTHER = Script(
+    (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 100.0}), Coming("E-1", 80.0, "Freeze", 600.0, {"lasts": 20.0}))
+)
+
+JOINS_FAILED = Script(
+    (Coming("E-0", 30.0, "Freeze", 60.0, {"lasts": 20.0}), Coming("E-1", 45.0, "Freeze", 600.0, {"lasts": 20.0})),
+    work=(Work(fails=True, limit=60.0),),
+)
+
+LATE = Script(
+    (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0}),), work=(Work(do=278.0, limit=300.0),), margin=10.0
+)
+
+HAS_JUST_LEFT = Script(
+    (Coming("E-0", 30.0, "SpotRebalanceRecommendation", 120.0, {"lasts": 17.0}),),
+    policy=_PREPARE,
+    prepare_before=102.0,
+)
+
+HAS_FAILED_BEFORE = Script(
+    (
+        Coming("E-0", 30.0, "Freeze", 600.0, {"lasts": 20.0}),
+        Coming("E-1", 100.0, "Reboot", 0.0, {"lasts": 40.0, "down": 5.0}),
+    ),
+    work=(Work(fails=True),),
+)
+
+DUE = Script(
+    (Coming("E-0", 30.0, "Freeze", 600.0, {"lasts": 20.0}),),
+    policy=_PREPARE,
+    prepare_before=60.0,
+    work=(Work(), Work(), Work(), Work()),
+)
+
+TRIED_AGAIN = Script((Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0}),), work=(Work(undo_fails=4),))
+
+AWAY = Script((Coming("E-0", 30.0, "Reboot", 300.0, {"lasts": 15.0, "down": 20.0}),), policy=_APPROVE)
+
+CLOSE = Script((Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0, "cancelled_after": 1.0}),), policy=_APPROVE)
