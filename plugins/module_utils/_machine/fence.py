@@ -16,8 +16,8 @@ import contextlib
 from typing import Any, Callable, Iterator, Mapping, Optional
 
 from .._core.lease import Moment, is_expired, since
-from .._core.mark_view import is_copied
-from .mark import described, held_by, objection
+from .._core.mark_view import holder_words, is_copied
+from .mark import held_by, objection
 from .places import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate
 
 
@@ -77,7 +77,7 @@ class Fence:
             mark = self._allowed(take, forced, moment)
             self._replace(held_by(mark, self.options, moment, seconds))
         self._is_ours = True
-        return "" if mark["holder"]["run"] == self.options["run"] else described(mark, moment)
+        return "" if mark["holder"]["run"] == self.options["run"] else holder_words(mark)
 
     def _allowed(self, take: str, forced: bool, moment: Moment) -> Mark:
         """The mark that is there, if this call may have it."""
@@ -188,7 +188,7 @@ class Fence:
             self.lost = (
                 self.lost
                 or objection(self.mark, self.options, moment)
-                or str(self.not_renewed or f"The machine is held by {described(self.mark, moment)}.")
+                or str(self.not_renewed or f"The machine is held by {holder_words(self.mark)}.")
             )
         if self.lost:
             raise Fenced(self.lost)
