@@ -268,7 +268,9 @@ polls:
   type: int
   sample: 1
 looked_at:
-  description: When the document was last seen, in UTC. V(null) before the first answer.
+  description:
+    - When the document was last seen, in UTC, by the clock of the metadata service where its answer says that, else by the machine's own.
+      V(null) before the first answer.
   returned: always
   type: str
   sample: "2026-03-02T08:00:34Z"

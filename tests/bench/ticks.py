@@ -5,10 +5,12 @@
 
     python tests/bench/ticks.py [--only CASE] [--ticks 2000]
 
-All hosts are local connections. Version 0.1.0 comes from this clone's history.
+All hosts are local connections. Version 0.1.0 comes from this clone's history. The case deciding, which has to
+be asked for, does without any: the collection has to be importable (PYTHONPATH).
 """
 
 import argparse
+import importlib
 import json
 import re
 import shutil
@@ -146,6 +148,30 @@ def idle(folder, older, scopes, seconds):
             )
 
 
+def deciding(machines=300, events=10, count=12):
+    """So many ticks of a run without Ansible: what its decisions alone cost, from when it is shown so many events at once."""
+    runs = importlib.import_module(
+        "ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs"
+    )
+    ticked, spent = runs.run_record.ticked, []
+
+    def timed(*args, **more):
+        began = time.process_time()
+        record = ticked(*args, **more)
+        spent.append(time.process_time() - began)
+        return record
+
+    runs.run_record.ticked = timed
+    run = runs.Run(*[runs.Machine(f"web{number}", scope=f"scope{number % events}") for number in range(machines)])
+    run.tick(2)
+    for number in range(events):
+        of_scope = range(number, machines, events)
+        shown = runs.event(f"E{number}", [f"vm{one}" for one in of_scope], not_before=run.at + 900)
+        run.show(shown, to=[f"web{one}" for one in of_scope])
+    run.tick(count)
+    print(f"{count} decisions, {machines} machines, {events} events: {sum(spent[-count:]):.2f} CPU s")
+
+
 def older(folder):
     """A folder with version 0.1.0; None where there is no history."""
     archive = Path(folder, "older.tar")
@@ -161,7 +187,7 @@ def older(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cases = ["busy", "approval", "many", "idle"]
-    parser.add_argument("--only", choices=cases, action="append")
+    parser.add_argument("--only", choices=[*cases, "deciding"], action="append")
     parser.add_argument("--ticks", type=int, default=2000, help="how many are many (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=180, help="how long each wait lasts (default %(default)s)")
     arguments = parser.parse_args()
@@ -178,6 +204,8 @@ def main():
         if "many" in chosen:
             with tempfile.TemporaryDirectory() as own:
                 many(own, arguments.ticks)
+        if "deciding" in chosen:
+            deciding()
         for scopes in (1, 20):
             if "idle" in chosen:
                 with tempfile.TemporaryDirectory() as own:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import differential.many
 import pytest
+from differential.drawing import drawn
 from differential.known import ROWS, known
 from differential.many import compared
-from differential.script import Script, drawn
+from differential.script import Script
 from test_simulation import JOBS, PARTS
 
 

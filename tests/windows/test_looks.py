@@ -128,3 +128,15 @@ def test_the_look_after_a_post_comes_along_when_that_went_well(looked):
 def test_it_looks_in_check_mode(looked):
     assert looked["in check mode"]["result"]["answers"][0]["status"] == 304
     assert looked["in check mode"]["changed"] is False
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_milliseconds_by_which_the_age_of_an_answer_is_known(looked, name):
+    found = looked[name]["result"]
+    after = [answer["elapsed_ms"] for answer in found["answers"] if "elapsed_ms" in answer]
+    assert after == sorted(after) and all(0 <= one <= found["elapsed_ms"] for one in after)
+
+
+def test_a_wait_pauses_for_its_interval_but_before_its_end(looked):
+    (answer,) = looked["a wait without a change"]["result"]["answers"]
+    assert answer["elapsed_ms"] >= (answer["polls"] - 2) * 250 + 200

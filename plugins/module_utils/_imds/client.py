@@ -19,7 +19,7 @@ Private to this collection.
 
 import json
 import re
-from typing import List, NoReturn, Optional, Sequence
+from typing import Callable, List, NoReturn, Optional, Sequence, TypeVar
 
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError, TransportError
@@ -28,7 +28,7 @@ from .._text import shown
 from .endpoint import DEFAULT_ENDPOINT, check_endpoint
 from .other_services import compression, excerpt, is_bare_event, not_azure, other_json, refuse_other_services
 from .retries import EMPTY_PAUSE, RETRY_FOR, HttpError, Retries, http_date, retry_after
-from .transport import Answer, Transport
+from .transport import Answer, Moments, Transport, in_a_row
 
 DEFAULT_VERSION = "2020-07-01"
 # Newest first. The first one is a preview: it is never asked unless the user says so.
@@ -50,7 +50,11 @@ NAME_TIMEOUT = 3.0  # seconds for a leaf that nothing has to wait for: a Preempt
 # requests would be more than a machine may send in a second.
 ALL_VERSIONS_EVERY = 30.0
 
+DATE_IS_CUT = 0.5
+"""Seconds that have gone by, on the average, since what a Date header says: it has whole ones."""
+
 _ETAG = re.compile(r"[ -~]{1,256}\Z")  # anything else can't be sent back
+_T = TypeVar("_T")
 _NAME = re.compile(r"[^\s{}\[\]<>\"]{1,256}\Z")
 
 
@@ -61,7 +65,8 @@ class Client:
 
     api_version_used: what the endpoint answered to; polls: how often it was asked for the document;
     failures, last_failure: how many requests failed on the way, and what the last one said;
-    looked_at: Unix time of the last document; warnings: what a person should read;
+    looked_at: Unix time of the last document, by the service's own clock where it says that, as not-before is; moments: when that
+    was asked for and came, by ours; warnings: what a person should read;
     date: what the last answer's Date header said, as it came: the service's own clock.
     """
 
@@ -78,6 +83,7 @@ class Client:
         self.api_version_used = ""
         self.polls = 0
         self.looked_at: Optional[float] = None
+        self.moments: Optional[Moments] = None
         self.date = ""
         self.warnings: List[str] = []
         self.last_url = ""
@@ -94,6 +100,7 @@ class Client:
         self._body = b""
         self._etag = ""
         self._asked_at = 0.0
+        self._answer_moments: Optional[Moments] = None  # of the last answer, whether it is a document or not
         self._all_refused_at: Optional[float] = None
         self._name = ""
         self._leaves_next: Sequence[str] = ()
@@ -235,10 +242,13 @@ class Client:
             self._all_refused_at = self._clock.now()
             self._refuse_versions(refusals, answer)
         if 404 in refusals:
+            moments, date = self._answer_moments, self.date
             second_url = self._events_url(self._versions[0])
             second = self._get(second_url, deadline)
             if second.status == 200:
                 version, url, answer = self._versions[0], second_url, second
+            else:
+                self._answer_moments, self.date = moments, date
         document = self._adopt(answer, url, deadline)
         self.api_version_used = version
         if version != self._versions[0]:
@@ -257,13 +267,18 @@ class Client:
         if self._etag:
             headers["If-None-Match"] = self._etag
         try:
-            answer, polls = self._transport.get_until_changed(
-                url, headers, self._timeout, self._body, interval, deadline.remaining()
+            answer, polls = self._timed(
+                lambda: self._transport.get_until_changed(
+                    url, headers, self._timeout, self._body, interval, deadline.remaining()
+                )
             )
         except TransportError as error:
             self._count(error.polls)
+            if error.polls > 1 and self._transport.moments:  # until then the document was as it is known
+                self.moments = in_a_row(self.moments, self._transport.moments)
             raise
         self._count(polls)
+        self.date = answer.headers.get("date", "")
         return self._same(answer) or self._adopt(answer, url, deadline)
 
     def _same(self, answer: Answer) -> Optional[Document]:
@@ -271,8 +286,23 @@ class Client:
         same = answer.status == 304 or (answer.status == 200 and answer.body == self._body)
         if not same or self._document is None:
             return None
-        self.looked_at = self._clock.wall()
+        self._note_moment()
         return self._document
+
+    def _timed(self, ask: Callable[[], _T]) -> _T:
+        """What comes of asking; noted is when that was, in the words of a Transport that knows better than we do."""
+        self._transport.moments = None
+        asked = self._clock.now()
+        answer = ask()
+        self._answer_moments = self._transport.moments or Moments(asked, asked, self._clock.now())
+        return answer
+
+    def _note_moment(self) -> None:
+        """The last answer holds, or is, the document."""
+        if self._answer_moments:
+            self.moments = in_a_row(self.moments, self._answer_moments)
+        served = self.server_time()
+        self.looked_at = self._clock.wall() if served is None else served + DATE_IS_CUT
 
     def _count(self, polls: int) -> None:
         self._asked_at = self._clock.now()
@@ -308,7 +338,7 @@ class Client:
             )
         etag = answer.headers.get("etag", "")
         self._document, self._body, self._etag = document, answer.body, etag if _ETAG.match(etag) else ""
-        self.looked_at = self._clock.wall()
+        self._note_moment()
         return document
 
     def _parsed(self, answer: Answer, url: str) -> Document:
@@ -332,7 +362,7 @@ class Client:
         self.foresee(self._leaves_next)
         headers = {"Metadata": "true", "If-None-Match": etag} if etag else {"Metadata": "true"}
         try:
-            answer = self._transport.get(url, headers, self._seconds(deadline))
+            answer = self._timed(lambda: self._transport.get(url, headers, self._seconds(deadline)))
         finally:
             self._asked_at = self._clock.now()
         self._answered = True

@@ -29,16 +29,42 @@ class Answer(NamedTuple):
     body: bytes
 
 
+class Moments(NamedTuple):
+    """When an answer was asked for and came, by the Transport's clock. What it says is as old as the request, at most.
+
+    first: when the first look of an unbroken row was asked for that ends with this answer: the same as ``asked`` where it is alone
+    """
+
+    first: float
+    asked: float
+    came: float
+
+
+UNBROKEN = 10.0
+"""Seconds from one request to the next after which an event may have started and ended unseen: what came in between may be as old as the
+first one."""
+
+
+def in_a_row(earlier: Optional[Moments], later: Moments) -> Moments:
+    """The later ones, which go on with the row of the earlier ones where that is unbroken."""
+    if earlier is None or later.first - earlier.asked > UNBROKEN:
+        return later
+    return later._replace(first=earlier.first)
+
+
 class Transport:
     """What the client needs of HTTP. A Transport raises subclasses of TransportError, and nothing else.
 
     `timeout` is for one whole exchange, from the connection to the last byte. Redirects are answers
     like others, no proxy is used, and no body above :data:`LIMIT` is taken. What was cut is no answer (:func:`whole`).
     At most :data:`REQUESTS_PER_SECOND` requests are sent in any second.
+
+    moments: of the last answer, or of the last one before an error; None where the caller's own clock tells them as well
     """
 
     def __init__(self, clock: Optional[Clock] = None) -> None:
         self.clock = clock or Clock()
+        self.moments: Optional[Moments] = None
 
     def foresee(self, url: str, headers: Dict[str, str], timeout: float, lasting: bool = False) -> None:
         """Say that this will be asked for right after the next request, if that one goes well.
@@ -65,12 +91,15 @@ class Transport:
         Any status besides 200 and 304 is another answer. Returns the last answer and the number of looks;
         a TransportError carries that number as ``polls``. There is always one look, and one at the limit.
         """
+        self.moments = None
         for polls in ticks(self.clock, interval, Deadline(self.clock, limit)):
+            asked = self.clock.now()
             try:
                 answer = self.get(url, headers, timeout)
             except TransportError as error:
                 error.polls = polls
                 raise
+            self.moments = in_a_row(self.moments, Moments(asked, asked, self.clock.now()))
             if answer.status != 304 and not (answer.status == 200 and answer.body == known):
                 break
         return answer, polls

@@ -13,7 +13,7 @@ from .._core.mark_view import WATCHER, Asker, is_prepared_for, mark_view
 from .._errors import ScheduledEventsError
 from .._imds.client import NAME_TIMEOUT, Client
 from .._imds.discovery import Found
-from .._imds.transport import Transport
+from .._imds.transport import Moments, Transport
 from .._operations.approve import Approval
 from .._operations.info import Info
 from .._operations.operation import Operation, OperationFailed
@@ -25,6 +25,10 @@ from .places import Fenced
 LEAVES = {"resource_name": "name", "placement_group": "placementGroupId", "vm_id": "vmId", "priority": "priority"}
 THROTTLED = 1.1
 """Seconds after which a machine that has asked too often may ask again: the limit is one of requests a second (spec, section 3)."""
+AGES = ("began", "since", "asked", "age")
+"""What a look says in seconds before the end of its call: when it began, when the first request of an unbroken row of looks was sent, when
+the one for its document was, and when that came."""
+
 _SPARE = 0.5  # seconds of a call that no request to the service may use
 _ENDPOINT_OPTIONS = ("endpoint", "discover", "api_version", "timeout", "first_timeout", "resource_name")
 
@@ -98,8 +102,9 @@ class Looks:
         if self._fence.not_renewed:
             answer["warnings"].append(f"The mark could not be renewed: {self._fence.not_renewed}.")
         # Moments here, made into ages when the call ends
-        got = self._clock.now() if operation.imds.looked_at is None else self._now_at(operation.imds.looked_at)
-        return dict(answer, began=began, age=got)
+        now = self._clock.now()
+        moments = operation.imds.moments or Moments(now, now, now)
+        return dict(answer, began=began, since=moments.first, asked=moments.asked, age=moments.came)
 
     def approve(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         """Approve, in one try, and look at once after it.
@@ -142,9 +147,6 @@ class Looks:
 
     def _seconds(self, wanted: float) -> float:
         return max(0.1, min(wanted, self._clock.deadline.remaining() - _SPARE))
-
-    def _now_at(self, wall: float) -> float:
-        return self._clock.now() - (self._clock.wall() - wall)
 
 
 class _Guard(Caller):

@@ -148,9 +148,11 @@ class Performance:
 
 
 def _made_relative(look: Any, ended: float) -> None:
-    """Of a look, when it began and when its document came: seconds before the end of the call."""
+    """Of a look, when it began, was sent, and brought its document: seconds before the end of the call."""
     if isinstance(look, dict) and "began" in look:
-        look["began"], look["age"] = (round(max(0.0, ended - look[key]), 3) for key in ("began", "age"))
+        from .looks import AGES
+
+        look.update((key, round(max(0.0, ended - look[key]), 3)) for key in AGES)
 
 
 def lost(why: str) -> Dict[str, Any]:

@@ -13,15 +13,15 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from .._core.mark_view import COPIED, OURS, UNIDENTIFIED, MarkView, is_copied
 from .._text import one_line
 from . import life as lives_of
-from . import machine_news, times, unreadable
+from . import times, unreadable
 from .acts import Approve, PutAside, Remember, Say
-from .event_news import EventNews
 from .facts import Facts, Look
 from .here import Here
 from .life import Life
+from .news import news
 from .outage import RECOVERED, target
-from .outage_news import OutageNews
 from .own_mark import note_of, own_mark
+from .progress import Progress, forgotten, late, progress
 from .recollection import Recollection, unpacked
 from .times import Reckoning
 from .turns import keys_of_others
@@ -65,7 +65,10 @@ class Handling:
         here = self._here(facts, mark)
         for key, life in here.lives.items():
             here.lives[key] = judged(here, life)
-        says = self._news(here)
+        found = self._follow(here)
+        says = self._news(here, found)
+        for key in forgotten(here) if found else ():  # their end was reported
+            del here.lives[key]
         aside = _aside(here)
         says += [Say("copied", act.why) for act in aside]
         approvals = self._approvals(here)
@@ -132,25 +135,30 @@ class Handling:
         asked = self._look.asked if self._look else known.looked
         return Here(facts, wall, mark, known.lives, document, known.looked, asked, facts.now - known.quiet_since)
 
+    def _follow(self, here: Here) -> Optional[Progress]:
+        """What all that means for the events and their outage; None while nobody knows whose the mark is."""
+        found = None
+        if here.marked.owner != UNIDENTIFIED:
+            found = progress(here, self._known)
+            here.lives.update(found.lives)
+            self._known.begun, self._known.tried = found.begun, found.tried
+            self._known.answered = found.answer.at if found.answer else self._known.answered
+        self.wishes = {life.key: wish(here, life) for life in here.open}
+        if found:
+            here.lives.update(late(here, self.wishes))
+        self.unreadable = unreadable.sentences(here)
+        return found
+
     # ---- what is reported ----
 
-    def _news(self, here: Here) -> List[Say]:
-        says: List[Say] = []
-        events, outage = EventNews(here, says), OutageNews(here, self._known, says)
-        knows = here.marked.owner != UNIDENTIFIED  # else what is said may be of another machine, or against the mark
-        if knows:
-            events.take_documents()
-            outage.take_mark()
-            outage.take_answer()
+    def _news(self, here: Here, found: Optional[Progress]) -> List[Say]:
         since = here.now if self._since is None else self._since
-        says += machine_news.said(here, self._known.reported, self._clocks, since)
+        reported = news(here, found, self.wishes, self._known.reported, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
-        self.wishes = {life.key: wish(here, life) for life in here.open}
-        self.unreadable = unreadable.sentences(here)
-        if knows:
-            events.take_posts()
-            events.take_wishes(self.wishes)
-        return says
+        self._known.reported = reported.of_machine
+        for key, said in reported.of_events.items():
+            here.lives[key] = here.lives[key]._replace(said=said)
+        return reported.says
 
     # ---- approve ----
 

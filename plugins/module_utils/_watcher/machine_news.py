@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .._clock import iso_utc
 from .._core.mark_view import DRAIN, EXPIRED, FOREIGN, RUN
@@ -25,14 +25,16 @@ FIRST_LOOK = 130.0
 """Seconds until a watcher that has never seen a document is blind: the first answer may take two minutes."""
 
 
-def said(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: float) -> List[Say]:
-    """What is new.
+def said(
+    here: Here, reported: Mapping[str, str], clocks: Optional[Reckoning], since: float
+) -> Tuple[List[Say], Dict[str, str]]:
+    """What is new, and what was reported then.
 
-    :arg known: what was said, by what it is about; kept up here
+    :arg reported: what was so far, by what it is about
     :arg clocks: of the tick before
     :arg since: when this watcher began to look
     """
-    says = []
+    says, known = [], dict(reported)
     for about, begins, ends, words in (
         ("blind", "blind", "seeing", _blind(here, since)),
         ("crippled", "crippled", "sound", here.facts.crippled),
@@ -46,7 +48,8 @@ def said(here: Here, known: Dict[str, str], clocks: Optional[Reckoning], since: 
         elif not words and about in known:
             del known[about]
             says += [Say(ends, _ENDS[about])] if ends else []
-    return says + unreadable.news(here, known) + _paused(here, clocks)
+    more, known = unreadable.news(here, known)
+    return says + more + _paused(here, clocks), known
 
 
 _BEGINS = {

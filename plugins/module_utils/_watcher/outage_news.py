@@ -6,119 +6,100 @@
 Private to this collection.
 """
 
-from typing import List
+from typing import Dict, Mapping
 
-from .._core.mark_view import NOBODY, OURS
+from .._core.mark_view import OURS
 from . import sentences
 from .acts import Say
 from .event_news import EventNews
 from .here import Here
-from .life import Life
-from .outage import PREPARED, RECOVERED, Tried
-from .recollection import Begun, Recollection
-from .wishes import wish
+from .outage import PREPARED, RECOVERED
+from .progress import TAKEN_OFF, Progress, can_be_met, could_not_begin, why
+from .recollection import Begun
+from .wishes import Wish
+
+_NOT_RECOVERED = "not_recovered"
 
 
 class OutageNews:
-    """What there is to say in one tick, and what follows from it for the events of the mark."""
+    """What there is to say in one tick.
 
-    def __init__(self, here: Here, known: Recollection, says: List[Say]) -> None:
+    :arg events: where it is put, and what was said of each event
+    """
+
+    def __init__(self, here: Here, progress: Progress, events: EventNews) -> None:
         self._here = here
-        self._known = known
-        self._says = says
-        self._events = EventNews(here, says)
+        self._progress = progress
+        self._events = events
 
-    def take_mark(self) -> None:
-        """How far it is."""
-        mark, begun = self._here.marked, self._known.begun
-        if mark.owner == NOBODY and (begun.name or self._was_recovered_unknown()):
+    def take_mark(self, reported: Mapping[str, str]) -> Dict[str, str]:
+        """How far it is.
+
+        :arg reported: what was reported of the machine so far, by what it is about
+        :returns: the same, with what is reported now
+        """
+        now, progress = dict(reported), self._progress
+        if progress.ended:
             self._take_end()
-        if mark.outage != begun.name:
-            self._known.reported.pop("not_recovered", None)
-        if mark.owner == OURS:
+        if self._here.marked.outage != progress.before.name:
+            now.pop(_NOT_RECOVERED, None)
+        if self._here.marked.owner == OURS:
             self._take_turn()
-            self._known.begun = Begun(mark.outage, mark.phase, mark.keys)
             self._take_preparation()
-            self._take_recovery()
-        elif mark.owner == NOBODY:
-            self._known.begun = Begun()
+            self._take_recovery(now)
+        return now
 
     def _take_preparation(self) -> None:
-        here, mark = self._here, self._here.marked
+        here = self._here
         for life in [life for life in here.open if here.is_marked(life)]:
-            if mark.is_failed:
-                why = self._why(PREPARED)
-                here.lives[life.key] = life = life._replace(failed=life.failed or why or "no reason is known")
-                self._events.tell(life, "failed", sentences.failed(life.event, why, is_begun=True))
-            elif mark.phase == "prepared" and mark.boot_id == here.facts.moment.boot_id and _can_still_be_met(life):
-                words = f"This machine is prepared for {sentences.title(life.event)}."
-                # Another event of the same outage may have brought about what had failed for this one.
-                here.lives[life.key] = life = life._replace(failed="")
-                self._events.tell(life, "prepared", words)
+            if here.marked.is_failed:
+                self._events.tell(life, "failed", sentences.failed(life.event, why(here, PREPARED), is_begun=True))
+            elif can_be_met(here, life):
+                self._events.tell(life, "prepared", f"This machine is prepared for {sentences.title(life.event)}.")
 
     def _take_turn(self) -> None:
         """Another outage may have taken the recovery's place before that was over."""
-        here, begun = self._here, self._known.begun
-        if begun.phase != "recovering" or here.marked.outage == begun.name:
+        here, before = self._here, self._progress.before
+        if before.phase != "recovering" or here.marked.outage == before.name:
             return
         lives = [life for life in here.open if here.is_marked(life)]
         if lives:
-            over = [here.lives[key] for key in sorted(begun.keys) if key in here.lives and not here.lives[key].is_open]
+            over = [here.lives[key] for key in sorted(before.keys) if key in here.lives and not here.lives[key].is_open]
             last = max(lives, key=lambda life: life.shown)
             words = sentences.recovery_stopped([life.event for life in over], [life.event for life in lives])
-            self._says.append(Say("recovery_stopped", words, last.event, last.notice, last.outcome, here.marked.outage))
+            outage = here.marked.outage
+            self._events.says.append(Say("recovery_stopped", words, last.event, last.notice, last.outcome, outage))
 
-    def _take_recovery(self) -> None:
-        mark, reported = self._here.marked, self._known.reported
-        if mark.is_partially_recovered and reported.get("not_recovered") != mark.failed_words:
-            reported["not_recovered"] = mark.failed_words
-            self._say("not_recovered", sentences.not_recovered(self._why(RECOVERED)))
-
-    def _was_recovered_unknown(self) -> bool:
-        """Whether a person has had the machine recovered before it was known whose mark that was."""
-        answer = self._here.facts.answer
-        return answer is not None and answer.state == "recovered" and answer.at != self._known.answered
+    def _take_recovery(self, reported: Dict[str, str]) -> None:
+        mark = self._here.marked
+        if mark.is_partially_recovered and reported.get(_NOT_RECOVERED) != mark.failed_words:
+            reported[_NOT_RECOVERED] = mark.failed_words
+            words = sentences.not_recovered(why(self._here, RECOVERED))
+            self._say(self._progress.begun, _NOT_RECOVERED, words)
 
     def _take_end(self) -> None:
         """The mark is gone: by the machine's recovery, or somebody has taken it off."""
-        here, answer = self._here, self._here.facts.answer
-        if self._known.begun.phase == "recovering" or (answer is not None and answer.state == "recovered"):
-            self._say("recovered", "This machine is back in service: all that was done is taken back.")
-            return
-        self._say("taken_off", "Somebody has taken off this machine's mark: the watcher keeps off its events.")
-        for key in self._known.begun.keys.intersection(here.lives):
-            here.lives[key] = here.lives[key]._replace(failed="somebody has taken off the mark")
+        before = self._progress.before
+        if self._progress.ended == TAKEN_OFF:
+            self._say(
+                before, "taken_off", "Somebody has taken off this machine's mark: the watcher keeps off its events."
+            )
+        else:
+            self._say(before, "recovered", "This machine is back in service: all that was done is taken back.")
 
-    def _say(self, happened: str, message: str) -> None:
+    def _say(self, outage: Begun, happened: str, message: str) -> None:
         """Of the outage as a whole: with the event that came last to it."""
-        begun = self._known.begun
-        lives = [self._here.lives[key] for key in sorted(begun.keys) if key in self._here.lives]
+        lives = [self._here.lives[key] for key in sorted(outage.keys) if key in self._here.lives]
         if not lives:
-            self._says.append(Say(happened, message, outage=begun.name))
+            self._events.says.append(Say(happened, message, outage=outage.name))
             return
         last = max(lives, key=lambda life: life.shown)
-        self._says.append(Say(happened, message, last.event, last.notice, last.outcome, begun.name))
+        self._events.says.append(Say(happened, message, last.event, last.notice, last.outcome, outage.name))
 
-    def _why(self, to: str) -> str:
-        answer = self._here.facts.answer
-        return answer.why if answer and answer.to == to and answer.why else self._here.marked.failed_words
-
-    def take_answer(self) -> None:
-        """What did not come about is tried again after a while."""
-        here, known, answer = self._here, self._known, self._here.facts.answer
-        if answer is None or answer.at == known.answered:
+    def take_answer(self, wishes: Mapping[str, Wish]) -> None:
+        """What did not even begin: it is tried again after a while."""
+        answer = self._progress.answer
+        if answer is None or not could_not_begin(self._here, answer):
             return
-        known.answered = answer.at
-        if answer.to == PREPARED and answer.state in ("failed", "refused") and here.marked.owner == NOBODY:
-            known.tried = known.tried.again(PREPARED, answer.at)
-            for life in [life for life in here.open if wish(here, life).prepare]:
-                self._events.tell(life, "failed", sentences.failed(life.event, answer.why, is_begun=False))
-        elif answer.to == RECOVERED and here.marked.is_partially_recovered:
-            known.tried = known.tried.again(RECOVERED, answer.at)
-        elif here.marked.phase in ("preparing", "prepared"):
-            known.tried = Tried()
-
-
-def _can_still_be_met(life: Life) -> bool:
-    """What had struck before is reported as what it was: it met the machine unprepared."""
-    return life.is_coming or life.event.takes_machines_away
+        for life in [life for life in self._here.open if wishes[life.key].prepare]:
+            self._events.tell(life, "failed", sentences.failed(life.event, answer.why, is_begun=False))

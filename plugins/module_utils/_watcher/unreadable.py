@@ -8,7 +8,7 @@ Private to this collection.
 
 import hashlib
 import json
-from typing import Dict, List
+from typing import Dict, List, Mapping, Tuple
 
 from .._events.document import UnusableEvent
 from .._text import clause, listed
@@ -33,12 +33,12 @@ def sentences(here: Here) -> List[str]:
     return [_sentence(entry) for entry in entries[:MOST]] + more + ([kept_out] if kept_out else [])
 
 
-def news(here: Here, known: Dict[str, str]) -> List[Say]:
-    """What is new: each entry once in a start of the machine, though documents may lack it now and then.
+def news(here: Here, reported: Mapping[str, str]) -> Tuple[List[Say], Dict[str, str]]:
+    """What is new, and what was reported then: each entry once in a start of the machine, though documents may lack it now and then.
 
-    :arg known: what was reported, by what it is about; kept up here
+    :arg reported: what was so far, by what it is about
     """
-    says = []
+    says, known = [], dict(reported)
     for entry in (here.document.unusable if here.document else ())[:MOST]:
         about = _ABOUT + (entry.key or _digest(entry))
         if about not in known:
@@ -53,7 +53,7 @@ def news(here: Here, known: Dict[str, str]) -> List[Say]:
     known.pop("kept_out", None)
     if words:
         known["kept_out"] = words
-    return says
+    return says, known
 
 
 def _sentence(entry: UnusableEvent) -> str:

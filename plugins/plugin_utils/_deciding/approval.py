@@ -155,10 +155,7 @@ def readiness(
         for machine in standings
         if machine.action in PREPARING and not machine.prepared and not machine.problem
     )
-    against = [*ambiguous, *_unknown_machines(standings, unknown, nameless)]
-    against += [f"it affects {machine.host}, which {machine.problem}" for machine in standings if machine.problem]
-    if event.is_advice:
-        against.append("it is advice, and an approval has no effect")
+    against = lasting(event, standings, unknown, nameless, ambiguous)
     yet = [capacity] if capacity else []
     if waits_for:
         yet.append(f"{listed(waits_for)} {'is' if len(waits_for) == 1 else 'are'} not prepared yet")
@@ -169,7 +166,22 @@ def readiness(
             f"event={shlex.quote(event.event_id)}"
         )
     wanted = action in APPROVING and bool(standings) and event.is_scheduled
-    return Readiness(wanted and not against and not yet, waits_for, "; ".join(against), "; ".join(yet))
+    return Readiness(wanted and not against and not yet, waits_for, against, "; ".join(yet))
+
+
+def lasting(
+    event: Event,
+    standings: Sequence[Standing],
+    unknown: Sequence[str],
+    nameless: Sequence[str] = (),
+    ambiguous: Sequence[str] = (),
+) -> str:
+    """What stands against an approval for good, as far as is known, as a clause; "" when nothing does. See :func:`readiness`."""
+    against = [*ambiguous, *_unknown_machines(standings, unknown, nameless)]
+    against += [f"it affects {machine.host}, which {machine.problem}" for machine in standings if machine.problem]
+    if event.is_advice:
+        against.append("it is advice, and an approval has no effect")
+    return "; ".join(against)
 
 
 def _unknown_machines(standings: Sequence[Standing], unknown: Sequence[str], nameless: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Approvals: what the record says of an event's readiness, who sends the approval, and what came of it. Pure.
+"""Approvals: what the record says of an event's readiness, who sends the approval, and what came of it. It changes the record, and nothing else.
 
 Private to this collection.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from ...module_utils._core.mark_view import COPIED, DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
 from ...module_utils._text import clause, first_line, listed, one_line
-from .approval import Approver, Choice, Readiness, Standing, in_order, next_approver, readiness, tried
+from .approval import Approver, Choice, Readiness, Standing, in_order, lasting, next_approver, readiness, tried
 from .hold import said_yes
 from .judging import is_acting, is_handled, needs_preparation, title
 from .life import event_of, is_open, not_before
@@ -33,10 +33,7 @@ def readiness_of(record: Record, key: str, entry: EventState, at: float, prepare
     return readiness(
         event_of(entry),
         entry["action"],
-        [
-            _standing(record, key, entry, record["hosts"][host], at, prepared or is_prepared)
-            for host in entry["affected"]
-        ],
+        _standings(record, key, entry, at, prepared or is_prepared),
         entry["unknown"],
         entry["nameless"],
         entry["ambiguous"],
@@ -61,6 +58,10 @@ def is_waiting_for_yes(record: Record, key: str, entry: EventState, at: float) -
     )
     denied = any(_denies(key, entry, record["hosts"][host]) for host in entry["affected"])
     return ready and not denied and not is_agreed(record, key, entry)
+
+
+def _standings(record: Record, key: str, entry: EventState, at: float, prepared: Prepared) -> list[Standing]:
+    return [_standing(record, key, entry, record["hosts"][host], at, prepared) for host in entry["affected"]]
 
 
 def _standing(
@@ -105,16 +106,29 @@ def _denies(key: str, entry: EventState, machine: MachineState) -> bool:
     return machine["looked"] is not None and machine["looked"] > entry["shown"] and key not in machine["shows"]
 
 
+def take_lasting(record: Record, at: float) -> None:
+    """What stands for good against the approval of each open event, before turns are given: one that is not approved has none to take."""
+    for key, entry in _coming(record):
+        against = ""
+        if _is_wanted(entry):
+            standings = _standings(record, key, entry, at, is_prepared)
+            against = lasting(event_of(entry), standings, entry["unknown"], entry["nameless"], entry["ambiguous"])
+        entry["hold"] = against
+
+
 def note_readiness(record: Record, at: float) -> None:
-    """Write down for each open event what stands against its approval, and what that waits for."""
-    for key, entry in record["events"].items():
-        if not is_open(entry) or entry["started"] is not None:
-            continue
-        wanted = is_acting(entry) and entry["action"] in APPROVING
-        found = readiness_of(record, key, entry, at) if wanted else None
-        entry["hold"] = found.against if found else ""
-        entry["waits"] = found.yet if found else ""
+    """Write down for people what the approval of each open event waits for, and why nobody can send it."""
+    for key, entry in _coming(record):
+        entry["waits"] = readiness_of(record, key, entry, at).yet if _is_wanted(entry) else ""
         _note_nobody(record, key, entry, at)
+
+
+def _coming(record: Record) -> list[tuple[str, EventState]]:
+    return [(key, entry) for key, entry in record["events"].items() if is_open(entry) and entry["started"] is None]
+
+
+def _is_wanted(entry: EventState) -> bool:
+    return is_acting(entry) and entry["action"] in APPROVING
 
 
 def _note_nobody(record: Record, key: str, entry: EventState, at: float) -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The next tick: who is called with which requests, and how long the run rests before it. Pure.
+"""The next tick: who is called with which requests, and how long the run rests before it. It changes the record, and nothing else.
 
 Private to this collection.
 """

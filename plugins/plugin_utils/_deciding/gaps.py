@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""For how long nobody looked at the events of scopes: one problem for all whose machines say the same at the same time. Pure.
+"""For how long nobody looked at the events of scopes: one problem for all that say the same at the same time. It changes the record, and nothing else.
 
 Private to this collection.
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The machines of a run: how each begins, what an answer says of it, when one that was lost is called again. Pure.
+"""The machines of a run: how each begins, what an answer says of it, when one that was lost is called again. It changes the record, and nothing else.
 
 Private to this collection.
 """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An event's life: shown, started, gone, perhaps back again; by what the machines that were shown it see. Pure.
+"""An event's life: shown, started, gone, perhaps back again; by what the machines that were shown it see. It changes the record, and nothing else.
 
 Private to this collection.
 

@@ -12,7 +12,6 @@ its looks.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timezone
 from typing import Any
 
 from ...module_utils._events.event import Event, event_from_dict
@@ -48,11 +47,3 @@ def events_of(look: Mapping[str, Any]) -> list[Event]:
 def may_hold(look: Mapping[str, Any], key: str) -> bool:
     """Whether a document has the event as an entry that can't be read any more: then it is still there."""
     return any(unusable["id"] in ("", key) for unusable in look.get("unusable_events") or ())
-
-
-def looked_at(look: Mapping[str, Any]) -> float | None:
-    """When the machine looked, in Unix time by its own clock; None when it does not say."""
-    said = look.get("looked_at")
-    if not said:
-        return None
-    return datetime.strptime(said, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc).timestamp()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Marks that machines have lost with their disk: the run's record still has them, and each is put back. Pure.
+"""Marks that machines have lost with their disk: the run's record still has them, and each is put back. It changes the record, and nothing else.
 
 Private to this collection.
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Outages: whether a machine is to be prepared, brought back or left as it is, and what came of that. Pure.
+"""Outages: whether a machine is to be prepared, brought back or left as it is, and what came of that. It changes the record, and nothing else.
 
 Private to this collection.
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run leaves for a person: one sentence for each subject, so that nothing is said twice. Pure.
+"""What a run leaves for a person: one sentence for each subject, so that nothing is said twice. It changes the record, and nothing else.
 
 Private to this collection.
 
@@ -11,7 +11,7 @@ missed stays one: that is kept in the record (``lasting``) when it happens.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...module_utils._core.mark_endpoint import is_made_for_azure, service_words
 from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
@@ -22,10 +22,11 @@ from .hours import closed
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
 from .life import STAYED, event_of, is_open, last_seen, not_before
 from .lost_marks import undo_words, undone_words
-from .marks import holder_words, is_expired, mark_keys, phase, was_prepared, whose
+from .marks import holder_words, is_expired, mark_keys, whose
 from .nameless import LATE, of_nameless
 from .outages import is_kept
 from .policies import APPROVING
+from .reached import has_come
 from .reasons import by_reason, counted
 from .reports import happened, note, report, time_of_day
 from .said_there import PUT_BACK
@@ -90,78 +91,31 @@ def _failure_words(record: Record, entry: EventState, at: float) -> str:
     return words
 
 
-def note_reached(record: Record, at: float) -> None:
+def note_reached(record: Record, unprepared: Mapping[str, Sequence[str]], at: float) -> None:
     """Keep what stays a problem once an event has started, or is gone: machines that it reached in service, and why it had not
-    been approved."""
+    been approved.
+
+    :arg unprepared: these machines, by the event's key: :func:`.reached.take_reached`
+    """
     for key, entry in record["events"].items():
         late = of_nameless(record, entry).get(LATE)
         if late and entry["started"] is not None:  # stays so when it is Scheduled again
             report(record, f"event {key}: {LATE}", late)
-        if not is_acting(entry):
-            continue
-        over = entry["gone"] is not None and entry["outcome"] == "unknown"
-        if entry["started"] is not None or over:
-            if not event_of(entry).is_advice:  # it reaches nobody
-                _note_unprepared(record, key, entry, at)
+        for host in unprepared.get(key, ()):
+            _note_unprepared(record, key, entry, host, at)
+        if has_come(entry):
             _note_unapproved(record, key, entry)
 
 
-def _note_unprepared(record: Record, key: str, entry: EventState, at: float) -> None:
-    if entry["gone"] is not None and entry["gone"] < at:
-        return
-    for host in entry["affected"]:
-        machine = record["hosts"][host]
-        if host in entry["unprepared"] or not needs_preparation(entry, host):
-            continue
-        if _was_prepared(record, entry, machine) or _was_by_its_watcher(record, key, machine, at):
-            entry["unprepared"][host] = ""
-            continue
-        entry["unprepared"][host] = words = _state_words(entry, machine)
-        reached = "reached" if entry["started"] is not None else "may have reached"
-        happened(record, at, "UNPREPARED", f"{host} {words}", key, host)
-        report(
-            record,
-            f"event {key}: {host} unprepared",
-            f"{title(entry)} {reached} {host} unprepared: {host} {clause(words, 1000)}.",
-        )
-
-
-def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> bool:
-    """Whether a machine was prepared in time, be it for another event: as far as is known, before this one was last seen Scheduled."""
-    marked = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
-    done = [one["prepared"][machine["host"]] for one in (entry, *marked) if machine["host"] in one["prepared"]]
-    undone, since = machine["undone"], entry["restarted"].get(machine["host"])
-    if undone is not None and undone <= entry["announced"]:
-        done = [result for result in done if result["at"] > undone]
-    in_time = [
-        result["ok"] and result["at"] <= entry["announced"] and (since is None or result["at"] > since)
-        for result in done
-    ]
-    return any(in_time) if in_time or since is not None else phase(machine) == "prepared"
-
-
-def _was_by_its_watcher(record: Record, key: str, machine: MachineState, at: float) -> bool:
-    """Whether its own watcher had it prepared when the event started: from one tick to the next a watcher prepares, approves, and the
-    event starts. After the start it prepares for nothing, and what was under way then it notes as unprepared."""
-    if whose(record, machine, at) != WATCHER or not was_prepared(record, machine, key, at):
-        return False
-    said = ((machine["mark"] or {}).get("note") or {}).get("said") or {}
-    return not any(event_id.upper() == key and "hit_unprepared" in words for event_id, words in said.items())
-
-
-def _state_words(entry: EventState, machine: MachineState) -> str:
-    host = machine["host"]
-    if host in entry["failed"]:
-        return f"could not be prepared ({clause(entry['failed'][host], 1000)})"
-    if host in entry["restarted"] and phase(machine) == "prepared":
-        return "was started anew after it had been prepared, and its steps were not done again"
-    if phase(machine):
-        return "was still being prepared when it was last seen"
-    if entry["started"] is not None and entry["started"] <= entry["shown"]:
-        return "was in service, as it had started before it was first seen"
-    if machine["lost"]:
-        return f"gave no answer ({clause(machine['lost'], 1000)})"
-    return "was in service"
+def _note_unprepared(record: Record, key: str, entry: EventState, host: str, at: float) -> None:
+    words = entry["unprepared"][host]
+    reached = "reached" if entry["started"] is not None else "may have reached"
+    happened(record, at, "UNPREPARED", f"{host} {words}", key, host)
+    report(
+        record,
+        f"event {key}: {host} unprepared",
+        f"{title(entry)} {reached} {host} unprepared: {host} {clause(words, 1000)}.",
+    )
 
 
 def _note_unapproved(record: Record, key: str, entry: EventState) -> None:

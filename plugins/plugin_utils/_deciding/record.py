@@ -17,7 +17,7 @@ from typing import Any, cast
 from ...module_utils._core.mark_view import FRESH
 from ...module_utils._text import first_line
 from . import problems
-from .approving import note_readiness, take_approval, take_lost_approval
+from .approving import note_readiness, take_approval, take_lasting, take_lost_approval
 from .calls import todo_of
 from .ending import end, stop_watching
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
@@ -28,11 +28,12 @@ from .lost_marks import give_up, with_lost_mark
 from .marks import mark_keys
 from .options import checked_options
 from .outages import before_answer, follow, note_restarts, take_go, take_mark, take_steps
+from .reached import take_reached
 from .reports import note, note_clock
 from .said_there import keep_off
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
-from .scopes import join, note_differences
-from .watching import note_incarnation, note_unreadable, note_watch
+from .scopes import join, note_splits, take_differences
+from .watching import note_gaps, note_incarnation, note_unreadable, take_watch
 
 Answers = Mapping[str, Mapping[str, Any]]
 
@@ -90,9 +91,9 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     record["ticks"] += 1
     looks = _take_answers(record, answers, before, at)
     take_looks(record, looks, at)
-    note_watch(record, looks, at)
+    note_gaps(record, take_watch(record, looks, at))
     note_unreadable(record, {look.host: look.result for look in looks})
-    note_differences(record, {look.host: look.keys for look in looks}, at)
+    note_splits(record, take_differences(record, {look.host: look.keys for look in looks}, at), at)
     join(record)
     set_namesakes_aside(record)
     match_and_decide(record, at)
@@ -101,11 +102,11 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     for look in looks:
         _note_clear(record, record["hosts"][look.host], look)
     note_restarts(record, at)
-    note_readiness(record, at)
+    take_lasting(record, at)
     give_turns(record, at)
     note_readiness(record, at)
     follow(record, at)
-    problems.note_reached(record, at)
+    problems.note_reached(record, take_reached(record, at), at)
     problems.note_capacity(record)
     stop_watching(record, at)
     end(record, at)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people have said on the machines themselves: put back into service in spite of an event, approvals on hold. Pure.
+"""What people have said on the machines themselves: put back into service in spite of an event, approvals on hold. It changes the record, and nothing else.
 
 Private to this collection.
 """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scopes: which machines are shown the same document, and which of them looks on behalf of the others. Pure.
+"""Scopes: which machines are shown the same document, and which of them looks on behalf of the others. It changes the record, and nothing else.
 
 Private to this collection.
 
@@ -11,7 +11,8 @@ out to be wrong, every machine looks for itself from then on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
 from ...module_utils._text import listed
 from .life import GONE_APART
@@ -99,11 +100,24 @@ def joined_groups(record: Record) -> dict[str, str]:
     return found
 
 
-def note_differences(record: Record, shown: Mapping[str, Collection[str]], at: float) -> None:
-    """See where a machine's documents lack, for longer than a moment, an event that others of its scope are shown.
+class Split(NamedTuple):
+    """A scope that turned out to be none: a machine lacks for longer than a moment what others of it are shown."""
+
+    scope: str
+    hosts: list[str]  # that were one until now
+    declared: bool
+    event: str  # its id, as Azure writes it
+    seen_by: list[str]
+    lacked_by: str
+
+
+def take_differences(record: Record, shown: Mapping[str, Collection[str]], at: float) -> list[Split]:
+    """See where a machine's documents lack, for longer than a moment, an event that others of its scope are shown: all of that scope
+    look for themselves from then on.
 
     :arg shown: the keys of the events in the documents that came in this tick, by host
     """
+    found = []
     for key, entry in record["events"].items():
         if entry["gone"] is not None:
             continue
@@ -115,31 +129,42 @@ def note_differences(record: Record, shown: Mapping[str, Collection[str]], at: f
         for host, keys in shown.items():
             if key not in keys and record["hosts"][host]["scope"] in scopes:
                 since = entry["lacking"].setdefault(host, at)
-                if at - since >= GONE_APART:
-                    _split(record, entry, host, seen_by, at)
+                if at - since >= GONE_APART and _is_divided(record, entry, host):
+                    found.append(_split(record, entry, host, seen_by, at))
+    return found
 
 
-def _split(record: Record, entry: EventState, host: str, seen_by: Collection[str], at: float) -> None:
+def _is_divided(record: Record, entry: EventState, host: str) -> bool:
+    """Whether machines that are taken for one scope with this one were shown the event."""
     scope = record["hosts"][host]["scope"]
     others = [other for other in entry["sightings"] if record["hosts"][other]["scope"] == scope]
-    if not others or record["hosts"][host]["split"]:
-        return
+    return bool(others) and not record["hosts"][host]["split"]
+
+
+def _split(record: Record, entry: EventState, host: str, seen_by: list[str], at: float) -> Split:
+    scope = record["hosts"][host]["scope"]
     hosts = members(record)[scope]
-    words = (
-        f"The machines of scope {scope!r} are shown different documents, so they are not one scope: {listed(seen_by)} "
-        f"{'see' if len(seen_by) > 1 else 'sees'} event {entry['id']}, and {host} does not."
-    )
     declared = any(record["hosts"][other]["declared_scope"] for other in hosts)
-    if declared:
-        words += (
-            f" Correct azure_maintenance_scope of {listed(hosts)} (a machine without it is a scope of its own). They were "
-            "watched one by one from then on."
-        )
-        report(record, f"scope {scope}: differs", words)
-    else:
-        note(record, f"scope {scope}: differs", f"{words} They were watched one by one from then on.")
-    happened(record, at, "differs", words)
     for other in hosts:
         machine = record["hosts"][other]
         record["watched"].setdefault(other, record["watched"].get(scope, at))
         machine["split"], machine["scope"] = True, other
+    return Split(scope, hosts, declared, entry["id"], seen_by, host)
+
+
+def note_splits(record: Record, splits: Iterable[Split], at: float) -> None:
+    """Say which scopes are none."""
+    for split in splits:
+        words = (
+            f"The machines of scope {split.scope!r} are shown different documents, so they are not one scope: {listed(split.seen_by)} "
+            f"{'see' if len(split.seen_by) > 1 else 'sees'} event {split.event}, and {split.lacked_by} does not."
+        )
+        if split.declared:
+            words += (
+                f" Correct azure_maintenance_scope of {listed(split.hosts)} (a machine without it is a scope of its own). They were "
+                "watched one by one from then on."
+            )
+            report(record, f"scope {split.scope}: differs", words)
+        else:
+            note(record, f"scope {split.scope}: differs", f"{words} They were watched one by one from then on.")
+        happened(record, at, "differs", words)

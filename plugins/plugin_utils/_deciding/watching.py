@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a run missed of its scopes, and what their documents hold that can't be taken as it is. Pure.
+"""What a run missed of its scopes, and what their documents hold that can't be taken as it is. It changes the record, and nothing else.
 
 Private to this collection.
 """
@@ -9,7 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...module_utils._text import clause
 from .gaps import note_gap
@@ -26,18 +26,29 @@ UNWATCHED = 120.0
 UNWATCHED_SPOT = 30.0
 
 
-def note_watch(record: Record, looks: Iterable[Look], at: float) -> None:
-    """Keep how long each scope was not looked at, where that was too long."""
+class Unwatched(NamedTuple):
+    """Moments of the run between which nobody looked at a scope."""
+
+    scope: str
+    hosts: list[str]
+    since: float
+    until: float
+
+
+def take_watch(record: Record, looks: Iterable[Look], at: float) -> list[Unwatched]:
+    """Keep when each scope was last looked at; returns what was not looked at for too long."""
     scopes = members(record)
+    found = []
     for look in sorted(looks, key=lambda look: look.began):
         scope = record["hosts"][look.host]["scope"]
-        _note_gap(record, scope, scopes.get(scope, []), look.began)
+        found.append(_unwatched(record, scope, scopes.get(scope, []), look.began))
         record["watched"][scope] = max(record["watched"].get(scope, look.got), look.got)
     for scope, hosts in scopes.items():
         record["watched"].setdefault(scope, record["clock"]["mono"])
         if all(_is_excused(record, host, at) for host in hosts):
             record["watched"][scope] = max(record["watched"][scope], at)
-        _note_gap(record, scope, hosts, at)
+        found.append(_unwatched(record, scope, hosts, at))
+    return [one for one in found if _is_too_long(record, one)]
 
 
 def _is_excused(record: Record, host: str, at: float) -> bool:
@@ -46,17 +57,24 @@ def _is_excused(record: Record, host: str, at: float) -> bool:
     return bool(machine["lost"]) and (is_away(record, machine, at) or took_away(record, host))
 
 
-def _note_gap(record: Record, scope: str, hosts: list[str], until: float) -> None:
-    since = record["watched"].get(scope, record["clock"]["mono"])
-    spot = any(record["hosts"][host]["spot"] for host in hosts)
-    if until - since <= (UNWATCHED_SPOT if spot else UNWATCHED):
-        return
-    why = {
-        host: words
-        for host in hosts
-        if (words := record["hosts"][host]["lost"] or record["hosts"][host]["look_problem"])
-    }
-    report(record, *note_gap(record, scope, hosts, since, until, why))
+def _unwatched(record: Record, scope: str, hosts: list[str], until: float) -> Unwatched:
+    return Unwatched(scope, hosts, record["watched"].get(scope, record["clock"]["mono"]), until)
+
+
+def _is_too_long(record: Record, one: Unwatched) -> bool:
+    spot = any(record["hosts"][host]["spot"] for host in one.hosts)
+    return one.until - one.since > (UNWATCHED_SPOT if spot else UNWATCHED)
+
+
+def note_gaps(record: Record, found: Iterable[Unwatched]) -> None:
+    """Say for how long nobody looked at a scope, and why."""
+    for scope, hosts, since, until in found:
+        why = {
+            host: words
+            for host in hosts
+            if (words := record["hosts"][host]["lost"] or record["hosts"][host]["look_problem"])
+        }
+        report(record, *note_gap(record, scope, hosts, since, until, why))
 
 
 def note_unreadable(record: Record, looks: Mapping[str, Mapping[str, Any]]) -> None:

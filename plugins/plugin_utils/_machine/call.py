@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._imds.option_names import MAINTAIN, answers_with_variables
+from ...module_utils._machine.looks import AGES
 from ...module_utils._machine.program import lost as nothing
 from .bundle import MODULE_UTILS, Program
 
@@ -89,7 +90,7 @@ def result(answer: Mapping[str, Any], seconds: float, wall: float) -> dict[str, 
             one["ahead"] = round(_ahead(one.pop("wall"), wall - seconds, wall), 1)
         for look in (one, one.get("look")):
             if isinstance(look, dict) and "age" in look:
-                look.update(age=look["age"] + on_the_way, began=look["began"] + on_the_way)
+                look.update((key, look[key] + on_the_way) for key in AGES if key in look)
     return found
 
 

@@ -24,7 +24,7 @@ from ...module_utils._core.lease import Moment
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.client import NAME, Client
 from ...module_utils._imds.transport import Answer
-from ...module_utils._machine.looks import LEAVES
+from ...module_utils._machine.looks import AGES, LEAVES
 from ...module_utils._machine.program import Parts, lost, perform
 from ...module_utils._machine.said_here import lasting
 from ...module_utils._machine.watched import watched
@@ -257,7 +257,8 @@ class _Call:
         for said in answers:
             for look, began in ((said, self._began), (said.get("look"), self._transport.posted or self._began)):
                 if isinstance(look, dict) and "age" in look:
-                    look.update(age=round(look["age"] + now - self._performed_at, 3), began=round(now - began, 3))
+                    look.update((key, round(look[key] + now - self._performed_at, 3)) for key in AGES)
+                    look["began"] = round(now - began, 3)
         for said in answers:
             if said.get("elsewhere"):  # those who do it hear of it only now
                 left = said["elsewhere"]["left"] - (now - self._performed_at)

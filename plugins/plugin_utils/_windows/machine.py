@@ -53,6 +53,9 @@ class Asked:
         self.said: Mapping[str, Any] | None = None
         self.lost: Exception | None = None  # what ended the call that it went along with
         self.received = 0.0  # when that call ended
+        self.began = self.came = (
+            0.0  # between these moments it was carried out there, by our clock: the way takes its time, too
+        )
         self._machine = machine
 
     def answer(self) -> Mapping[str, Any]:
@@ -99,22 +102,27 @@ class WindowsMachine:
         waiting, self._waiting = self._waiting, []
         began = self.clock.now()
         try:
-            answers = self._look([asked.request for asked in waiting])
+            answers, elapsed = self._look([asked.request for asked in waiting])
         except Exception as error:
             for asked in waiting:
                 asked.lost = error
             raise
-        self.start = self.clock.now() - began
+        now = self.clock.now()
+        self.start = now - began
+        before = 0
         for asked, said in zip(waiting, answers, strict=True):
-            asked.said = said
-            asked.received = self.clock.now()
+            after = min(_elapsed(said, elapsed), elapsed)
+            asked.said, asked.received = said, now
+            asked.began = began + before / 1000
+            asked.came = max(asked.began, now - (elapsed - after) / 1000)
+            before = after
 
     def age(self, asked: Asked) -> float:
         """For how many seconds its answer has been here."""
         return self.clock.now() - asked.received
 
-    def _look(self, requests: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """What look.ps1 says to each of the requests."""
+    def _look(self, requests: list[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:
+        """What look.ps1 says to each of the requests, and how many milliseconds all of them took."""
         result = self._run(
             POWERSHELL,
             {"script": self._script, "parameters": {"Requests": requests}, "depth": 4, "error_action": "stop"},
@@ -129,7 +137,7 @@ class WindowsMachine:
             self.broken("it has no list of answers")
         if len(answers) != len(requests):
             self.broken(f"{len(requests)} requests got {len(answers)} answers")
-        return answers
+        return answers, _elapsed(found, 0)
 
     def registry(self, path: str, name: str | None = None) -> Mapping[str, Any]:
         """A key of the registry, or one of its values."""
@@ -227,6 +235,12 @@ def find_endpoints(machine: WindowsMachine) -> Found:
         except (KeyError, TypeError, ValueError):
             skipped.append(f"{one_line(interface)}: DhcpInterfaceOptions is not binary")
     return Found(base_urls(addresses), tuple(skipped))
+
+
+def _elapsed(said: Mapping[str, Any], otherwise: int) -> int:
+    """Milliseconds from the script's beginning."""
+    found = said.get("elapsed_ms")
+    return found if isinstance(found, int) else otherwise
 
 
 def _texts(result: Mapping[str, Any]) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ...module_utils._clock import Clock
 from ...module_utils._errors import BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
-from ...module_utils._imds.transport import LIMIT, Answer, Transport, too_large, too_slow, whole
+from ...module_utils._imds.transport import LIMIT, Answer, Moments, Transport, too_large, too_slow, whole
 from ...module_utils._text import one_line, shown
 from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem
 
@@ -31,6 +31,7 @@ LONGEST_CALL = 3600.0
 AFTER_POST = 5.0
 _FRESH = 2.0  # seconds for which what was brought along counts as an answer of this moment
 _INTERVAL = 1.0
+_LEAST_PAUSE = 0.2  # seconds from one request of the script to the next
 
 
 class SentTooLate(ScheduledEventsError):
@@ -119,7 +120,9 @@ class WindowsTransport(Transport):
         self._brought = {url: asked for url, asked in self._brought.items() if url in self._lasting}
         asked = self._machine.later(**dict(request, Stop=bool(self._foreseen)))
         self._bring(first_stops=False)
-        return asked.answer()
+        said = asked.answer()
+        self.moments = _moments(asked, said)
+        return said
 
     def _bring(self, first_stops: bool) -> None:
         foreseen, self._foreseen = self._foreseen, {}
@@ -138,7 +141,10 @@ class WindowsTransport(Transport):
             return said
         failure = said.get("failure")
         too_short = failure in _TOO_SLOW and _milliseconds(timeout) > asked.request["TimeoutMs"]
-        return None if self._machine.age(asked) > _FRESH or failure == SKIPPED or too_short else said
+        if self._machine.age(asked) > _FRESH or failure == SKIPPED or too_short:
+            return None
+        self.moments = _moments(asked, said)
+        return said
 
     def _outcome(self, said: Mapping[str, Any], url: str, timeout: float, posted: bool = False) -> tuple[Answer, int]:
         polls: int = self._of_type(said, "polls", int, "a number")
@@ -193,6 +199,14 @@ _NOT_HTTP = {
     "ConfigurationLimitExceeded",
 }
 _ENDED = {"ConnectionClosed", "ReceiveFailure", "KeepAliveFailure", "ResponseEnded", "UnknownError", "Unknown"}
+
+
+def _moments(asked: Asked, said: Mapping[str, Any]) -> Moments:
+    """When the last of its requests was sent, at the earliest: between two of them the script pauses."""
+    polls, paused = said.get("polls"), 0.0
+    if isinstance(polls, int) and polls > 1:
+        paused = (polls - 2) * asked.request["IntervalMs"] / 1000 + _LEAST_PAUSE
+    return Moments(asked.began, min(asked.began + paused, asked.came), asked.came)
 
 
 def _translated(failure: str, message: str, part: Any, url: str, timeout: float) -> TransportError:

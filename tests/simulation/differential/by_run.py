@@ -41,7 +41,8 @@ def lived(script: Script, decider: Decider) -> Lived:
     azure = Azure(clock, journal, random.Random(1))
     machine = Called(HOST, NAME, clock, journal, azure, azure.scope("scope"))
     machine.steps = [_step(clock, journal, number, one) for number, one in enumerate(script.work)]
-    machine.faults = [(begins, ends, "imds-unreachable") for begins, ends in script.blind]
+    faults = {"imds-unreachable": script.blind, "empty-document": script.empty, "unreadable": script.damaged}
+    machine.faults = [(*span, kind) for kind, spans in faults.items() for span in spans]
     if script.restarts is not None:
         machine.on_phase["prepared"] = lambda: clock.after(script.restarts, machine.restart, 10.0)
     events = {}

@@ -17,7 +17,7 @@ from watcher.program import Piece
 
 from .ending import live
 from .milestones import Lived, MarkAt
-from .script import Script
+from .script import Script, Span
 
 NAME = "vm0"
 EVERY = 2.0  # seconds between two polls while something is shown: a run has no more
@@ -38,12 +38,20 @@ class Entry(NamedTuple):
 class Document:
     """The run's Azure, as the watcher's machine asks it."""
 
-    def __init__(self, azure: Azure, scope: Scope) -> None:
-        self.azure, self.scope = azure, scope
+    def __init__(self, azure: Azure, scope: Scope, script: Script) -> None:
+        self.azure, self.scope, self.script = azure, scope, script
 
     def document(self, _at: float) -> tuple[int, tuple[Entry, ...], tuple[str, ...]]:
+        """Incarnation, events, and the ids of the entries that can't be read."""
         incarnation, entries = self.azure.document(self.scope, NAME, False)
+        if self._within(self.script.empty):
+            return incarnation, (), ()
+        if entries and self._within(self.script.damaged):
+            return incarnation, tuple(map(_entry, entries[1:])), ("",)
         return incarnation, tuple(map(_entry, entries)), ()
+
+    def _within(self, spans: tuple[Span, ...]) -> bool:
+        return any(begins <= self.azure.clock.now < ends for begins, ends in spans)
 
     def approve(self, identity: str, by: str) -> bool:
         return self.azure.approve(self.scope, identity, by, "watcher")
@@ -108,7 +116,7 @@ def lived(script: Script) -> Lived:
     plain = Settings(
         "prepare_and_approve", "prepare", "alone", script.prepare_before, 0.0, script.limits, script.limits
     )
-    machine = Watched(NAME, Document(azure, scope), clock, journal, random.Random(1), plain, pieces, EVERY)  # type: ignore[arg-type]
+    machine = Watched(NAME, Document(azure, scope, script), clock, journal, random.Random(1), plain, pieces, EVERY)  # type: ignore[arg-type]
     policy = parts().policy.parse_policy([dict(rule) for rule in script.policy])
     machine.product_settings = facts.Settings(
         "prepare", "alone", policy, script.prepare_before, script.limits, script.limits, 0.0

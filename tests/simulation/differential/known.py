@@ -1,52 +1,19 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The differences between run and watcher that are known, each recognised by its cause; the first row that recognises one has it.
+"""The differences between run and watcher that are known; the first row that recognises one has it.
 
 A row goes when its question is answered in one place: then lives like it are compared, and the test fails as long as the row stands here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
-from . import scenarios
-from .milestones import ABOUT, Difference, Lived, of_event
-from .script import Coming, Script
-
-CALL = 30.0
-"""Seconds by which a run may notice late that a machine is back that was away: it calls it less and less often meanwhile."""
-
-
-class Case(NamedTuple):
-    """A script, both lives, and the first difference between them."""
-
-    script: Script
-    run: Lived
-    watcher: Lived
-    first: Difference
-
-    @property
-    def coming(self) -> Coming:
-        return next(one for one in self.script.events if one.id == self.first.event)
-
-    @property
-    def action(self) -> str:
-        return self.script.action(self.coming)
-
-    @property
-    def both(self) -> tuple[Lived, Lived]:
-        return self.run, self.watcher
-
-    @property
-    def moments(self) -> list[float]:
-        """Of the first difference, in either life."""
-        return [self.first.at, *(at for at in (self.first.run, self.first.watcher) if isinstance(at, float))]
-
-    def about(self, moment: float) -> bool:
-        """Whether the first difference is at about that moment in one of the two."""
-        return any(abs(moment - at) <= ABOUT for at in self.moments)
+from . import causes, scenarios
+from .causes import Case
+from .script import Script
 
 
 class Row(NamedTuple):
@@ -64,204 +31,90 @@ class Row(NamedTuple):
     shown_by: Script
 
 
-def _was_confirmed(case: Case) -> bool:
-    confirmed = [at for at, identity in case.script.confirmed if identity == case.first.event]
-    return case.action == "prepare" and any(at <= case.first.at for at in confirmed)
-
-
-def _has_returned(case: Case) -> bool:
-    """Whether it, or another event that is still there, was Scheduled again after it was over."""
-    events = [event for lived in case.both for event in lived.events.values() if event.returned is not None]
-    return any(
-        case.first.at >= event.returned
-        and (event.id == case.first.event or (event.left or 1e9) >= case.first.at - ABOUT)
-        for event in events
-    )
-
-
-def _is_late(case: Case) -> bool:
-    """Whether who did not approve it was prepared within its margin."""
-    if case.first.what != "approved":
-        return False
-    late = [lived for lived in case.both if of_event(lived, case.first.event).approved is None]
-    moments = [(lived.events[case.first.event].started, of_event(lived, case.first.event).prepared) for lived in late]
-    return any(start is not None and at is not None and 0 <= start - at <= 30.0 for start, at in moments)
-
-
-def _is_under_another(case: Case) -> bool:
-    """Whether another event had started and was not over."""
-    return any(
-        key != case.first.event and begins <= case.first.at + ABOUT and case.first.at - ABOUT <= ends
-        for lived in case.both
-        for key, begins, ends in _under_way(lived)
-    )
-
-
-def _under_way(lived: Lived) -> Iterator[tuple[str, float, float]]:
-    """Each event's key with the moments from which and until which it was under way; it may have been so twice."""
-    since: dict[str, float] = {}
-    for line in lived.journal.of("started", "left"):
-        if line["what"] == "started":
-            since[line["event"]] = line["at"]
-        elif line["event"] in since:
-            yield line["event"], since.pop(line["event"]), line["at"]
-    yield from ((key, begins, 1e9) for key, begins in since.items())
-
-
-def _has_just_left(case: Case) -> bool:
-    """Whether the run began, or went on, when the event had left and only one poll had shown that."""
-    left = [line["at"] for line in case.run.journal.of("left") if line["event"] == case.first.event]
-    begun = case.first.run if case.first.what in ("begun", "prepared") else None
-    return begun is not None and any(at <= begun <= at + ABOUT for at in left)
-
-
-def _has_failed_before(case: Case) -> bool:
-    """Whether the watcher prepares again for an event for which that had failed before the machine's restart."""
-    marks = case.watcher.marks
-    for line in case.watcher.journal.of("down"):
-        failed = {key for mark in marks if mark.at < line["at"] and mark.phase == "half" for key in mark.events}
-        again = [mark for mark in marks if mark.at > line["at"] and failed.intersection(mark.events)]
-        if again and again[0].at <= max(case.moments) + ABOUT:
-            return True
-    return False
-
-
-def _is_due_apart(case: Case) -> bool:
-    """Whether an event that is not approved had to be prepared for at about that moment, which the two reckon apart."""
-    return any(_reckoned_apart(case, coming) for coming in case.script.events)
-
-
-def _reckoned_apart(case: Case, coming: Coming) -> bool:
-    script = case.script
-    moved, left = coming.fate.get("moves", (0.0, coming.notice))
-    notice = 600.0 if coming.fate.get("timeless") else left
-    run = max(script.prepare_before, script.limits + 4 * len(script.work) + min(script.margin, notice / 4) + 15)
-    watcher = max(script.prepare_before, script.limits + min(30.0, notice / 10))
-    begins = coming.at + moved + notice - max(run, watcher)
-    late = case.first.what != "outcome" and begins - ABOUT <= case.first.at <= begins + abs(run - watcher) + ABOUT
-    return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and late
-
-
-def _was_away(case: Case) -> bool:
-    """Whether nobody could poll when it ended, or for longer than an outcome is known by, in one of the two."""
-    if case.first.what != "outcome":
-        return False
-    return any(_silences(lived, case.first.event) for lived in case.both)
-
-
-def _silences(lived: Lived, key: str) -> bool:
-    left = lived.events[key].left
-    moments = [line["at"] for line in lived.journal.of("lost", "boot", "down", "up")]
-    return left is not None and any(left - CALL <= at <= left + CALL for at in moments)
-
-
-def _is_tried_again(case: Case) -> bool:
-    return case.first.what == "recovered" and any(one.undo_fails > 1 for one in case.script.work)
-
-
-def _joins_failed(case: Case) -> bool:
-    """Whether a preparation for another event had failed, and was not undone yet."""
-    return case.first.what in ("begun", "prepared") and any(
-        _phase(lived, case.first.at) == "half" for lived in case.both
-    )
-
-
-def _phase(lived: Lived, at: float) -> str:
-    return next((mark.phase for mark in reversed(lived.marks) if mark.at < at), "")
-
-
-def _is_close(case: Case) -> bool:
-    """Whether something happened by itself at about that moment: in the one before, in the other after the decision."""
-    moments = [at for span in case.script.blind for at in span]
-    for coming in case.script.events:
-        fate = coming.fate
-        moments += [coming.at + coming.notice, coming.at + coming.notice - case.script.prepare_before]
-        moments += [coming.at] * (coming.id != case.first.event)
-        moments += [coming.at + fate[name] for name in ("cancelled_after", "approved_by_other") if name in fate]
-        moments += [coming.at + fate[name][0] for name in ("grows", "moves") if name in fate]
-    moments += [line["at"] for lived in case.both for line in lived.journal.of("shown-again")]
-    if case.script.restarts is not None:
-        moments += [line["at"] for lived in case.both for line in lived.journal.of("restarted", "down")]
-    return any(case.about(moment) for moment in moments)
-
-
 ROWS: dict[str, Row] = {
     "confirmed-prepare": Row(
         run="never approves an event whose policy says prepare, though a person has confirmed it",
         watcher="prepares for it and approves it once it is confirmed",
         right="as the watcher, within the event's hours: a person has decided",
-        is_it=_was_confirmed,
+        is_it=causes.was_confirmed,
         shown_by=scenarios.CONFIRMED,
     ),
     "scheduled-again": Row(
         run="handles an event that is Scheduled again after it was over like a new one",
         watcher="takes it for started for good: it approves nothing, and does not prepare for it",
         right="as the run: that it has started is forgotten when it reappears",
-        is_it=_has_returned,
+        is_it=causes.has_returned,
         shown_by=scenarios.SCHEDULED_AGAIN,
     ),
     "joins-failed": Row(
         run="tries the steps of a preparation that has failed again for an event that is shown before they are undone",
         watcher="undoes them first; what is shown meanwhile is another outage",
         right="as the watcher: the mark decides what a failed preparation was for",
-        is_it=_joins_failed,
+        is_it=causes.joins_failed,
         shown_by=scenarios.JOINS_FAILED,
     ),
     "late": Row(
         run="approves what it has prepared within a margin that is the option, and a quarter of the first notice at most",
         watcher="approves nothing that was prepared within 30 s, and a tenth of the first notice at most, of its not-before",
         right="one margin, by the notice that the present not-before was first shown with; nothing is approved within it",
-        is_it=_is_late,
+        is_it=causes.is_late,
         shown_by=scenarios.LATE,
+    ),
+    "beside-unreadable": Row(
+        run="approves an event though the document has an entry beside it that can't be read",
+        watcher="waits until all can be read: it may be another machine's, whose turn it is",
+        right="it waits where an order or a capacity is kept",
+        is_it=causes.is_beside_unreadable,
+        shown_by=scenarios.BESIDE_UNREADABLE,
     ),
     "has-just-left": Row(
         run="begins with an event that its last poll did not show any more, when that has to be prepared for by then",
         watcher="begins with nothing that the last document lacks",
         right="as the watcher: it may be over",
-        is_it=_has_just_left,
+        is_it=causes.has_just_left,
         shown_by=scenarios.HAS_JUST_LEFT,
     ),
     "has-failed-before": Row(
         run="remembers for as long as it lasts that a preparation has failed, and does not try again",
         watcher="tries again after a restart of the machine, where that is undone and no mark tells of it",
         right="the mark decides; who is begun anew may try again",
-        is_it=_has_failed_before,
+        is_it=causes.has_failed_before,
         shown_by=scenarios.HAS_FAILED_BEFORE,
     ),
     "under-another": Row(
         run="writes an event that is shown while another one is under way into a mark that says prepared, and approves it",
         watcher="begins with it when the other one is over, or when it has to be prepared for",
         right="as the watcher: under an event that has started nothing more is begun before it has to be",
-        is_it=_is_under_another,
+        is_it=causes.is_under_another,
         shown_by=scenarios.UNDER_ANOTHER,
     ),
     "due": Row(
-        run="an event that is not approved has to be prepared for by the limits, 4 s a step, a margin of a quarter of the notice at "
-        "most and 15 s before its not-before",
-        watcher="by the limits and a margin of a tenth of the notice at most, 30 s",
+        run="prepares for an event that it does not approve so long before its not-before as the limits, 4 s a step, the margin (a quarter "
+        "of the notice at most) and 15 s are together",
+        watcher="does so by the limits and 30 s, a tenth of the notice at most",
         right="one function: the limits, the margin and a slack; the figures may differ, as a run decides once a tick",
-        is_it=_is_due_apart,
+        is_it=causes.is_due_apart,
         shown_by=scenarios.DUE,
     ),
     "tried-again": Row(
         run="tries a recovery that failed again every 30 s",
         watcher="after 30 s, and each time twice as long, up to 600 s",
         right="as the watcher",
-        is_it=_is_tried_again,
+        is_it=causes.is_tried_again,
         shown_by=scenarios.TRIED_AGAIN,
     ),
     "away": Row(
         run="calls a machine that is down less and less often, and does not see what happened to its event meanwhile",
         watcher="remembers after a start of the machine only what its mark says, or finds the event itself",
         right="meant: who could not see how an event ended says so",
-        is_it=_was_away,
+        is_it=causes.was_away,
         shown_by=scenarios.AWAY,
     ),
     "close": Row(
         run="polls and decides in ticks, which are seconds apart",
-        watcher="polls each second, or every five while nothing is shown",
+        watcher="polls at moments of its own",
         right="meant: what changes by itself between the two moments is seen by one of them only",
-        is_it=_is_close,
+        is_it=causes.is_close,
         shown_by=scenarios.CLOSE,
     ),
 }

@@ -12,9 +12,11 @@ from typing import NamedTuple
 from lives.collection import decider
 
 from . import by_run, by_watcher
-from .known import Case, known
+from .causes import Case
+from .drawing import drawn
+from .known import known
 from .milestones import first_difference
-from .script import Script, drawn
+from .script import Script
 from .story import told
 
 

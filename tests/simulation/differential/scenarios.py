@@ -30,6 +30,12 @@ LATE = Script(
     (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0}),), work=(Work(do=278.0, limit=300.0),), margin=10.0
 )
 
+BESIDE_UNREADABLE = Script(
+    (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0}), Coming("E-1", 60.0, "Freeze", 300.0, {"lasts": 20.0})),
+    policy=_APPROVE,
+    damaged=((25.0, 120.0),),
+)
+
 HAS_JUST_LEFT = Script(
     (Coming("E-0", 30.0, "SpotRebalanceRecommendation", 120.0, {"lasts": 17.0}),),
     policy=_PREPARE,

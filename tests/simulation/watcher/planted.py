@@ -62,8 +62,9 @@ def _cancelled(real: Any) -> Any:
 
 
 def _forgets_that_it_told(real: Any) -> Any:
-    def tell(self: Any, life: Any, happened: str, message: str, **more: Any) -> Any:
-        return real(self, life._replace(said=life.said - {happened}), happened, message, **more)
+    def tell(self: Any, life: Any, happened: str, message: str, **more: Any) -> None:
+        self.said[life.key] -= {happened}
+        real(self, life, happened, message, **more)
 
     return tell
 
@@ -222,14 +223,19 @@ FAULTS = {
         [("life", "unread", lambda _real: lambda life, *_look: life)],
         seed=74,
     ),
-    "unread-silent": Fault("silent", "nobody says what can't be read", [("unreadable", "news", _always([]))], seed=9),
+    "unread-silent": Fault(
+        "silent",
+        "nobody says what can't be read",
+        [("unreadable", "news", lambda _real: lambda _here, reported: ([], dict(reported)))],
+        seed=9,
+    ),
     "damaged-mark": Fault(
         "claim", "a mark that can't be read passes for none", [("handling", "own_mark", _takes_for_none)], seed=18
     ),
     "silent": Fault(
         "silent",
         "nobody says who was hit",
-        [("event_news", "EventNews._take_strike", lambda _real: lambda _self, life: life)],
+        [("event_news", "EventNews._take_strike", _always(None))],
         seed=2,
     ),
 }

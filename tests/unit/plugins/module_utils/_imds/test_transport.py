@@ -69,3 +69,12 @@ def test_a_scripted_transport_complains():
         transport.get(URL, {}, 1.0)
     with pytest.raises(AssertionError):
         ScriptedTransport(get("/x", 200)).finish()
+
+
+def test_it_says_since_when_it_has_polled_without_a_gap(transport):
+    transport.expect(get("/x", 200, b"A", takes=0.5), get("/x", 304, takes=0.5), get("/x", 200, b"B", takes=0.5))
+    until_changed(transport, 60)
+    assert transport.moments == (5000.0, 5003.0, 5003.5)
+    transport.expect(get("/x", 200, b"A"), get("/x", 200, b"A", takes=11.0), get("/x", 200, b"B"))
+    until_changed(transport, 60)
+    assert transport.moments == (5016.5, 5016.5, 5016.5)

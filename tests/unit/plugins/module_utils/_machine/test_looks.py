@@ -253,3 +253,37 @@ def test_after_a_wait_the_mark_is_as_it_is_then(machine):
     unchanged = look(200, document(1, event("E1")))
     machine.transport.expect(unchanged, own_name(), unchanged)
     assert machine.call({"do": "look", "wait": 1, "since": 1})["mark"] is None
+
+
+def test_a_look_says_how_old_its_request_is_and_since_when_nobody_looked_away(machine):
+    machine.transport.expect(look(200, document(7), takes=0.5), own_name(takes=1.0))
+    machine.transport.expect(look(200, document(7), takes=0.5), look(200, document(8), takes=0.5))
+    (answer,) = machine.call({"do": "look", "wait": 60, "since": 7}, seconds=90)["answers"]
+    ended = machine.clock.elapsed
+    assert (answer["age"], answer["asked"], answer["since"], answer["began"]) == (0.0, 0.5, ended, ended)
+
+
+def test_one_that_brought_no_document_is_as_old_as_nothing(machine):
+    machine.transport.expect(look(Unreachable("no route"), takes=0.5))
+    machine.transport.script = [machine.transport.script[0]] * 20
+    (answer,) = machine.call({"do": "look", "wait": 0}, seconds=3)["answers"]
+    machine.transport.script = []
+    assert answer["incarnation"] is None and (answer["age"], answer["asked"], answer["since"]) == (0.0, 0.0, 0.0)
+
+
+def test_the_look_after_an_approval_says_so_too(machine):
+    looked = look(200, document(1, event("E1"))), own_name()
+    later = look(200, document(2, event("E1", "Started")), takes=0.5), own_name(takes=1.0)
+    machine.transport.expect(*looked, sent("E1"), *later)
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert (answer["look"]["age"], answer["look"]["asked"], answer["look"]["since"]) == (1.0, 1.5, 1.5)
+
+
+@pytest.mark.parametrize("ahead", [0.0, 3600.0])
+def test_the_notice_goes_by_the_service_and_not_by_a_clock_of_the_machine_that_is_wrong(machine, ahead):
+    wall = machine.clock.wall
+    machine.clock.wall = lambda: wall() + ahead
+    shown = document(7, event("E1", NotBefore="Thu, 01 Jan 2026 00:15:00 GMT"))
+    machine.transport.expect(look(200, shown, {"date": "Thu, 01 Jan 2026 00:05:00 GMT"}), own_name())
+    (answer,) = machine.call({"do": "look", "wait": 0})["answers"]
+    assert (answer["events"][0]["notice"], answer["looked_at"]) == (599, "2026-01-01T00:05:00Z")

@@ -16,11 +16,13 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._decidi
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.approving import (
     note_readiness,
     take_approval,
+    take_lasting,
     take_lost_approval,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.judging import give_turns
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.life import STAYED, TAKEN
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.news import news
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.reached import take_reached
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
     WORDS,
@@ -88,7 +90,7 @@ def changed(record, name, changes):
 
 def assert_all_well_said(before, record, at):
     record["at"] = at
-    problems.note_reached(record, at)
+    problems.note_reached(record, take_reached(record, at), at)
     problems.note_capacity(record)
     record["problems"] = problems.of_record(record, at)
     said = [*record["problems"].values(), *record["notes"].values()]
@@ -106,6 +108,7 @@ def test_what_a_run_says_of_its_machines_and_events(words):
         if both and name == "web1":
             record = changed(record, "web2", changes)
         if "hold" not in changes:
+            take_lasting(record, PREPARED.at)
             note_readiness(record, PREPARED.at)
         assert_all_well_said(PREPARED.record, record, PREPARED.at)
 
@@ -122,6 +125,7 @@ def test_what_a_run_says_of_an_approval(words):
         record = changed(PREPARED.record, "A", {})
         take_approval(record, "web3", ["A"], answer, PREPARED.at)
         take_lost_approval(record, "web3", ["A"], words, PREPARED.at)
+        take_lasting(record, PREPARED.at)
         note_readiness(record, PREPARED.at)
         assert_all_well_said(PREPARED.record, record, PREPARED.at)
 
@@ -132,6 +136,7 @@ def test_what_a_run_says_of_moments(moment, seconds):
     for closed, failed in itertools.product(("", STAYED), ({}, {"web1": "It broke."})):
         record = changed(PREPARED.record, "A", {moment: seconds, "closed": closed, "failed": failed})
         give_turns(record, PREPARED.at)
+        take_lasting(record, PREPARED.at)
         note_readiness(record, PREPARED.at)
         assert_all_well_said(PREPARED.record, record, PREPARED.at)
 
@@ -144,5 +149,5 @@ def test_what_a_run_says_of_what_it_did_not_see(words):
         record, {"web1": {"unusable_events": [{"id": "", "position": 1, "reason": words or "it is no object"}]}}
     )
     watching.note_incarnation(record, record["hosts"]["web1"], -1, PREPARED.at)
-    watching.note_watch(record, [], PREPARED.at + 1e6)
+    watching.note_gaps(record, watching.take_watch(record, [], PREPARED.at + 1e6))
     assert_all_well_said(PREPARED.record, record, PREPARED.at + 1e6)

@@ -683,6 +683,7 @@ def test_a_look_began_when_the_call_did(machine):
     look = answer["answers"][0]
     assert look["began"] == answer["took"] == 2 * START
     assert look["age"] == START
+    assert look["asked"] == look["since"] == look["began"]  # when of the first start it was sent nobody knows
 
 
 # --- what is lost ---

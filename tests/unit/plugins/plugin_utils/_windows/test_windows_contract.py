@@ -13,7 +13,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.h
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.requests_transport import (
     RequestsTransport,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import WindowsMachine
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.transport import WindowsTransport
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import PlayedMachine
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.windows_machine import (
     Machine,
     gave,
@@ -85,3 +87,17 @@ def test_windows(fault, answer, call):
         expected = POSTED.get(fault, expected)
     machine = Machine(gave(answer, failed("Skipped")) if call == "post" else gave(answer))
     assert outcome_of(lambda: CALLS[call](WindowsTransport(machine), "http://imds.test" + PATH, TIMEOUT)) == expected
+
+
+@pytest.mark.parametrize("kind", [RequestsTransport, HttpTransport, WindowsTransport])
+def test_all_say_when_the_answer_of_a_wait_was_asked_for_and_came(kind, tmp_path):
+    played = PlayedMachine(tmp_path)
+    windows = WindowsMachine("win1", lambda _module, sent: {"result": played.result(sent["parameters"]["Requests"])})
+    with serving(FAULTS["nothing wrong"][0]) as address:
+        transport = WindowsTransport(windows) if kind is WindowsTransport else kind()
+        began = transport.clock.now()
+        _answer, polls = transport.get_until_changed(address + PATH, HEADERS, LONG, DOCUMENT, 0.2, 0.4)
+        ended = transport.clock.now()
+    first, asked, came = transport.moments
+    assert began <= first < asked <= came <= ended and polls > 1
+    assert asked >= began + 0.2

@@ -324,3 +324,60 @@ def test_a_post_that_may_have_arrived():
     message = problem_of(gave({"status": 200}, {}), lambda transport: transport.post(URL, {}, b"{}", 10.0))
     assert "it has no polls" in message
     assert message.endswith("Whether the approval was sent is not known; to run this again does no harm.")
+
+
+# --- when it was ---
+
+
+class Taking(Machine):
+    """One to which each call takes so many seconds, of which the script's are told."""
+
+    def __init__(self, clock, seconds, *results):
+        super().__init__(*results)
+        self.clock, self.seconds = clock, seconds
+
+    def run(self, module, arguments):
+        self.clock.elapsed += self.seconds
+        return super().run(module, arguments)
+
+
+def told(*answers, elapsed):
+    return gave(*answers, result={"answers": list(answers), "elapsed_ms": elapsed})
+
+
+def test_when_an_exchange_was_by_the_milliseconds_of_the_script():
+    """Of five seconds the script took two, and of these the exchange half a one: what comes before and after nobody knows."""
+    answers = dict(answered(200), elapsed_ms=1000), dict(answered(200, BODY), elapsed_ms=1500)
+    machine = Taking(ScriptedClock(), 5.0, told(*answers, elapsed=2000))
+    transport = WindowsTransport(machine)
+    machine.later(Do="boot")
+    transport.get(URL, {}, 10.0)
+    assert transport.moments == (5001.0, 5001.0, 5004.5)
+
+
+def test_when_the_last_request_of_a_wait_was_sent_at_the_earliest():
+    """Four requests, one pause of an interval between two of them; the last pause may have been shorter."""
+    machine = Taking(ScriptedClock(), 5.0, told(dict(answered(200, BODY), polls=4, elapsed_ms=4000), elapsed=4000))
+    transport = WindowsTransport(machine)
+    transport.get_until_changed(URL, {}, 10.0, b"other", 1.0, 3.0)
+    assert transport.moments == (5000.0, 5002.2, 5005.0)
+
+
+def test_when_it_was_where_the_script_does_not_say():
+    answer = answered(200, BODY)
+    del answer["elapsed_ms"]
+    machine = Taking(ScriptedClock(), 5.0, gave(answer, result={"answers": [answer]}))
+    transport = WindowsTransport(machine)
+    transport.get(URL, {}, 10.0)
+    assert transport.moments == (5000.0, 5000.0, 5005.0)
+
+
+def test_what_was_brought_along_is_as_old_as_the_call_that_brought_it():
+    machine = Taking(ScriptedClock(), 5.0, told(dict(answered(200, BODY), elapsed_ms=1000), elapsed=1000))
+    transport = WindowsTransport(machine)
+    transport.foresee(URL, {}, 10.0)
+    transport.begin()
+    machine.call()
+    machine.clock.elapsed += 1.0
+    transport.get(URL, {}, 10.0)
+    assert transport.moments == (5000.0, 5000.0, 5005.0)

@@ -1,0 +1,58 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All that one tick reports, in its order. Pure.
+
+Private to this collection.
+
+Reports decide nothing: what they leave is only what was reported, so that nothing is reported twice.
+"""
+
+from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Optional
+
+from . import machine_news
+from .acts import Say
+from .event_news import EventNews
+from .here import Here
+from .outage_news import OutageNews
+from .progress import Progress
+from .times import Reckoning
+from .wishes import Wish
+
+
+class Reported(NamedTuple):
+    """What one tick says, and what was reported then."""
+
+    says: List[Say]
+    of_events: Dict[str, FrozenSet[str]]  # what happened to each, by key
+    of_machine: Dict[str, str]  # the words, by what they are about
+
+
+def news(
+    here: Here,
+    progress: Optional[Progress],
+    wishes: Mapping[str, Wish],
+    reported: Mapping[str, str],
+    clocks: Optional[Reckoning],
+    since: float,
+) -> Reported:
+    """What is new.
+
+    :arg progress: None while nobody knows whose the mark is: what is said of events may be of another machine, or against the mark
+    :arg reported: of the machine so far
+    :arg clocks: of the tick before
+    :arg since: when this watcher began to look
+    """
+    events = EventNews(here)
+    of_machine = dict(reported)
+    if progress:
+        events.take_documents()
+        outage = OutageNews(here, progress, events)
+        of_machine = outage.take_mark(reported)
+        outage.take_answer(wishes)
+    says, of_machine = machine_news.said(here, of_machine, clocks, since)
+    events.says += says
+    if progress:
+        events.take_posts()
+        events.take_wishes(wishes)
+    return Reported(events.says, events.said, of_machine)

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which machines an event has reached in service, and how each was found then. It changes the record, and nothing else.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from ...module_utils._core.mark_view import WATCHER
+from ...module_utils._text import clause
+from .judging import is_acting, needs_preparation
+from .life import event_of
+from .marks import mark_keys, phase, was_prepared, whose
+from .schema import EventState, MachineState, Record
+
+
+def take_reached(record: Record, at: float) -> dict[str, list[str]]:
+    """Keep how the machines of an event that has come were found: each once. Returns those that were in service, by the event's key."""
+    found = {}
+    for key, entry in record["events"].items():
+        if not has_come(entry) or event_of(entry).is_advice:  # which reaches nobody
+            continue
+        if entry["gone"] is not None and entry["gone"] < at:
+            continue
+        hosts = [host for host in entry["affected"] if needs_preparation(entry, host)]
+        new = [host for host in hosts if host not in entry["unprepared"]]
+        for host in new:
+            machine = record["hosts"][host]
+            ready = _was_prepared(record, entry, machine) or _was_by_its_watcher(record, key, machine, at)
+            entry["unprepared"][host] = "" if ready else _state_words(entry, machine)
+        found[key] = [host for host in new if entry["unprepared"][host]]
+    return found
+
+
+def has_come(entry: EventState) -> bool:
+    """Whether an event about which something was to be done has started, or may have."""
+    over = entry["gone"] is not None and entry["outcome"] == "unknown"
+    return is_acting(entry) and (entry["started"] is not None or over)
+
+
+def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> bool:
+    """Whether a machine was prepared in time, be it for another event: as far as is known, before this one was last seen Scheduled."""
+    marked = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
+    done = [one["prepared"][machine["host"]] for one in (entry, *marked) if machine["host"] in one["prepared"]]
+    undone, since = machine["undone"], entry["restarted"].get(machine["host"])
+    if undone is not None and undone <= entry["announced"]:
+        done = [result for result in done if result["at"] > undone]
+    in_time = [
+        result["ok"] and result["at"] <= entry["announced"] and (since is None or result["at"] > since)
+        for result in done
+    ]
+    return any(in_time) if in_time or since is not None else phase(machine) == "prepared"
+
+
+def _was_by_its_watcher(record: Record, key: str, machine: MachineState, at: float) -> bool:
+    """Whether its own watcher had it prepared when the event started: from one tick to the next a watcher prepares, approves, and the
+    event starts. After the start it prepares for nothing, and what was under way then it notes as unprepared."""
+    if whose(record, machine, at) != WATCHER or not was_prepared(record, machine, key, at):
+        return False
+    said = ((machine["mark"] or {}).get("note") or {}).get("said") or {}
+    return not any(event_id.upper() == key and "hit_unprepared" in words for event_id, words in said.items())
+
+
+def _state_words(entry: EventState, machine: MachineState) -> str:
+    host = machine["host"]
+    if host in entry["failed"]:
+        return f"could not be prepared ({clause(entry['failed'][host], 1000)})"
+    if host in entry["restarted"] and phase(machine) == "prepared":
+        return "was started anew after it had been prepared, and its steps were not done again"
+    if phase(machine):
+        return "was still being prepared when it was last seen"
+    if entry["started"] is not None and entry["started"] <= entry["shown"]:
+        return "was in service, as it had started before it was first seen"
+    if machine["lost"]:
+        return f"gave no answer ({clause(machine['lost'], 1000)})"
+    return "was in service"
