@@ -48,6 +48,7 @@ CALL: dict[str, dict[str, Any]] = dict(
     number=dict(type="int", default=0),
     seconds=dict(type="float"),
     resource_name=dict(type="str"),
+    vm_id=dict(type="str"),
     # Of the machine's last answer: `heard`, as the action returned it. Without it a call only looks
     heard=dict(type="dict", options=dict(uptime=dict(type="float"), boot_id=dict(type="str"), at=dict(type="float"))),
     # When the call was decided, by the clock of _clock.steady, as `ended` and `heard` are

@@ -153,6 +153,11 @@ REASONS: Dict[str, Row] = {
         _AT_NOT_BEFORE + "; azure-maintenance status says there what failed",
         _AT_NOT_BEFORE,
     ),
+    "half_recovered": Row(
+        "{which} could not be recovered by its watcher (mark of {words})",
+        "run there: azure-maintenance recover --force",
+        "azure-maintenance recover --force",
+    ),
     "owner_down": Row(
         "{which} bears the mark of {words}, which is down",
         "run there: systemctl start azure-maintenance",

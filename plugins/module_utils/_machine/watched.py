@@ -10,7 +10,7 @@ import json
 import os
 from typing import Any, Dict, Mapping, Optional, Sequence
 
-from .lease import Moment
+from .._core.lease import Moment
 
 NAME = "watcher.json"
 FORMAT = 1

@@ -9,12 +9,12 @@ Private to this collection.
 from typing import Any, Dict, FrozenSet, List, Mapping
 
 from .._core.decision import PREPARING
+from .._core.mark_view import NOBODY, OURS
 from .._core.messages import title
 from . import sentences
 from .acts import Say
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS
 from .wishes import Wish, decided, is_put_back, wish
 
 
@@ -62,8 +62,8 @@ class EventNews:
     def _take_strike(self, life: Life) -> None:
         """Whether it has struck a machine that should have been prepared for it."""
         marked = self._here.marked
-        mine = marked.whose == OURS or (marked.whose == NOBODY and self._here.acts)
-        if not mine or marked.is_prepared or decided(self._here, life).action not in PREPARING:
+        mine = marked.owner == OURS or (marked.owner == NOBODY and self._here.acts)
+        if not mine or marked.phase == "prepared" or decided(self._here, life).action not in PREPARING:
             return
         if life.event.takes_machines_away and not (life.failed or is_put_back(self._here, life)):
             return  # it is prepared for even now

@@ -9,8 +9,10 @@ Private to this collection.
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import iso_utc
+from .._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
 from .._core.messages import WATCHER, ends_by
 from .facts import Facts
+from .own_mark import own_mark
 from .parts import Parts
 from .plan import HOOKS
 from .wishes import Wish
@@ -88,9 +90,13 @@ def line_of(facts: Facts, problems: Sequence[str]) -> str:
 
 def doing(facts: Facts) -> str:
     """``watching``, the phase of the outage, or who else holds the machine."""
-    if facts.unreadable:
+    owner = own_mark(facts).owner
+    if owner == UNREADABLE:
         return "bears a mark that can't be read"
     if not facts.mark:
         return "watching"
-    kind = facts.mark["holder"]["kind"] or "run"
-    return str(facts.mark["phase"]) if kind == "watcher" else f"held by {kind} {facts.mark['holder']['run']}"
+    if owner in (OURS, UNIDENTIFIED):
+        return str(facts.mark["phase"])
+    holder = facts.mark["holder"]
+    what = {FOREIGN: ", for another metadata service", COPIED: ", of the VM of which this one is a copy"}.get(owner, "")
+    return f"held by {holder['kind'] or 'run'} {holder['run']}{what}"

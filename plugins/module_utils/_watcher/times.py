@@ -11,7 +11,7 @@ and aged between two of them by the clock that nobody sets.
 
 from typing import NamedTuple, Optional
 
-from .._machine.lease import Moment
+from .._core.lease import Moment
 from .facts import Look
 
 MARGIN = 30.0

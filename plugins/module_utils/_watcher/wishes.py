@@ -15,6 +15,7 @@ from typing import List, Mapping, NamedTuple, Tuple
 from .._clock import iso_utc
 from .._core.decision import PREPARING, Standing, acts, by_policy, decide
 from .._core.decision import judged as judged_by
+from .._core.mark_view import NOBODY, OURS, UNREADABLE, is_copied, is_prepared_for
 from .._core.messages import Reason, on_hold, sentence
 from .._events.hours import Hours, is_open, opens
 from .._events.policy import Decision
@@ -22,7 +23,6 @@ from . import times
 from .facts import NEVER, Hold
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS, is_copied
 from .turns import not_its_turn
 
 LONG = 600.0
@@ -128,7 +128,7 @@ def _standing(here: Here, life: Life, decision: Decision) -> Standing:
     if decision.action not in PREPARING:
         return Standing("", decision.action, False)
     left_out = bool(life.lacked or _of_its_type(here.facts.lacking, here, life))
-    prepared = here.marked.is_prepared_for(life.key, here.facts.moment.boot_id, left_out)
+    prepared = is_prepared_for(here.marked, life.key, here.facts.moment.boot_id, 0.0, left_out=left_out)
     failed = (Reason("failed", words=life.failed),) if life.failed else ()
     late = (Reason("late"),) if life.late else ()
     return Standing("", decision.action, prepared, failed, late)
@@ -165,10 +165,10 @@ def _lasting(here: Here, life: Life, decision: Decision, left: float) -> List[Re
 def _passing(here: Here, life: Life) -> List[Reason]:
     """What only has to be waited for."""
     found = []
-    if here.facts.unreadable:
-        found.append(Reason("unreadable_mark", words=here.facts.unreadable))
-    elif here.marked.whose not in (NOBODY, OURS):
-        found.append(Reason("owned", words=here.marked.words))
+    if here.marked.owner == UNREADABLE:
+        found.append(Reason("unreadable_mark", words=here.marked.owner_words))
+    elif here.marked.owner not in (NOBODY, OURS):
+        found.append(Reason("owned", words=here.marked.owner_words))
     if not here.may_act:
         found.append(Reason("cannot_act"))
     if not here.is_fresh or life.is_lacking:
@@ -194,4 +194,4 @@ def _of_its_type(lacking: Mapping[str, str], here: Here, life: Life) -> str:
 
 def is_held(hold: Hold, here: Here) -> bool:
     """Whether approvals are held back: not by what was copied from another machine, nor for longer than was said."""
-    return not is_copied(hold.vm_id, here.facts.identity) and hold.lasts(here.wall)
+    return not is_copied(hold.vm_id, here.vm_id) and hold.lasts(here.wall)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._core.decision import Decision, Standing, decide, is_wanted, may_be_sent
+from ...module_utils._core.mark_view import COPIED, DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
 from ...module_utils._core.messages import RUN as OF_RUN
 from ...module_utils._core.messages import Reason, ends_by, sentence
 from ...module_utils._text import clause, first_line, listed, one_line
@@ -20,19 +21,7 @@ from .hold import said_yes
 from .hours import closed, outside_hours
 from .judging import group_of, is_acting, is_handled, near, needs_preparation, title, within
 from .life import event_of, is_open, not_before
-from .marks import (
-    DRAIN,
-    FOREIGN,
-    NOBODY,
-    OURS,
-    RUN,
-    UNREADABLE,
-    WATCHER,
-    holder_words,
-    is_prepared,
-    was_prepared,
-    whose,
-)
+from .marks import holder_words, is_prepared, was_prepared, whose
 from .reports import happened
 from .said_there import PUT_BACK, hold_of
 from .schema import EventState, MachineState, Record
@@ -106,7 +95,7 @@ def _why_not_preparable(
     owner = whose(record, machine, at)
     if owner == UNREADABLE:
         return Reason("unreadable_mark", host, clause((machine["mark"] or {}).get("unreadable")))
-    if owner in (RUN, DRAIN, FOREIGN):
+    if owner in (RUN, DRAIN, FOREIGN, COPIED):
         return Reason("owned", host, holder_words(machine))
     if on_hold := hold_of(machine):
         return on_hold

@@ -12,7 +12,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...module_utils._machine.lease import LEASE
+from ...module_utils._core.lease import LEASE
+from ...module_utils._core.mark_view import COPIED, OURS
 from .approving import approve_request, to_approve, to_see_again
 from .hosts import back_off
 from .judging import is_given_up, is_handled
@@ -27,7 +28,7 @@ from .looking import (
     spot_scopes,
     unseen,
 )
-from .marks import OURS, phase, whose
+from .marks import phase, whose
 from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
@@ -175,7 +176,7 @@ def _requests(
     asked: dict[str, list[dict[str, Any]]] = {}
     looking = lookers(record, at)
     for host, machine in record["hosts"].items():
-        requests = _hello(machine, at)
+        requests = [*_hello(machine, at), *_put_aside(record, machine, at)]
         goal = targets[host]
         if host in approve:
             requests.append(approve_request(record, machine, approve[host], at))
@@ -204,6 +205,12 @@ def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]
 
 def _hello(machine: MachineState, at: float) -> list[dict[str, Any]]:
     return [{"do": "hello"}] if is_to_be_asked(machine, at) else []
+
+
+def _put_aside(record: Record, machine: MachineState, at: float) -> list[dict[str, Any]]:
+    """Of the mark of the VM of which a machine is a copy nothing was done there."""
+    is_copied = whose(record, machine, at) == COPIED and not record["run"]["check"]
+    return [{"do": "put_aside", "vm_id": machine["vm_id"]}] if is_copied else []
 
 
 def _wait(record: Record, at: float) -> float:
@@ -254,6 +261,7 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]],
         "number": machine["number"],
         "seconds": wait + _limit(record, machine, at),
         "resource_name": machine["resource_name"],
+        "vm_id": machine["vm_id"],
         "heard": machine["heard"],
         "decided": at,
     }

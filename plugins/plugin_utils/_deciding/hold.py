@@ -14,11 +14,22 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._core import mark_view as core
+from ...module_utils._core.mark_endpoint import service_words
+from ...module_utils._core.mark_view import (
+    COPIED,
+    DRAIN,
+    EXPIRED,
+    FOREIGN,
+    NOBODY,
+    OURS,
+    RUN,
+    UNREADABLE,
+    is_prepared_for,
+)
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .approval import Approver, matched, next_approver, no_tries
-from .asked import Asked, event_words, holder_words, is_watchers
+from .asked import Asked, event_words, holder_words
 
 _SILENT = "it did not say what came of it"
 
@@ -226,7 +237,7 @@ def _not_shown(event_id: str, machines: Sequence[Asked]) -> list[str]:
     if lost:
         why = listed(f"{machine.host} ({clause(machine.problem or machine.blind, 1000)})" for machine in lost)
         sentences.append(f"These could not look: {why}.")
-    marked = [machine.host for machine in machines if _holds((machine.mark or {}).get("events", ()), event_id)]
+    marked = [machine.host for machine in machines if event_id.strip().upper() in machine.view.keys]
     if marked:
         sentences.append(f"{listed(marked)} bear a mark for it: run maintain or recover, which bring them back.")
     return sentences
@@ -244,9 +255,8 @@ def _never(event: Event, affected: Sequence[str], ambiguous: Sequence[str]) -> s
 
 
 def _is_held_by_a_living_run(machine: Asked, key: str) -> bool:
-    mark = machine.mark or {}
     # A watcher approves what lists its machine only, and sees a yes by itself.
-    return mark.get("holder", {}).get("kind") == "run" and not machine.expired and _holds(mark["events"], key)
+    return machine.view.owner == RUN and key in machine.view.keys
 
 
 def _run_words(title: str, living: Sequence[Asked]) -> str:
@@ -258,26 +268,36 @@ def _run_words(title: str, living: Sequence[Asked]) -> str:
 
 def _unprepared(machine: Asked, key: str, at: float | None) -> str:
     """Why a machine does not count as prepared for the event; "" when it does."""
-    mark = machine.mark
+    view, mark = machine.view, machine.mark or {}
     if machine.problem:
         return f"could not be asked: {machine.problem}"
-    if mark is None:
+    if view.owner == NOBODY:
         return "bears no mark: it is in service"
-    if "unreadable" in mark:
-        return f"bears a mark that can't be read: {mark['unreadable']}"
-    if not _holds(mark["events"], key):
+    if view.owner == UNREADABLE:
+        return f"bears a mark that can't be read: {view.owner_words}"
+    if view.owner == COPIED:
+        return f"bears the mark of {view.owner_words}, of which it is a copy: it is in service"
+    if view.owner == FOREIGN:
+        return f"bears the mark of {holder_words(mark)}, made for {service_words(mark)}"
+    if key not in view.keys:
         return f"bears a mark of {mark['holder']['run'] or mark['holder']['kind']} that is not for this event"
-    if mark["phase"] != "prepared":
-        return f"bears a mark that says {mark['phase']!r}, not 'prepared'"
-    view = core.mark_view(mark, core.WATCHER if is_watchers(mark) else core.OURS)  # it is approved for whoever made it
+    if view.phase != "prepared":
+        return f"bears a mark that says {view.phase!r}, not 'prepared'"
+    if view.owner in (RUN, EXPIRED, DRAIN):
+        view = view._replace(owner=OURS)  # it is approved for whoever made it
     if view.boot_id != machine.boot_id:
         return "was started anew since it was prepared: what was stopped may run again"
     if machine.left_out:
         return "has a watcher that lacks steps of the inventory"
     age = 0.0 if at is None else None if machine.ended is None else at - machine.ended
-    if not core.is_prepared_for(view, key, machine.boot_id, age, machine.start):
+    if not is_prepared_for(view, key, machine.boot_id, age, machine.start):
         return "gave its answer too long ago to go by it: say yes once more"
     return ""
+
+
+def _may_be_called(machine: Asked, key: str) -> bool:
+    view = machine.view
+    return view.owner == NOBODY or (key in view.keys and view.owner not in (COPIED, FOREIGN))
 
 
 def _approver(event: Event, machines: Sequence[Asked], sighted: Collection[str]) -> tuple[str, str]:
@@ -291,7 +311,7 @@ def _approver(event: Event, machines: Sequence[Asked], sighted: Collection[str])
             affected=machine.name.lower() in named,
             own=event.affects(machine.name),
             # One that bears a mark can only be called for the run that holds it.
-            able=not machine.problem and (machine.mark is None or _holds(machine.mark.get("events", ()), event.key)),
+            able=not machine.problem and _may_be_called(machine, event.key),
         )
         for machine in machines
     ]

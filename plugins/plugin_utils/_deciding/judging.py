@@ -9,6 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 from ...module_utils._core.decision import PREPARING, Judged, acts, judged
+from ...module_utils._core.mark_view import NOBODY, WATCHER
 from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
@@ -16,7 +17,7 @@ from .approval import matched
 from .capacity import Candidate, Turn, turns
 from .hours import NOT_EARLY, closed, holds_up, resumes, within_hours
 from .life import TAKEN, event_of, is_open, is_recalled, not_before
-from .marks import NOBODY, WATCHER, holder_words, mark_keys, whose
+from .marks import holder_words, mark_keys, whose
 from .policies import decided
 from .reports import happened, note
 from .schema import EventState, MachineState, Record

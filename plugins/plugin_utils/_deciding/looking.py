@@ -8,10 +8,11 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.mark_view import COPIED, EXPIRED, OURS, RUN, WATCHER
 from .hosts import back_off
 from .judging import is_handled, took_away
 from .life import is_open
-from .marks import LEFT, OURS, RUN, WATCHER, whose
+from .marks import whose
 from .schema import EventState, MachineState, Record
 from .scopes import can_look, members, near, sentinels
 from .watchers import is_its_watchers
@@ -70,9 +71,9 @@ def bears_ours(record: Record, machine: MachineState, at: float) -> bool:
 
 
 def is_to_be_learned(record: Record, machine: MachineState, at: float) -> bool:
-    """Whether its mark is that of a run of which it will show whether it is still there."""
+    """Whether its mark is that of a run of which it will show whether it is still there, or another VM's, which is put aside."""
     owner = whose(record, machine, at)
-    return owner == LEFT or (owner == RUN and machine["renewals"] == 0)
+    return owner in (EXPIRED, COPIED) or (owner == RUN and machine["renewals"] == 0)
 
 
 def lookers(record: Record, at: float) -> set[str]:

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_view import FRESH
+from ...module_utils._core.mark_view import COPIED, EXPIRED, FRESH, NOBODY, OURS, WATCHER
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
 from .judging import is_given_up, needs_preparation, preparation_end, title
 from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
-from .marks import LEFT, NOBODY, OURS, WATCHER, has_restarted, holder_words, mark_keys, phase, whose
+from .marks import has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
 from .schema import EventState, HostResult, MachineState, Record
 from .watchers import is_its_watchers, lacks_steps
@@ -56,11 +56,11 @@ class Target(NamedTuple):
 def target(record: Record, machine: MachineState, at: float) -> Target | None:
     """What the machine is to become; None when it is left as it is."""
     owner = whose(record, machine, at)
-    if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, LEFT):
+    if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, EXPIRED):
         return None
     if owner == NOBODY and (is_its_watchers(machine) or lacks_steps(machine)):
         return None
-    take = machine["mark"]["holder"]["run"] if owner == LEFT and machine["mark"] else ""
+    take = machine["mark"]["holder"]["run"] if owner == EXPIRED and machine["mark"] else ""
     wanted = wanted_events(record, machine, at)
     if wanted and owner == NOBODY and machine["unbegun"] is not None and at - machine["unbegun"] < BEGIN_AGAIN:
         return None
@@ -151,7 +151,7 @@ def note_restarts(record: Record, at: float) -> None:
             affected = host in entry["affected"] or key in mark_keys(machine)
             if host in entry["restarted"] or not affected or not is_open(entry) or entry["started"] is not None:
                 continue
-            if whose(record, machine, at) in (OURS, LEFT, WATCHER) and _is_undone(machine, key, at):
+            if whose(record, machine, at) in (OURS, EXPIRED, WATCHER) and _is_undone(machine, key, at):
                 entry["restarted"][host] = machine["begun"] = at
                 if entry["prepared"].pop(host, None):
                     words = f"{host} was started anew after it was prepared, and counts as in service until its steps are done again"
@@ -251,10 +251,10 @@ def follow(record: Record, at: float) -> None:
         owner = whose(record, machine, at)
         if not of_machine(record, machine):
             machine["unbegun"] = None
-        if owner in (OURS, LEFT):
+        if owner in (OURS, EXPIRED):
             _note_staying_out(record, machine, at)
         due = (
-            owner in (OURS, LEFT, WATCHER)
+            owner in (OURS, EXPIRED, WATCHER)
             and not wanted_events(record, machine, at)
             and not is_kept(record, machine, at)
         )
@@ -313,7 +313,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
     :arg asked: whether it was asked to recover
     """
     owner, host = whose(record, machine, at), machine["host"]
-    if before.owner == NOBODY and owner == LEFT:
+    if before.owner == NOBODY and owner == EXPIRED:
         happened(
             record,
             at,
@@ -321,16 +321,19 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
             f"{host} bears the mark of {holder_words(machine)}, which is not heard of any more",
             host=host,
         )
-    if before.owner == LEFT and owner == OURS:
+    if before.owner == EXPIRED and owner == OURS:
         happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
+    if before.owner == COPIED and owner == NOBODY:
+        words = f"{host}: the mark of {before.words}, which is that of the VM of which it is a copy; nothing of it was done here"
+        happened(record, at, "put aside", words, host=host)
     if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
         machine["undone"] = at
     if owner in (OURS, WATCHER) and machine["begun"] is None:
         machine["begun"] = at
     if owner in (OURS, WATCHER) and phase(machine) == "prepared":
         _note_prepared(record, machine, at)
-    if before.owner in (OURS, LEFT, WATCHER) and owner == NOBODY:
-        if before.recovering or asked or before.owner in (LEFT, WATCHER):
+    if before.owner in (OURS, EXPIRED, WATCHER) and owner == NOBODY:
+        if before.recovering or asked or before.owner in (EXPIRED, WATCHER):
             _note_recovered(record, machine, before.keys, True, "", at, by_watcher=before.owner == WATCHER)
         else:
             _note_removed(record, machine, before, at)
@@ -408,7 +411,8 @@ def take_go(
     if request["to"] == "prepared" and state == "failed":
         ids = [str(event_id).upper() for event_id in request["events"]]
         # Before its mark says that, nothing was done that could have failed: it may come about the next time.
-        (_note_failure if phase(machine) == "half" else _note_not_begun)(record, machine, ids, at)
+        has_failed = phase(machine) == "half"
+        (_note_failure if has_failed else _note_not_begun)(record, machine, ids, at)
     elif request["to"] == "prepared" and state in ("preparing", "prepared") and not answer.get("ask"):
         machine["unbegun"] = None
     elif request["to"] == "recovered" and state in ("failed", "half"):

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ...module_utils._core.mark_endpoint import is_made_for_azure, service_words
+from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
 from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._text import clause
 from .approving import no_approver_words
@@ -20,20 +22,7 @@ from .hours import closed
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
 from .life import STAYED, event_of, is_open, last_seen, not_before
 from .lost_marks import undo_words, undone_words
-from .marks import (
-    DRAIN,
-    FOREIGN,
-    LEFT,
-    NOBODY,
-    OURS,
-    RUN,
-    UNREADABLE,
-    WATCHER,
-    holder_words,
-    is_expired,
-    mark_keys,
-    whose,
-)
+from .marks import holder_words, is_expired, mark_keys, whose
 from .nameless import LATE, of_nameless
 from .outages import is_kept
 from .reached import has_come
@@ -42,7 +31,6 @@ from .recalled import UNSEEN, keeping
 from .reports import happened, note, report, time_of_day
 from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
-from .services import is_made_for_azure, service_words
 from .watchers import is_its_watchers, lacking
 
 
@@ -177,7 +165,14 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         yield "mark", f"{host} bears the mark of {holder_words(machine)}, so this run kept off."
     elif owner == FOREIGN and (is_expired(machine, at) or _concerns_us(record, machine)):
         yield "mark", _foreign_words(machine)
-    elif owner in (OURS, LEFT):
+    elif owner == COPIED:
+        why = f" ({clause(machine['why'], 1000)})" if machine["why"] else ""
+        yield (
+            "mark",
+            f"{host} bears the mark of {holder_words(machine)}, which is that of the VM of which it is a copy, and which could not be put "
+            f"aside{why}: begin this run again, or see to its folder of marks.",
+        )
+    elif owner in (OURS, EXPIRED):
         yield from _left(record, machine, owner, at)
     if is_its_watchers(machine) and machine["watcher"] and machine["watcher"]["lacks"]:
         yield (
@@ -275,7 +270,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         )
         return
     held = is_kept(record, machine, at)
-    if owner == LEFT:
+    if owner == EXPIRED:
         because = (
             (UNSEEN if keeping(record, machine) else "its event is not over")
             if held

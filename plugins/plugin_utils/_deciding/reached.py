@@ -8,10 +8,11 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause
 from .judging import is_acting, needs_preparation
 from .life import event_of
-from .marks import WATCHER, mark_keys, phase, was_prepared, whose
+from .marks import mark_keys, phase, was_prepared, whose
 from .schema import EventState, MachineState, Record
 
 

@@ -177,17 +177,20 @@ def _take_one(
 ) -> None:
     earlier = before_answer(record, machine, at)
     answer = with_lost_mark(record, machine, answer, at)
+    for request, one in zip(requests, answer["answers"], strict=False):
+        if request["do"] == "hello":  # whose the mark is depends on which VM this is
+            take_hello(record, machine, one, at)
     take_answer(machine, answer, ended, at)
     take_steps(machine, answer)
     asked = any(request["do"] == "go" and request["to"] == "recovered" for request in requests)
     take_mark(record, machine, earlier, asked, at)
     for request, one in zip(requests, answer["answers"], strict=False):
-        if request["do"] == "hello":
-            take_hello(record, machine, one, at)
-        elif request["do"] == "go":
+        if request["do"] == "go":
             take_go(record, machine, request, one, at)
         elif request["do"] == "approve":
             take_approval(record, machine["host"], request["ids"], one, at)
+        elif request["do"] == "put_aside":
+            machine["why"] = first_line(one.get("problem"), 1000)
     if machine["mark"] is None:
         machine["begun"] = None  # it is known now that nothing is under way
     # What was done elsewhere in this tick goes to the machine with its next call.

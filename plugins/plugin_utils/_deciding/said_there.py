@@ -8,6 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.mark_view import is_copied
 from ...module_utils._core.messages import Reason, on_hold
 from .judging import needs_preparation, title
 from .life import is_open
@@ -65,6 +66,6 @@ def _note_late(record: Record, key: str, entry: EventState) -> None:
 def hold_of(machine: MachineState) -> Reason | None:
     """That approvals are on hold there; None where they are not."""
     hold = machine["hold"]
-    if not hold or (hold["vm_id"] and machine["vm_id"] and hold["vm_id"].lower() != machine["vm_id"].lower()):
+    if not hold or is_copied(hold["vm_id"], machine["vm_id"]):
         return None  # that of a machine of which this one is a copy holds nothing
     return on_hold(hold["by"], hold["reason"], machine["host"])

@@ -278,6 +278,7 @@ class Call(TypedDict):
     number: int
     seconds: float
     resource_name: str  # "" where its metadata service is to be asked
+    vm_id: str  # as that has said it; it stands in the mark
     heard: dict[str, Any] | None  # from which it follows until when it may begin anything
     decided: float
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from ...module_utils._core.mark_endpoint import is_made_for_azure, service_words
+from ...module_utils._core.mark_view import COPIED, NOBODY, UNREADABLE, since_words
 from ...module_utils._steps.sequence import (
     BEGUN,
     DONE,
@@ -22,9 +24,8 @@ from ...module_utils._steps.sequence import (
     WAITING,
 )
 from ...module_utils._text import listed, one_line, seconds_until
-from .asked import Asked, has_ended, holder_words, is_drains, since_words
+from .asked import Asked, has_ended, holder_words, is_drains
 from .reasons import by_reason, counted
-from .services import is_made_for_azure, service_words
 
 _STEPS = {
     DONE: "done",
@@ -38,7 +39,8 @@ _STEPS = {
 """What is said of a step in each state, in the order in which it is said."""
 
 NO_MARK = "no mark"
-UNREADABLE = "MARK CAN'T BE READ"
+CANNOT_BE_READ = "MARK CAN'T BE READ"
+OF_ANOTHER_VM = "MARK OF ANOTHER VM"
 
 
 def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
@@ -74,13 +76,15 @@ def _sight(machine: Asked) -> str:
 
 
 def _in_short(machine: Asked) -> str:
-    mark = machine.mark
-    if mark is None:
+    view = machine.view
+    if view.owner == NOBODY:
         return NO_MARK
-    if "unreadable" in mark:
-        return UNREADABLE
-    phase = mark["phase"].upper()
-    if is_drains(mark):
+    if view.owner == UNREADABLE:
+        return CANNOT_BE_READ
+    if view.owner == COPIED:
+        return OF_ANOTHER_VM
+    phase = view.phase.upper()
+    if is_drains(view):
         return f"{phase} by role drain"
     return f"{phase}, its holder {'has EXPIRED' if has_ended(machine) else 'may be alive'}"
 
@@ -90,7 +94,7 @@ def unknown(machines: Sequence[Asked]) -> list[str]:
     kinds = {
         "not reached": [machine.host for machine in machines if machine.problem],
         "can't look": [machine.host for machine in machines if machine.blind and not machine.problem],
-        "mark can't be read": [machine.host for machine in machines if "unreadable" in (machine.mark or {})],
+        "mark can't be read": [machine.host for machine in machines if machine.view.owner == UNREADABLE],
     }
     return [f"{what}: {counted(hosts)} of {len(machines)}" for what, hosts in kinds.items() if hosts]
 
@@ -119,13 +123,15 @@ def _seen(event: Mapping[str, Any]) -> str:
 
 
 def _mark_lines(machine: Asked, mark: Mapping[str, Any], wall: float) -> list[str]:
-    if "unreadable" in mark:
-        return [f"mark: {one_line(mark['unreadable'], 1000)}"]
+    if machine.view.owner == UNREADABLE:
+        return [f"mark: {one_line(machine.view.owner_words, 1000)}"]
     events = f"for {listed(one_line(event) for event in mark['events'])}" if mark["events"] else "for no event"
     lines = [
         f"mark: {mark['phase']} {events}, by {holder_words(mark)}{since_words(mark)}{_age(mark['since'], wall)}",
         f"holder: {_life(machine, mark)}",
     ]
+    if machine.view.owner == COPIED:
+        lines.append(f"made on {machine.view.owner_words}, of which this one is a copy: nothing of it was done here")
     if not is_made_for_azure(mark):
         lines.append(f"made for {service_words(mark)}")
     for state, words in _STEPS.items():
@@ -149,7 +155,7 @@ def _age(since: str, wall: float) -> str:
 
 def _life(machine: Asked, mark: Mapping[str, Any]) -> str:
     """Whether who holds the mark is taken to be alive, and why."""
-    if is_drains(mark):
+    if is_drains(machine.view):
         return "brought back by role drain's entry point recover, or by the playbook recover with recover_take"
     if machine.silent is None:
         if machine.expired:

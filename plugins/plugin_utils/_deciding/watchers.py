@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ...module_utils._core.mark_endpoint import is_made_for, is_made_for_azure
+from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._core.messages import Reason
 from ...module_utils._text import clause, listed, one_line
-from .marks import WATCHER, holder_words, phase, whose
+from .marks import holder_words, view_of, whose
 from .schema import MachineState, Record
-from .services import is_made_for, is_made_for_azure
 
 
 def is_its_watchers(machine: MachineState) -> bool:
@@ -70,8 +71,11 @@ def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at
         return Reason("steps_differ", host, words)
     if prepared or whose(record, machine, at) != WATCHER:
         return None
-    if phase(machine) == "half":
+    view = view_of(record, machine, at)
+    if view.is_failed:
         return Reason("failed_there", host, holder_words(machine))
+    if view.is_partially_recovered:
+        return Reason("half_recovered", host, holder_words(machine))
     return None if is_its_watchers(machine) else Reason("owner_down", host, holder_words(machine))
 
 

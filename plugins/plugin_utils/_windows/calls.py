@@ -20,10 +20,10 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ...module_utils._caller import Caller
 from ...module_utils._clock import Clock, Deadline
+from ...module_utils._core.lease import Moment
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.client import NAME, Client
 from ...module_utils._imds.transport import Answer
-from ...module_utils._machine.lease import Moment
 from ...module_utils._machine.looks import AGES, LEAVES
 from ...module_utils._machine.program import Parts, lost, perform
 from ...module_utils._machine.said_here import lasting
@@ -298,7 +298,7 @@ class _Call:
         if do == "approve" and (store.fenced or store.late or store.busy) and not said.get("approved"):
             refused = [{"id": event, "reason": "fenced", "message": why} for event in request["ids"]]
             return dict(said, failure=None, msg="", not_approved=refused)
-        if do in ("yes", "no_yes", "put_back", "release", "take_off"):
+        if do in ("yes", "no_yes", "put_back", "release", "take_off", "put_aside"):
             return {"problem": why}
         if "warnings" in said:
             said["warnings"].append(f"The mark could not be renewed: {why}")

@@ -50,6 +50,7 @@ class WindowsStore(Store):
         self._machine = machine
         self._path = f"{folder}\\mark.json"
         self._yes_path = f"{folder}\\yes"
+        self._aside_path = f"{folder}\\aside.json"
         self._watcher_path = f"{folder}\\{WATCHER}"
         self._folder = folder
         self._asked_trust = machine.later(Do="trust", Path=folder)
@@ -58,6 +59,7 @@ class WindowsStore(Store):
         self._asked_hold = machine.later(Do="read", Path=f"{folder}\\{HOLD}", Known=None, Compare=False)
         self._asked_yes = machine.later(Do="folder", Path=self._yes_path)
         self._mark: Mark | None = None  # as this call would have it
+        self._aside: Mark | None = None  # another VM's, which is to be kept elsewhere
         self._is_read = False
         self._is_taken_off = False
         self._yes: dict[str, bytes | None] = {}  # files to be written, and removed
@@ -97,6 +99,14 @@ class WindowsStore(Store):
         for name, content in self._yes_files().items():
             if not _kept_off(content):
                 self._yes[name] = None
+
+    def put_aside(self) -> str:
+        self._refuse_distrusted()
+        self._aside, self._mark = self._mark, None
+        for name, content in self._yes_files().items():
+            if not _kept_off(content):
+                self._yes[name] = None
+        return self._aside_path
 
     @contextlib.contextmanager
     def held(self, run: str, number: int) -> Iterator[None]:
@@ -212,8 +222,10 @@ class WindowsStore(Store):
         :arg guard: whether the mark must be what was read also where it is not changed
         """
         path, known = self._path, self._asked.answer().get("body")
+        if self._aside is not None:
+            self._edit(self._aside_path, _as_file(self._aside), None, compare=False)
         if self._is_taken_off or self._mark != self.there():
-            content = None if self._mark is None else json.dumps(self._mark, indent=1).encode("ascii") + b"\n"
+            content = None if self._mark is None else _as_file(self._mark)
             self._edit(path, content, known, compare=True)
         elif guard:
             self._writing.append(self._machine.later(Do="read", Path=path, Known=known, Compare=True, Stop=True))
@@ -231,7 +243,7 @@ class WindowsStore(Store):
     def written(self) -> None:
         """See what came of it."""
         writing, self._writing = self._writing, []
-        self._is_taken_off, self._yes = False, {}
+        self._is_taken_off, self._yes, self._aside = False, {}, None
         for asked in writing:
             said = asked.answer()
             failure = said.get("failure")
@@ -290,6 +302,10 @@ def _kept_off(content: bytes) -> str:
         return one_line(json.loads(content.decode("utf-8"))["put_back"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return ""
+
+
+def _as_file(mark: Mark) -> bytes:
+    return json.dumps(mark, indent=1).encode("ascii") + b"\n"
 
 
 def _without_times(mark: Mark) -> Mark:

@@ -90,12 +90,12 @@ def _settled(real: Any) -> Any:
 
 
 def _knows_its_mark(real: Any) -> Any:
-    def marked(facts: Any) -> Any:
+    def own_mark(facts: Any) -> Any:
         if facts.identity is None and facts.mark is not None:
-            facts = facts._replace(identity=real.__globals__["Identity"]("", ""))
+            facts = facts._replace(identity=real.__globals__["Identity"]("", facts.mark["vm_id"]))
         return real(facts)
 
-    return marked
+    return own_mark
 
 
 def _knows_whom_it_listed(real: Any) -> Any:
@@ -141,7 +141,7 @@ def _takes_for_none(real: Any) -> Any:
 
 
 def _minds_letters(_real: Any) -> Any:
-    return lambda here, life: here.marked.whose == "ours" and life.event.event_id in here.marked.events.values()
+    return lambda here, life: here.marked.owner == "ours" and life.event.event_id in here.marked.ids.values()
 
 
 FAULTS = {
@@ -192,10 +192,10 @@ FAULTS = {
         "going-down", "a system that goes down is no obstacle", [("here", "Here.may_act", _may_act_going_down)], seed=15
     ),
     "copy": Fault(
-        "copy", "another machine's mark passes for its own", [("marked", "is_copied", _always(False))], seed=16
+        "copy", "another machine's mark passes for its own", [("_core.mark_view", "is_copied", _always(False))], seed=16
     ),
     "name-late": Fault(
-        "copy", "a mark is its own before it knows who it is", [("handling", "marked", _knows_its_mark)], seed=18
+        "copy", "a mark is its own before it knows who it is", [("handling", "own_mark", _knows_its_mark)], seed=18
     ),
     "grown": Fault(
         "claim",
@@ -217,7 +217,12 @@ FAULTS = {
     ),
     "absent": Fault("due", "what may be over holds up what comes", [("outage", "_prepare", _waits_for_all)], seed=64),
     "letters": Fault("early", "ids differ by their letters", [("here", "Here.is_marked", _minds_letters)], seed=149),
-    "run": Fault("held", "a run's mark is none", [("marked", "OTHERS", _is("nobody"))], seed=52),
+    "run": Fault(
+        "held",
+        "a run's mark is none",
+        [("_core.mark_view", owner, _is("nobody")) for owner in ("RUN", "EXPIRED", "DRAIN")],
+        seed=52,
+    ),
     "twice": Fault("told", "what was told is told again", [("event_news", "EventNews.tell", _forgets_that_it_told)]),
     "waits": Fault(
         "in-time",
@@ -256,7 +261,7 @@ FAULTS = {
         seed=9,
     ),
     "damaged-mark": Fault(
-        "claim", "a mark that can't be read passes for none", [("handling", "marked", _takes_for_none)], seed=18
+        "claim", "a mark that can't be read passes for none", [("handling", "own_mark", _takes_for_none)], seed=18
     ),
     "silent": Fault(
         "silent",
@@ -272,7 +277,7 @@ def planted(name: str) -> Iterator[None]:
     """With one of FAULTS, or with none."""
     with contextlib.ExitStack() as stack:
         for file, path, change in FAULTS[name].changes if name else ():
-            owner: Any = importlib.import_module(f"{UTILS if '.' in file else ROOM}.{file}")
+            owner: Any = importlib.import_module(f"{UTILS if file.startswith('_core') else ROOM}.{file}")
             *classes, attribute = path.split(".")
             for step in classes:
                 owner = getattr(owner, step)

@@ -116,6 +116,13 @@ CASES = {
         ITSELF,
         ITSELF,
     ),
+    "half_recovered": (
+        "web1",
+        "watcher",
+        "it affects web1, which could not be recovered by its watcher (mark of watcher)",
+        "run there: azure-maintenance recover --force",
+        "azure-maintenance recover --force",
+    ),
     "owner_down": (
         "web1",
         "watcher",

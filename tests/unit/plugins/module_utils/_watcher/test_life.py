@@ -7,12 +7,12 @@ import json
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import (
     Poll,
     Sighting,
     polled,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import life
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.recollection import (
     Begun,

@@ -212,6 +212,13 @@ def test_what_is_another_machines_is_put_aside(played):
     assert (played.state / "aside" / "mark.json").exists() and played.log.has("Put aside: It is of VM-0.")
 
 
+def test_the_mark_names_the_service_that_the_settings_name(played):
+    """Where that was found elsewhere it is the same, and a run of maintain goes by it, too."""
+    played.tick(PREPARE)
+    assert played.metadata.endpoint == "http://imds.test"
+    assert json.loads((played.state / "mark.json").read_text())["endpoint"] == "http://169.254.169.254"
+
+
 def test_while_it_ends_nothing_is_begun(played):
     played.loop.stop()
     played.tick(PREPARE, Approve(("ID-1",)), Say("x", "x"))

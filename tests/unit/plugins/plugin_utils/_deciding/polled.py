@@ -146,6 +146,10 @@ class Polled:
         phase = self.mark["phase"] if self.mark else "preparing"
         return self._went("failed", "it broke") if phase == "half" else self._went(phase)
 
+    def _put_aside(self, _request: Any) -> dict[str, Any]:
+        self.mark = None
+        return {}
+
     def _went(self, state: str, why: str = "") -> dict[str, Any]:
         return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": []}
 
