@@ -46,7 +46,7 @@ class Row(NamedTuple):
 _AT_NOT_BEFORE = "by itself: the event starts at its not-before"
 _NEXT_POLL = "by itself, with the next poll"
 _DEPLOY = "in the inventory, then run the playbook deploy_watcher"
-_PREPARE = "run maintain for these machines: it finds the confirmation, prepares what is missing, and approves"
+_PREPARE = "run maintain for these machines: it finds the yes, prepares what is missing, and approves"
 _RECOVERED = "by itself, when the machine is recovered; the playbook status says by whom it is held"
 
 REASONS: Dict[str, Row] = {

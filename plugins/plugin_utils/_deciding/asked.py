@@ -9,6 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...module_utils._core import lease
@@ -35,6 +36,7 @@ class Asked(NamedTuple):
     start: seconds that the last start of PowerShell on it took
     left_out: whether its watcher lacks steps of the inventory
     view: the mark, as somebody sees it who holds none
+    waits: why its watcher does not approve an event, and what ends that, by the event's key
     """
 
     host: str
@@ -54,6 +56,7 @@ class Asked(NamedTuple):
     start: float = 0.0
     left_out: bool = False
     view: MarkView = MarkView(NOBODY)
+    waits: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any], endpoint: str = "") -> Asked:
@@ -97,6 +100,7 @@ def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any], endpo
         ended=None if answer.get("ended") is None else float(answer["ended"]) - float(answer.get("age") or 0.0),
         start=float(answer.get("start") or 0.0),
         left_out=view.owner == WATCHER and bool(watcher.get("lacks")),
+        waits=(watcher.get("waits") or {}) if watcher.get("alive") else {},
     )
 
 

@@ -11,9 +11,12 @@ playbook ``approve`` looks at all marks and approves itself, or says whose is mi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...module_utils._core import messages
+from ...module_utils._core.decision import Decision, Standing, decide
 from ...module_utils._core.mark_endpoint import service_words
 from ...module_utils._core.mark_view import (
     COPIED,
@@ -26,6 +29,7 @@ from ...module_utils._core.mark_view import (
     UNREADABLE,
     is_prepared_for,
 )
+from ...module_utils._core.messages import Reason
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .approval import Approver, matched, next_approver, no_tries
@@ -102,32 +106,21 @@ def by_hand(
     title = f"{event.event_type or 'Event'} {event.event_id} ({listed(found.affected or event.resources)})"
     if event.has_started:
         return _nothing("started", event.event_id, [f"{title} has started: nothing is left to approve."])
-    against = _never(event, found.affected, found.ambiguous)
-    if against:
-        return _nothing("refused", event.event_id, [f"{title} is not approved: {against}."])
     affected = [machine for machine in machines if machine.host in found.affected]
+    strange = [name for name in found.unknown if name.lower() not in {allowed.lower() for allowed in allow_unknown}]
+    decision = _decided(event, affected, found.ambiguous, strange, at)
+    never = [messages.sentence(reason) for reason in decision.reasons if reason.code not in (IN_SERVICE, NOT_HERE)]
+    if never:
+        return _nothing("refused", event.event_id, [f"{title} is not approved: {'; '.join(never)}."])
     yes_on = tuple(machine.host for machine in affected if not machine.problem)
     living = [machine for machine in affected if _is_held_by_a_living_run(machine, event.key)]
     if living:
         numbers = {machine.host: machine.mark["number"] for machine in living if machine.mark}
         return _nothing("run", event.event_id, [_run_words(title, living)])._replace(yes_on=yes_on, numbers=numbers)
-    missing = {machine.host: _unprepared(machine, event.key, at) for machine in affected}
-    missing = {host: why for host, why in missing.items() if why}
-    strange = [name for name in found.unknown if name.lower() not in {allowed.lower() for allowed in allow_unknown}]
-    if missing or strange:
-        sentences = [f"{title} is not approved, and no run that would do it is alive."]
-        sentences += [f"{host} {clause(why, 1000)}." for host, why in missing.items()]
-        if strange:
-            sentences.append(
-                f"It also affects {listed(strange)}, which this inventory doesn't have: approve it from where they are, or, "
-                "where nothing needs to be prepared on them, name them in approve_allow_unknown."
-            )
-        if missing:
-            sentences.append(
-                "Run maintain for these machines: it finds the yes, prepares what is missing, and approves."
-            )
-        answer = _nothing("missing", event.event_id, sentences)
-        return answer._replace(yes_on=yes_on, missing=tuple(missing))
+    if not decision.approve:
+        words = [f"{title} is not approved, and no run that would do it is alive.", *_missing_words(decision.reasons)]
+        missing = tuple(reason.subject for reason in decision.reasons if reason.code == IN_SERVICE)
+        return _nothing("missing", event.event_id, words)._replace(yes_on=yes_on, missing=missing)
     host, why = _approver(event, machines, [machine.host for machine, _event in sightings])
     if not host:
         return _nothing("refused", event.event_id, [f"{title} is not approved: {clause(why, 1000)}."])
@@ -243,15 +236,39 @@ def _not_shown(event_id: str, machines: Sequence[Asked]) -> list[str]:
     return sentences
 
 
-def _never(event: Event, affected: Sequence[str], ambiguous: Sequence[str]) -> str:
-    """Why nobody's yes can have the event approved."""
-    if event.is_advice:
-        return "it is advice, and an approval has no effect"
-    if not event.is_scheduled:
-        return f"its status {shown(event.event_status)} is not one that can be approved"
-    if not affected:
-        return "none of its machines is in the inventory"
-    return "; ".join(ambiguous)
+IN_SERVICE, NOT_HERE = "in_service", "not_in_inventory"
+
+
+def _decided(
+    event: Event, affected: Sequence[Asked], ambiguous: Sequence[str], strange: Sequence[str], at: float | None
+) -> Decision:
+    """The question that a run and a watcher ask. Here a person has decided, whatever the policy says, and at any time of the day.
+
+    :arg strange: names in Azure of machines that nobody here answers for
+    """
+    standings = []
+    for machine in affected:
+        why = clause(_unprepared(machine, event.key, at), 1000)
+        never = (Reason(IN_SERVICE, machine.host, why),) if why else ()
+        standings.append(Standing(machine.host, "hold", not why, never))
+    return decide(
+        event,
+        "hold",
+        standings,
+        True,
+        math.inf,
+        first=[Reason("ambiguous", words=words) for words in ambiguous],
+        lasting=[Reason(NOT_HERE, listed(strange))] if strange else [],
+    )
+
+
+def _missing_words(reasons: Sequence[Reason]) -> list[str]:
+    """What is missing, and what a person does about it."""
+    there = [reason for reason in reasons if reason.code == IN_SERVICE]
+    strange = [reason for reason in reasons if reason.code == NOT_HERE]
+    said = [f"{messages.sentence(reason)}." for reason in there]
+    said += [f"{sentence(messages.sentence(one))}: {messages.ends_by(one, messages.RUN, '')}." for one in strange]
+    return said + [f"{sentence(messages.ends_by(reason, messages.RUN, ''))}." for reason in there[:1]]
 
 
 def _is_held_by_a_living_run(machine: Asked, key: str) -> bool:

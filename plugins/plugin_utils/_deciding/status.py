@@ -101,7 +101,8 @@ def unknown(machines: Sequence[Asked]) -> list[str]:
 
 def _below(machine: Asked, wall: float, says_why: bool) -> list[str]:
     lines = [f"why: {machine.blind}"] if machine.blind and says_why else []
-    lines += [_seen(event) for event in machine.events or ()]
+    for event in machine.events or ():
+        lines += [_seen(event), *_waits(machine.waits.get(event["id"].upper()))]
     lines += [
         f"CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
         for unusable in machine.unusable
@@ -111,6 +112,16 @@ def _below(machine: Asked, wall: float, says_why: bool) -> list[str]:
     if machine.yes:
         lines.append(f"a person has said yes to {listed(machine.yes)}")
     return lines
+
+
+def _waits(said: Sequence[str] | None) -> list[str]:
+    """Why its watcher does not approve an event, and what ends that."""
+    if not said:
+        return []
+    words, ends = said
+    return [f"  not approved by its watcher: {one_line(words, 500)}"] + (
+        [f"  ends: {one_line(ends, 500)}"] if ends else []
+    )
 
 
 def _seen(event: Mapping[str, Any]) -> str:
