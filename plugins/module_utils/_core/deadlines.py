@@ -6,12 +6,15 @@
 Private to this collection.
 """
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Sequence, Tuple
 
 from .tracked_event import TrackedEvent
 
 WITHOUT_NOT_BEFORE = 600.0
 """Seconds of notice of an event that names no time: the shortest of the usual ones (S4.8, Redeploy)."""
+
+LEAST = 60.0
+"""Seconds that are given where the steps have no limits to go by."""
 
 LATER, WANTED, DUE = "later", "wanted", "due"
 
@@ -67,11 +70,25 @@ def is_last_call(tracked: TrackedEvent) -> bool:
     return tracked.started is not None and tracked.gone is None and tracked.event.takes_machines_away
 
 
-def budget(tracked: TrackedEvent, terms: Terms, now: float) -> float:
-    """Seconds that there are to prepare for it: of what may come at any moment, those that the steps may take."""
-    if is_overdue(tracked, now) or is_last_call(tracked):
-        return terms.limits
-    return prepared_by(tracked, terms) - now
+def may_come_now(tracked: TrackedEvent, begun: Optional[float], now: float) -> bool:
+    """Whether nobody knows how much time is left, if any: it is prepared for all the same, within the limits of the steps.
+
+    :arg begun: when its preparation was; None where it is not yet. What was begun in time had its time
+    """
+    starts = starts_by_itself(tracked.deadline, tracked.shown)
+    return is_last_call(tracked) or (is_overdue(tracked, now) and (begun is None or begun >= starts))
+
+
+def budget(several: Sequence[Tuple[TrackedEvent, Optional[float]]], terms: Terms, now: float) -> float:
+    """Seconds that there are to prepare for these events together: to not-before less the margin, after which nothing is begun.
+
+    What may come at any moment is prepared for within the limits of the steps; whenever the others come, that is to be done now.
+
+    :arg several: each with when its preparation was begun, see :func:`may_come_now`
+    """
+    if any(may_come_now(tracked, begun, now) for tracked, begun in several):
+        return max(terms.limits, LEAST)
+    return min(prepared_by(tracked, terms) for tracked, _begun in several) - now
 
 
 def urgency(tracked: TrackedEvent, terms: Terms, now: float) -> str:
@@ -79,6 +96,8 @@ def urgency(tracked: TrackedEvent, terms: Terms, now: float) -> str:
     if tracked.started is not None:
         return DUE if is_last_call(tracked) else LATER
     seconds = left(tracked, now)
-    if not tracked.event.is_advice and seconds <= terms.limits + margin(tracked, terms) + terms.slack:
+    if tracked.event.is_advice:  # nothing will come of it
+        return WANTED if 0 < seconds <= terms.prepare_before else LATER
+    if seconds <= terms.limits + margin(tracked, terms) + terms.slack:
         return DUE
-    return WANTED if seconds <= terms.prepare_before else LATER  # nothing will come of advice
+    return WANTED if seconds <= terms.prepare_before else LATER

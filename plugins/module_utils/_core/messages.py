@@ -174,7 +174,9 @@ REASONS: Dict[str, Row] = {
         "by itself: it is tried again until its notice runs out",
         "by itself: it is tried again until its notice runs out",
     ),
-    "late": Row("{machine} was prepared too late", _AT_NOT_BEFORE, _AT_NOT_BEFORE),
+    "late": Row(
+        "{which} was prepared too late: its not-before, less the margin, had come", _AT_NOT_BEFORE, _AT_NOT_BEFORE
+    ),
     "cannot_act": Row(
         "the watcher can't act: the system goes down, its state can't be written, or it does not know its name yet",
         "by itself; azure-maintenance doctor says there what is wrong",

@@ -16,12 +16,12 @@ from .._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
 from .._text import one_line
 from . import life as lives_of
 from . import times, unreadable
-from .acts import Approve, PutAside, Remember, Say
+from .acts import Approve, Go, PutAside, Remember, Say
 from .facts import Facts, Look
 from .here import Here
 from .life import Life
 from .news import news
-from .outage import RECOVERED, target
+from .outage import PREPARED, RECOVERED, target
 from .own_mark import note_of, own_mark
 from .progress import Progress, forgotten, late, progress
 from .recollection import Recollection, unpacked
@@ -69,6 +69,8 @@ class Handling:
         says += [Say("copied", act.why) for act in aside]
         approvals = self._approvals(here)
         go = None if aside else target(here, self.wishes, self._known.tried)
+        if go and go.to == PREPARED:
+            here.lives.update(_begun(here, go))
         if go and go.to == RECOVERED:
             # The mark may be gone before the next tick, which may be another process's: it must not ask who has taken it off.
             self._known.begun = self._known.begun._replace(phase="recovering")
@@ -199,6 +201,12 @@ def _poll(look: Look, lives: Mapping[str, Life], wall: float, gap: float) -> Pol
         frozenset(entry.key for entry in look.document.unusable),
         unwatched=gap,
     )
+
+
+def _begun(here: Here, go: Go) -> Dict[str, Life]:
+    """The events whose preparation is asked for now for the first time."""
+    keys = [event_id.upper() for event_id in go.events if not go.still]
+    return {key: here.lives[key]._replace(begun=here.now) for key in keys if here.lives[key].begun is None}
 
 
 def _aside(here: Here) -> List[PutAside]:

@@ -9,9 +9,11 @@ Private to this collection.
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .._core import deadlines
+from .._core.deadlines import Terms
 from .._core.mark_view import OURS, MarkView
 from .._core.tracked_event import UNBROKEN
 from .._events.document import Document
+from . import times
 from .facts import PREPARE, Facts
 from .life import Life
 from .own_mark import note_of
@@ -69,6 +71,10 @@ class Here(NamedTuple):
     def left(self, life: Life) -> float:
         """Seconds until an event may start by itself."""
         return deadlines.left(life.tracked, self.now)
+
+    @property
+    def terms(self) -> Terms:
+        return times.terms(self.facts.settings)
 
     def is_marked(self, life: Life) -> bool:
         """Whether our mark stands for the event."""

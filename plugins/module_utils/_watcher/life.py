@@ -27,6 +27,7 @@ class Life(NamedTuple):
     judged: Judged  # by what the policy was asked: what was decided stays so
     approved: bool = False  # an approval was sent, or is about to be
     asked: Optional[float] = None  # when last
+    begun: Optional[float] = None  # when its preparation was asked for first
     late: bool = False
     failed: str = ""  # why the machine could not be prepared for it
     lacked: str = ""  # which prepare hook was not run for it
@@ -151,4 +152,5 @@ def unpacked(data: Mapping[str, Any], shift: float) -> Life:
     """
     tracked, judged = core.unpacked(data["tracked"], shift), Judged(**data["judged"])
     life = Life(**dict(data, tracked=tracked, judged=judged, said=frozenset(data["said"])))
-    return life if life.asked is None else life._replace(asked=life.asked + shift)
+    moments = {name: getattr(life, name) for name in ("asked", "begun")}
+    return life._replace(**{name: moment + shift for name, moment in moments.items() if moment is not None})

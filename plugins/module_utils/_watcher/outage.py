@@ -10,12 +10,13 @@ It is asked of the mark at every tick, so it does not matter when the watcher wa
 
 from typing import List, Mapping, NamedTuple, Optional, Tuple
 
+from .._core import deadlines
 from .._core.mark_view import NOBODY, OURS
 from .acts import Go
 from .here import Here
 from .life import Life
 from .notes import named, note
-from .wishes import LONG, Wish, is_put_back
+from .wishes import Wish, is_put_back
 
 PREPARED, RECOVERED = "prepared", "recovered"
 
@@ -26,6 +27,9 @@ RECOVER_AGAIN = 30.0
 """Seconds until a recovery that left something is tried again, at first: each time it is twice as long."""
 
 _LONGEST = 600.0
+
+LONG = 600.0
+"""Seconds that are given to what has its limits of its own."""
 
 
 class Tried(NamedTuple):
@@ -117,7 +121,7 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
     again = _is_to_be_done_again(here, lives)
     if again and not (here.facts.settled or must):
         return None  # what the boot is still starting would only be stopped to be started by it
-    left = min(wishes[life.key].budget for life in lives)
+    left = deadlines.budget([(life.tracked, _begun(here, life)) for life in lives], here.terms, here.now)
     still = left <= 0 or len(seen) < len(lives) or (_is_struck(here) and not must)
     is_new = here.marked.owner == NOBODY or outage != here.marked.outage
     if still and is_new:
@@ -133,6 +137,11 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
         still=still,
         turn_round=is_new and here.marked.owner == OURS,
     )
+
+
+def _begun(here: Here, life: Life) -> Optional[float]:
+    """When its preparation was begun; of what only the mark tells, as far as this process knows."""
+    return life.begun if life.begun is not None or not here.is_marked(life) else life.shown
 
 
 def _is_seen(here: Here, life: Life) -> bool:

@@ -9,16 +9,17 @@ The machine's clock on the wall may be wrong or be set at any moment, so times o
 and aged between two of them by the clock that nobody sets.
 """
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
+from .._core.deadlines import Terms
 from .._core.lease import Moment
-from .facts import Look
+from .facts import Look, Settings
 
 MARGIN = 30.0
 """Seconds before not-before at which a machine has to be prepared, or it is late."""
 
 SHARE_OF_NOTICE = 0.1
-"""A margin never eats more than this of the notice: nothing would be left of a Preempt's 30 s."""
+"""Of the notice, that the margin takes at most: a watcher decides at once."""
 
 PAUSE = 2.0
 """Seconds between both clocks from which on they are reported."""
@@ -40,9 +41,9 @@ def reckoned(look: Look, moment: Moment, now: float) -> Reckoning:
     return Reckoning(look.at, look.date if look.date is not None else moment.wall - (now - look.at))
 
 
-def margin(notice: Optional[float]) -> float:
-    """Seconds that are kept free before not-before."""
-    return MARGIN if notice is None else min(MARGIN, max(notice, 0.0) * SHARE_OF_NOTICE)
+def terms(settings: Settings) -> Terms:
+    """What this machine needs before and after an event."""
+    return Terms(MARGIN, SHARE_OF_NOTICE, settings.prepare_before, settings.limits, settings.undo_limits)
 
 
 def pause(before: Reckoning, after: Reckoning) -> float:

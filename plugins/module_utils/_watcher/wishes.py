@@ -13,20 +13,18 @@ until then the machine serves.
 from typing import List, Mapping, NamedTuple, Tuple
 
 from .._clock import iso_utc
+from .._core import deadlines
+from .._core.deadlines import LATER
 from .._core.decision import PREPARING, Standing, acts, by_policy, decide
 from .._core.decision import judged as judged_by
 from .._core.mark_view import NOBODY, OURS, UNREADABLE, is_copied, is_prepared_for
 from .._core.messages import Reason, on_hold, sentence
 from .._events.hours import Hours, is_open, opens
 from .._events.policy import Decision
-from . import times
 from .facts import NEVER, Hold
 from .here import Here
 from .life import Life
 from .turns import not_its_turn
-
-LONG = 600.0
-"""Seconds that are given to what has its limits of its own."""
 
 
 class Wish(NamedTuple):
@@ -39,7 +37,6 @@ class Wish(NamedTuple):
     approve: bool  # now
     reasons: Tuple[Reason, ...]  # why it is not approved, the first one first; none when it is
     left: float  # seconds until it may start by itself
-    budget: float  # seconds that there are to prepare for it
     margin: float
 
     @property
@@ -64,8 +61,8 @@ def decided(here: Here, life: Life) -> Decision:
 def wish(here: Here, life: Life) -> Wish:
     """What is to be done about an event that is not over."""
     decision = decided(here, life)
-    left, margin = here.left(life), times.margin(life.notice)
-    must = _is_due(here, life, left, margin)
+    left, margin = here.left(life), deadlines.margin(life.tracked, here.terms)
+    must = deadlines.urgency(life.tracked, here.terms, here.now) != LATER
     found = decide(
         life.event,
         decision.action,
@@ -79,26 +76,10 @@ def wish(here: Here, life: Life) -> Wish:
         passing=_passing(here, life),
     )
     prepare = _prepare(here, life, decision, found.prepare)
-    budget = LONG if life.started or _was_overdue(life) else left
-    return Wish(decision.action, decision.rule, prepare, must, found.approve, found.reasons, left, budget, margin)
+    return Wish(decision.action, decision.rule, prepare, must, found.approve, found.reasons, left, margin)
 
 
 # ---- prepare ----
-
-
-def _is_due(here: Here, life: Life, left: float, margin: float) -> bool:
-    """Whether it has to be prepared for now, by choice or not. What has struck is the exception that takes the machine away."""
-    if life.has_struck:
-        return life.event.takes_machines_away
-    if _was_overdue(life):
-        return True
-    settings = here.facts.settings
-    return 0 < left <= max(settings.prepare_before, settings.limits + margin)
-
-
-def _was_overdue(life: Life) -> bool:
-    """Whether its time had come when it was first seen, and it had not started: nobody knows what time it is."""
-    return life.notice is not None and life.notice <= 0
 
 
 def _prepare(here: Here, life: Life, decision: Decision, may_begin: bool) -> bool:
@@ -129,9 +110,9 @@ def _standing(here: Here, life: Life, decision: Decision) -> Standing:
         return Standing("", decision.action, False)
     left_out = bool(life.lacked or _of_its_type(here.facts.lacking, here, life))
     prepared = is_prepared_for(here.marked, life.key, here.facts.moment.boot_id, 0.0, left_out=left_out)
-    failed = (Reason("failed", words=life.failed),) if life.failed else ()
-    late = (Reason("late"),) if life.late else ()
-    return Standing("", decision.action, prepared, failed, late)
+    failed = [Reason("failed", words=life.failed)] if life.failed else []
+    late = [Reason("late")] if life.late else []
+    return Standing("", decision.action, prepared, tuple(failed + late))
 
 
 def _first(here: Here, life: Life) -> List[Reason]:

@@ -17,6 +17,7 @@ from ...module_utils._core.messages import RUN as OF_RUN
 from ...module_utils._core.messages import Reason, ends_by, sentence
 from ...module_utils._text import clause, first_line, listed, one_line
 from .approval import Approver, Choice, in_order, next_approver, tried, unknown_machines, words_of
+from .due import is_late
 from .hold import said_yes
 from .hours import closed, outside_hours
 from .judging import group_of, is_acting, is_handled, near, needs_preparation, title, within
@@ -110,7 +111,9 @@ def _why_not_preparable(
         if entry["failed"][host] == PUT_BACK:
             return Reason("put_back", host)
         return Reason("failed", host, clause(entry["failed"][host], 1000))
-    return Reason("unreachable", host, clause(machine["lost"], 1000)) if machine["lost"] else None
+    if machine["lost"]:
+        return Reason("unreachable", host, clause(machine["lost"], 1000))
+    return Reason("late", host) if prepared and is_late(record, entry, machine) else None
 
 
 def _denies(key: str, entry: EventState, machine: MachineState) -> bool:

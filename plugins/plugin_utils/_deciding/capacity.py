@@ -31,6 +31,8 @@ class Candidate(NamedTuple):
     needs: seconds that the slowest affected machine needs: its steps' limits and its margin
     wanted: whether it is prepared for or approved as soon as it may; False while it is left for later (``prepare_within``)
     near: seconds before its not-before from which on preparing for it is not early any more, so that hours do not forbid it
+    timeless: whether it names no not-before: such an event comes last
+    advice: whether nothing will come of it, so that it is never due
     begun: whether a machine of it bears a mark of this run for it, or all of them bear one for another event (it joins their
         outage), or its approval was sent
     """
@@ -43,6 +45,8 @@ class Candidate(NamedTuple):
     wanted: bool = True
     near: float = 0.0
     begun: bool = False
+    timeless: bool = False
+    advice: bool = False
 
 
 class Turn(NamedTuple):
@@ -132,7 +136,7 @@ def turns(
     by_name = {**_groups(groups, max_out, left, joined), **_groups(wider or {}, max_out, left, ())}
     for group in by_name.values():
         group.out = group.of(out)
-    ordered = sorted(candidates, key=lambda candidate: (candidate.left, candidate.key))
+    ordered = sorted(candidates, key=lambda candidate: (candidate.timeless, candidate.left, candidate.key))
     going = [candidate for candidate in ordered if candidate.begun or _is_due(candidate)]
     for candidate in going:  # these are out, or will be in a moment, whoever comes first
         for group in _groups_of(candidate, by_name):
@@ -187,7 +191,7 @@ def _groups_of(candidate: Candidate, by_name: Mapping[str, _Group]) -> list[_Gro
 
 
 def _is_due(candidate: Candidate) -> bool:
-    return candidate.left <= candidate.needs + SLACK
+    return not candidate.advice and candidate.left <= candidate.needs + SLACK
 
 
 def _turn_of_going(

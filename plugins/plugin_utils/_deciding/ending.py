@@ -104,7 +104,7 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
             and whose(record, machine, at) in (OURS, WATCHER)
             and not has_restarted(machine)
         )
-        if entry["started"] is None and needs_preparation(entry, host) and not ready:
+        if host not in entry["unprepared"] and needs_preparation(entry, host) and not ready:
             words = f"{host} was not prepared for {title(entry)} when it was last heard of."
             report(record, f"event {key}: {host} unprepared", words)
 

@@ -15,6 +15,7 @@ from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
 from .approval import matched
 from .capacity import Candidate, Turn, turns
+from .due import preparation_end, seconds_needed
 from .hours import NOT_EARLY, closed, holds_up, resumes, within_hours
 from .life import TAKEN, event_of, is_open, is_recalled, not_before
 from .marks import holder_words, mark_keys, whose
@@ -25,16 +26,8 @@ from .scopes import joined_groups, said_scope
 from .scopes import near as near_hosts
 from .watchers import has_steps
 
-PER_STEP = 4.0
-"""Seconds from one step to the next: a tick, where they are not all done in one call."""
-
-PER_STEP_WINDOWS = 10.0
-
 SILENT = 60.0
 """Seconds of silence after which a machine is taken to be gone that a Terminate or a Preempt may have taken."""
-
-SHARE_OF_NOTICE_FOR_MARGIN = 0.25
-"""A margin never eats more than this share of the notice, or nothing would be left of a Preempt's 30 s (S4.13)."""
 
 
 def title(entry: EventState) -> str:
@@ -61,15 +54,6 @@ def needs_preparation(entry: EventState, host: str) -> bool:
     return entry["actions"].get(host) in PREPARING
 
 
-def preparation_end(entry: EventState, machine: MachineState) -> float:
-    """When a machine has to be prepared: at not-before, less its margin, a share of the notice that this not-before came with."""
-    notice = entry["deadline_notice"]
-    if notice is None:
-        notice = not_before(entry) - entry["shown"]
-    margin = min(machine["options"]["margin"], max(notice, 0.0) * SHARE_OF_NOTICE_FOR_MARGIN)
-    return not_before(entry) - margin
-
-
 def took_away(record: Record, host: str) -> bool:
     """Whether a Terminate or a Preempt seems to have taken the machine: it is over, and the machine has been silent since."""
     machine = record["hosts"][host]
@@ -83,11 +67,6 @@ def took_away(record: Record, host: str) -> bool:
         if silent or entry["closed"] == TAKEN:
             return True
     return False
-
-
-def seconds_needed(machine: MachineState) -> float:
-    """How long its preparation may take."""
-    return machine["needs"] + machine["steps"] * (PER_STEP if machine["is_linux"] else PER_STEP_WINDOWS)
 
 
 # ---- whom it affects, and what their policies say ----
@@ -238,6 +217,8 @@ def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candid
         wanted=entry["wanted"],
         near=near(record, entry),
         begun=begun,
+        timeless=entry["deadline"] is None,
+        advice=event_of(entry).is_advice,
     )
 
 

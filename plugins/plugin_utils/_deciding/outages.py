@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from ...module_utils._core.mark_view import COPIED, EXPIRED, FRESH, NOBODY, OURS, WATCHER
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
-from .judging import is_given_up, needs_preparation, preparation_end, title
+from .due import budget, is_last_call, may_come_now, preparation_end
+from .judging import is_given_up, needs_preparation, title
 from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
 from .marks import has_restarted, holder_words, mark_keys, phase, whose
@@ -103,17 +104,20 @@ def wanted_events(record: Record, machine: MachineState, at: float) -> dict[str,
         return {}  # it is in service again, but for what others did: that is undone first
     wanted = {}
     for key, entry in of_machine(record, machine).items():
-        if not is_open(entry) or entry["started"] is not None or is_given_up(entry):
+        if not is_open(entry) or not needs_preparation(entry, host) or host in entry["failed"] or is_given_up(entry):
             continue
-        begun = key in keys
-        # A machine that is prepared already joins as long as the event has not come.
-        end = not_before(entry) if phase(machine) == "prepared" else preparation_end(entry, machine)
-        in_time = entry["may_prepare"] and end > at
-        if _joined_what_is_full(entry, machine):
-            in_time = False
-        if needs_preparation(entry, host) and (begun or in_time):
+        if is_last_call(entry) or (entry["started"] is None and (key in keys or _is_in_time(entry, machine, key, at))):
             wanted[key] = entry
     return wanted
+
+
+def _is_in_time(entry: EventState, machine: MachineState, key: str, at: float) -> bool:
+    """Whether the machine may be prepared for an event that does not stand in its mark."""
+    if not entry["may_prepare"] or _joined_what_is_full(entry, machine):
+        return False
+    # A machine that is prepared already joins as long as the event has not come.
+    end = not_before(entry) if phase(machine) == "prepared" else preparation_end(entry, machine)
+    return end > at or may_come_now(entry, machine, key, at)
 
 
 def _joined_what_is_full(entry: EventState, machine: MachineState) -> bool:
@@ -128,8 +132,8 @@ def _to_prepare(
 ) -> Target | None:
     keys = mark_keys(machine)
     struck = any(entry["started"] is not None for entry in of_machine(record, machine).values())
-    still = struck and not any(entry["turn"] == "due" for entry in wanted.values())
-    left = min(preparation_end(entry, machine) for entry in wanted.values()) - at
+    still = struck and not any(entry["turn"] == "due" or is_last_call(entry) for entry in wanted.values())
+    left = budget(machine, wanted.items(), at)
     again = not still and left > 0 and any(_is_undone(machine, key, at) for key in wanted)
     if owner == OURS and phase(machine) == "prepared" and all(key in keys for key in wanted) and not again:
         return None

@@ -13,8 +13,8 @@ from typing import Any
 
 from ...module_utils._events.policy import DEFAULT_POLICY
 from .approving import approvers_of
+from .due import preparation_end
 from .hours import closed
-from .judging import preparation_end
 from .life import not_before
 from .look import has_failed, message_of
 from .record import begun, ticked

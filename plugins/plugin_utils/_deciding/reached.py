@@ -8,10 +8,13 @@ Private to this collection.
 
 from __future__ import annotations
 
+import math
+
 from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause
+from .due import is_last_call
 from .judging import is_acting, needs_preparation
-from .life import event_of
+from .life import event_of, is_open
 from .marks import mark_keys, phase, was_prepared, whose
 from .schema import EventState, MachineState, Record
 
@@ -25,13 +28,18 @@ def take_reached(record: Record, at: float) -> dict[str, list[str]]:
         if entry["gone"] is not None and entry["gone"] < at:
             continue
         hosts = [host for host in entry["affected"] if needs_preparation(entry, host)]
-        new = [host for host in hosts if host not in entry["unprepared"]]
+        new = [host for host in hosts if host not in entry["unprepared"] and not _is_prepared_yet(entry, host)]
         for host in new:
             machine = record["hosts"][host]
             ready = _was_prepared(record, entry, machine) or _was_by_its_watcher(record, key, machine, at)
             entry["unprepared"][host] = "" if ready else _state_words(entry, machine)
         found[key] = [host for host in new if entry["unprepared"][host]]
     return found
+
+
+def _is_prepared_yet(entry: EventState, host: str) -> bool:
+    """Whether a machine that is being taken away is prepared all the same: what comes of that tells how it was found."""
+    return is_last_call(entry) and is_open(entry) and host not in entry["prepared"] and host not in entry["failed"]
 
 
 def has_come(entry: EventState) -> bool:
@@ -47,10 +55,9 @@ def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> b
     undone, since = machine["undone"], entry["restarted"].get(machine["host"])
     if undone is not None and undone <= entry["announced"]:
         done = [result for result in done if result["at"] > undone]
-    in_time = [
-        result["ok"] and result["at"] <= entry["announced"] and (since is None or result["at"] > since)
-        for result in done
-    ]
+    # What takes the machine away is prepared for even after its start.
+    until = math.inf if event_of(entry).takes_machines_away else entry["announced"]
+    in_time = [result["ok"] and result["at"] <= until and (since is None or result["at"] > since) for result in done]
     return any(in_time) if in_time or since is not None else phase(machine) == "prepared"
 
 

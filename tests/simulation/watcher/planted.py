@@ -34,11 +34,15 @@ def _is(value: Any) -> Callable[[Any], Any]:
 
 
 def _lists_only_us(real: Any) -> Any:
-    return lambda here, life, *more: real(here, life._replace(names=frozenset([here.name])), *more)
+    def lasting(here: Any, life: Any, *more: Any) -> Any:
+        alone = life.tracked._replace(event=life.event._replace(resources=(here.name,)))
+        return real(here, life._replace(tracked=alone), *more)
+
+    return lasting
 
 
 def _passes_for_prepared(real: Any) -> Any:
-    return lambda *args: real(*args)._replace(prepared=True, passing=())
+    return lambda *args: real(*args)._replace(prepared=True, lasting=())
 
 
 def _sent_once(_real: Any) -> Any:
@@ -123,17 +127,13 @@ def _has_looked(real: Any) -> Any:
 
 def _waits_for_all(real: Any) -> Any:
     def prepare(here: Any, lives: Any, *args: Any) -> Any:
-        return None if any(life.absent is not None for life in lives) else real(here, lives, *args)
+        return None if any(life.is_lacking for life in lives) else real(here, lives, *args)
 
     return prepare
 
 
 def _reads_all(real: Any) -> Any:
     return lambda event, document, *args: real(event, document._replace(unusable=()), *args)
-
-
-def _takes_for_gone(_real: Any) -> Any:
-    return lambda self, keys: set(keys).difference(event.key for event in self.events)
 
 
 def _takes_for_none(real: Any) -> Any:
@@ -186,7 +186,9 @@ FAULTS = {
     "never-back": Fault("ends", "nobody is brought back", [("outage", "_recover", _always(None))]),
     "struck": Fault("struck", "hooks are begun under an event", [("handling", "target", _begins_more)], seed=2),
     "settled": Fault("settled", "the boot is not waited for", [("outage", "_recover", _settled)]),
-    "late": Fault("due", "nothing is prepared unless by choice", [("wishes", "_is_due", _always(False))], seed=1),
+    "late": Fault(
+        "due", "nothing is prepared unless by choice", [("_core.deadlines", "urgency", _always("later"))], seed=1
+    ),
     "full": Fault("full", "a full disk is no obstacle", [("here", "Here.may_act", _may_act_though_full)]),
     "going-down": Fault(
         "going-down", "a system that goes down is no obstacle", [("here", "Here.may_act", _may_act_going_down)], seed=15
@@ -246,7 +248,10 @@ FAULTS = {
     ),
     "unread": Fault("turn", "what can't be read is nobody's event", [("wishes", "not_its_turn", _reads_all)], seed=142),
     "lost-id": Fault(
-        "early", "an event whose entry can't be read has left", [("facts", "Document.lacks", _takes_for_gone)], seed=9
+        "early",
+        "an event whose entry can't be read has left",
+        [("_core.tracked_event", "Poll.may_hold", _always(False))],
+        seed=9,
     ),
     "unwatched": Fault(
         "claim",

@@ -25,8 +25,9 @@ class Witness:
         self.ever_seen: set[str] = set()
         self.last_seen: dict[str, float] = {}
         self.resources: dict[str, set[str]] = {}
-        self.first_notice: dict[str, float] = {}  # since it last forgot
-        self.longest_notice: dict[str, float] = {}
+        self.noticed: dict[
+            str, tuple[float, float]
+        ] = {}  # by key: its not-before, and the notice that this was first shown with
         self.clock_is_wrong = False
         self.is_named = self.is_out = False
         self.just_shown: list[str] = []
@@ -105,10 +106,10 @@ class Witness:
         for key, (_status, not_before, names) in now.items():
             if key in mine:
                 self.ever_seen.add(key)
-                self.first_notice.setdefault(key, not_before - at)
             self.last_seen[key] = at
             self.resources.setdefault(key, set()).update(names)
-            self.longest_notice.setdefault(key, not_before - at)
+            if key in mine and (key not in self.noticed or abs(self.noticed[key][0] - not_before) > 5.0):
+                self.noticed[key] = not_before, not_before - at
         self.look, self.looked, self.has_looked_since_boot = now, at, True
         self.looks.append((at, set(now)))
         # It stays so, and is not said again, whichever of the entries that can't be read may be an event of its mark.
@@ -120,8 +121,7 @@ class Witness:
     def _watching(self, line: dict[str, Any]) -> None:
         if line["forgets"]:
             self.looked = -1e9
-            # Those of its own events stand in the mark.
-            self.first_notice = {key: self.first_notice[key] for key in self.mark_events if key in self.first_notice}
+            self.noticed = {}
         self.remembers_its_mark = not line["forgets"] and line["kept"] < self.unmarked_at
         # What it remembers is of the last look before it last could write that down.
         self.looks = [(at, keys) for at, keys in self.looks if at <= line["kept"]]
@@ -291,8 +291,11 @@ class Witness:
         )
 
     def _is_due(self, key: str, left: float) -> bool:
-        margin = min(30.0, 0.1 * max(self.first_notice.get(key, 0.0), 0.0))
-        return self.clock_is_wrong or left <= max(self.settings.before, self.settings.limits + margin) + 1.0
+        return self.clock_is_wrong or left <= max(self.settings.before, self.settings.limits + self._margin(key)) + 1.0
+
+    def _margin(self, key: str) -> float:
+        """Before its not-before: by the notice that this one was first shown with."""
+        return min(30.0, 0.1 * max(self.noticed.get(key, (0.0, 0.0))[1], 0.0))
 
     # ---- may it, should it ----
 
@@ -353,8 +356,7 @@ class Witness:
             return "it can't"
         if self.settings.do == "approve":
             return ""
-        margin = min(30.0, 0.1 * max(self.longest_notice[key], 0.0))
-        late = self.prepared_at > self.look[key][1] - margin - 3.0 * self.machine.every
+        late = self.prepared_at > self.look[key][1] - self._margin(key) - 3.0 * self.machine.every
         return "" if self.is_prepared(key) and self.machine_is_out and not late else "it is not ready"
 
     @property
@@ -392,7 +394,7 @@ class Witness:
             and status == "Scheduled"
             and self.name in self.resources[key]
             and self._is_due(key, left + 1.0)
-            and left > 1.0
+            and (left > self._margin(key) + 1.0 or left < -2.0)
             and (self.phase in ("", "preparing", "prepared") or (self.phase == "recovering" and not self.is_forced))
             and key not in self.mark_events
             and key not in self.failed

@@ -75,14 +75,34 @@ def test_it_is_wanted_by_an_option_and_due_when_its_steps_their_margin_and_some_
         (tracked(kind="Terminate", started=900.0), DUE, 100),
         (tracked(started=900.0), LATER, -61),
         (tracked(kind="Preempt", started=900.0, gone=950.0), LATER, -61),
-        (tracked(kind="SpotRebalanceRecommendation"), WANTED, -61),
+        (tracked(kind="SpotRebalanceRecommendation"), LATER, -61),
     ],
 )
 def test_what_may_come_at_any_moment_is_due_and_has_the_time_that_its_steps_may_take(one, wanted, budget):
     assert deadlines.urgency(one, RUN, 1001.0) == wanted
-    assert deadlines.budget(one, RUN, 1001.0) == budget
+    assert deadlines.budget([(one, None)], RUN, 1001.0) == budget
 
 
 def test_the_budget_ends_at_not_before_less_the_margin():
-    assert deadlines.budget(tracked(), RUN, 900.0) == 40
-    assert deadlines.budget(tracked(), RUN, 950.0) == -10, "nothing more is begun"
+    assert deadlines.budget([(tracked(), 200.0)], RUN, 900.0) == 40
+    assert deadlines.budget([(tracked(), 200.0)], RUN, 950.0) == -10, "nothing more is begun"
+    assert deadlines.budget([(tracked(), 200.0), (tracked(deadline=2000.0), None)], RUN, 900.0) == 40
+
+
+# Rows 15 and 17
+def test_what_was_begun_in_time_had_its_time_and_what_was_not_is_prepared_for_all_the_same():
+    assert deadlines.budget([(tracked(), 200.0)], RUN, 1001.0) == -61
+    assert deadlines.budget([(tracked(), None)], RUN, 1001.0) == 100
+    assert deadlines.budget([(tracked(), 1001.0)], RUN, 1050.0) == 100
+
+
+def test_of_several_what_may_come_at_any_moment_decides():
+    overdue = (tracked(deadline=800.0), None)
+    assert deadlines.budget([overdue, (tracked(deadline=910.0), 200.0)], RUN, 900.0) == 100
+    assert deadlines.budget([overdue], RUN._replace(limits=0), 900.0) == deadlines.LEAST
+
+
+def test_advice_is_wanted_at_most_and_never_overdue():
+    advice = tracked(kind="SpotRebalanceRecommendation")
+    assert deadlines.urgency(advice, RUN, 900.0) == WANTED
+    assert deadlines.urgency(advice, RUN, 1000.0) == LATER

@@ -139,7 +139,13 @@ CASES = {
     ),
     "failed": ("web1", "exit 1", "it affects web1, which could not be prepared: exit 1", ITSELF, ITSELF),
     "not_begun": ("web1", "disk", "it affects web1, which could not be prepared so far: disk", ITSELF, ITSELF),
-    "late": ("web1", "", "web1 was prepared too late", ITSELF, ITSELF),
+    "late": (
+        "web1",
+        "",
+        "it affects web1, which was prepared too late: its not-before, less the margin, had come",
+        ITSELF,
+        ITSELF,
+    ),
     "cannot_act": (
         "",
         "",

@@ -41,7 +41,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 PREPARE = Go("prepared", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 RECOVER = Go("recovered", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 
-WISH = Wish("prepare_and_approve", "", False, False, False, (Reason("other_machines"),), 900.0, 900.0, 30.0)
+WISH = Wish("prepare_and_approve", "", False, False, False, (Reason("other_machines"),), 900.0, 30.0)
 
 
 @pytest.fixture

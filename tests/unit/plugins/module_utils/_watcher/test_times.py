@@ -5,10 +5,12 @@
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core import deadlines
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import TrackedEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import times
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Look
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Look, Settings
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.times import Reckoning
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import event
 
@@ -18,7 +20,8 @@ BEGIN = EVENT.not_before_time - 900
 
 @pytest.mark.parametrize("notice, seconds", [(900, 30), (300, 30), (200, 20), (30, 3), (0, 0), (-5, 0), (None, 30)])
 def test_a_margin_is_30_s_and_at_most_a_tenth_of_the_notice(notice, seconds):
-    assert times.margin(notice) == seconds
+    one = TrackedEvent(EVENT, 0.0, notice, frozenset(), {}, notice, notice)
+    assert deadlines.margin(one, times.terms(Settings())) == seconds
 
 
 def test_the_answer_s_date_counts_and_not_the_clock_on_the_wall():

@@ -115,7 +115,7 @@ def test_one_that_was_taken_away_needs_none():
     run = Run(Machine("web1", "a"), gone, Machine("web3", "c"), slice=90.0, rounds=0)
     run.tick()
     gone.show(event("A", ["vm2"], type="Preempt", not_before=run.at + 30))
-    run.until(run.sent)
+    run.until(lambda: run.prepared("web2"))
     gone.show(started(event("A", ["vm2"], type="Preempt")))
     run.tick()
     gone.down = NO_ROUTE

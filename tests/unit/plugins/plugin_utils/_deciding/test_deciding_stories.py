@@ -205,6 +205,9 @@ def test_what_another_event_s_preparation_was_is_undone_when_its_recovery_has_be
     assert run["web1"].mark["phase"] == "preparing" and run["web1"].mark["events"] == ["F", "P"]
     run.show(started(preempt))
     run.tick(3)
+    run["web1"].down = NO_ROUTE  # it is prepared to the last, and never becomes it
+    run.show()
+    run.until(lambda: run.event("P")["gone"] is not None)
     assert any("reached web1 unprepared" in problem for problem in run.problems)
 
 

@@ -54,9 +54,7 @@ def the_event(**changes):
 
 EVENTS = [the_event(), the_event(event_type="", event_status="Started"), the_event(resources=("web1", "web2"))]
 WISHES = [
-    Wish(
-        action, rule, False, False, False, (Reason("failed", words=waits or "its turn has not come"),), left, left, 0.0
-    )
+    Wish(action, rule, False, False, False, (Reason("failed", words=waits or "its turn has not come"),), left, 0.0)
     for action, rule, left, waits in itertools.product(["prepare_and_approve", "x"], ["", "A rule."], SECONDS, WORDS)
 ]
 GIVEN = {
