@@ -15,9 +15,11 @@ from typing import Any
 from ...module_utils._core.lease import LEASE
 from ...module_utils._core.mark_view import COPIED, OURS
 from .approving import approve_request, to_approve, to_see_again
+from .capacity import SLACK
+from .due import preparation_end, seconds_needed
 from .hosts import back_off
-from .judging import is_given_up, is_handled
-from .life import not_before
+from .judging import is_given_up, is_handled, needs_preparation, took_away
+from .life import is_open, not_before
 from .looking import (
     BY_TURNS,
     bears_ours,
@@ -28,7 +30,7 @@ from .looking import (
     spot_scopes,
     unseen,
 )
-from .marks import phase, whose
+from .marks import mark_keys, phase, whose
 from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
@@ -147,7 +149,12 @@ def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
     if takes > LIMIT_WINDOWS_SHARED and machine["answered"] is not None:
         turn = at - machine["answered"] >= takes
     if not machine["is_linux"] and machine["failures"] and _concerned(record, at) - {host}:
-        lost = machine["again"] - back_off(machine["failures"])
+        # All that may be dead are called at one time: by turns they would hold the others up all the time.
+        lost = max(
+            one["again"] - back_off(one["failures"])
+            for one in record["hosts"].values()
+            if one["failures"] and not one["is_linux"]
+        )
         if at - lost < min(_longest(machine), _shared(machine, machine["failures"] - 1)):
             return False
     return machine["is_linux"] or at_once or turn or not _linux_under_way(record, at)
@@ -274,7 +281,25 @@ def _limit(record: Record, machine: MachineState, at: float) -> float:
         return min(limit, LIMIT_LOST) if machine["failures"] else limit
     if not _concerned(record, at) - {machine["host"]}:
         return _longest(machine)
-    return min(_longest(machine), _shared(machine, machine["failures"]))
+    limit = min(_longest(machine), _shared(machine, machine["failures"]))
+    if took_away(record, machine["host"]):
+        return LIMIT_WINDOWS_SHARED
+    return min(limit, max(LIMIT_WINDOWS_SHARED, _spare(record, machine, at))) if machine["failures"] else limit
+
+
+def _spare(record: Record, machine: MachineState, at: float) -> float:
+    """Seconds before the preparation of another machine has to begin: a call from which perhaps nothing comes back must end before."""
+    return min(
+        (
+            preparation_end(entry, other) - seconds_needed(other) - SLACK - at
+            for key, entry in record["events"].items()
+            if is_open(entry) and entry["started"] is None and not is_given_up(entry)
+            for other in (record["hosts"][host] for host in entry["affected"])
+            if other is not machine and not other["lost"] and needs_preparation(entry, other["host"])
+            if not (phase(other) == "prepared" and key in mark_keys(other))
+        ),
+        default=math.inf,
+    )
 
 
 def _longest(machine: MachineState) -> float:

@@ -23,6 +23,8 @@ from .schema import Approval, EventState, Record
 TAKEN = "nothing has been heard of its machines since"
 """Why an event that takes its machines away is not watched any more."""
 
+UNSEEN = "all machines that could see it have left the play"
+
 STAYED = "it stayed longer than this run watched"
 
 
@@ -97,7 +99,7 @@ def take_looks(record: Record, looks: Iterable[Look], at: float) -> None:
     for change in core.changes(before, after):
         _take_change(record, change, at)
     for entry in [events[key] for key in after if any(key in poll.events for poll in polls)]:
-        if entry["closed"] == TAKEN:
+        if entry["closed"] in (TAKEN, UNSEEN):
             entry["closed"] = ""
         if entry["started"] is None:
             entry["announced"] = at

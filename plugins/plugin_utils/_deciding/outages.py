@@ -23,6 +23,7 @@ from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
 from .marks import has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
+from .said_there import note_put_back
 from .schema import EventState, HostResult, MachineState, Record
 from .watchers import is_its_watchers, lacks_steps
 
@@ -156,7 +157,7 @@ def note_restarts(record: Record, at: float) -> None:
             if host in entry["restarted"] or not affected or not is_open(entry) or entry["started"] is not None:
                 continue
             if whose(record, machine, at) in (OURS, EXPIRED, WATCHER) and _is_undone(machine, key, at):
-                entry["restarted"][host] = machine["begun"] = at
+                entry["restarted"][host] = machine["restarted"] = machine["begun"] = at
                 if entry["prepared"].pop(host, None):
                     words = f"{host} was started anew after it was prepared, and counts as in service until its steps are done again"
                     happened(record, at, "restarted", words, key, host)
@@ -176,8 +177,8 @@ def is_kept(record: Record, machine: MachineState, at: float) -> bool:
 
 
 def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, at: float) -> bool:
-    if entry["started"] is not None:
-        return True
+    if entry["started"] is not None or entry["approval"]["sent"]:
+        return True  # what was approved may start at any moment
     if key not in mark_keys(machine):
         return phase(machine) != "recovering" and comes_soon(entry, machine, at)
     if not is_given_up(entry):
@@ -280,6 +281,7 @@ class Before(NamedTuple):
     recovering: bool
     words: str
     undone: str  # what is to be undone by it
+    answered: float | None  # when it was seen
 
 
 def before_answer(record: Record, machine: MachineState, at: float) -> Before:
@@ -291,6 +293,7 @@ def before_answer(record: Record, machine: MachineState, at: float) -> Before:
         machine["recovering"] is not None,
         words,
         undone_words(machine),
+        machine["answered"],
     )
 
 
@@ -330,6 +333,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
     if before.owner == COPIED and owner == NOBODY:
         words = f"{host}: the mark of {before.words}, which is that of the VM of which it is a copy; nothing of it was done here"
         happened(record, at, "put aside", words, host=host)
+    note_put_back(record, machine, before.keys, before.answered)
     if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
         machine["undone"] = at
     if owner in (OURS, WATCHER) and machine["begun"] is None:

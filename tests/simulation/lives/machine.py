@@ -170,7 +170,8 @@ class Machine:
         """
         began, alarm = self.clock.now, seconds
         cost, self.first_cost = self.cost + self.first_cost, 0.0
-        yield cost if self.is_linux else 2.0 + cost
+        cost += 0.0 if self.is_linux else 2.0
+        yield cost
         how = self.fault("refuses", "hangs") or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
         if how or self.clock.now < self.frozen_until:
             if how == "refuses":
@@ -179,7 +180,8 @@ class Machine:
             yield alarm - (self.clock.now - began)
             return self._lost(f"it did not answer within {alarm:g} s", began)
         if not self.is_linux:  # whose first start of PowerShell shows its uptime
-            within = {"uptime": self.uptime, "boot_id": self.boot_id, "until": self.uptime + seconds - 2}
+            sent = self.uptime - cost
+            within = {"uptime": sent, "boot_id": self.boot_id, "until": sent + seconds}
         life = self._program(copied(requests), run, number, holder, seconds, within)
         if self.is_linux and self.fault("late"):  # and no reboot ends it
             program = self.clock.begin(self._arriving(life))

@@ -19,6 +19,9 @@ DAMAGE = (
     *("hangs", "refuses", "stalls", "answers-lost", "mark-readonly", "no-hello", "empty-body"),
     *("imds-unreachable", "imds-410", "imds-429", "imds-slow"),
 )
+BLIND = ("imds-unreachable", "imds-410", "imds-429", "empty-body")
+
+WINDOWS_CALL = 60.0  # seconds
 
 
 def problem_texts(result: Any) -> list[str]:
@@ -74,6 +77,13 @@ class RunFacts:
             and at - (20 if self.machine(host).is_linux else 50) < line["at"] <= at
             for line in self.journal.of("back")
         )
+
+    def waits_until(self, host: str) -> float:
+        """Until when a call to a Windows machine may begin anything: a slow one's two starts of PowerShell have 60 s (marks.rst)."""
+        sent = [
+            float(line["at"]) for line in self.lines("sent") if line["host"] == host and not self.machine(host).is_linux
+        ]
+        return max(sent, default=0.0) + WINDOWS_CALL
 
     def gone_by(self, host: str, at: float) -> bool:
         return any(
@@ -316,10 +326,12 @@ class RunFacts:
         grown = [line for line in self.journal.of("grown") if line["event"] == event.id]
         return max([event.shown, *(line["at"] for line in grown if line["resource"].lower() == name)])
 
-    def seen(self, event: Event, host: str = "") -> float | None:
+    def seen(self, event: Event, host: str = "", since: float = 0.0) -> float | None:
         """When the run first saw it, naming this machine."""
         name = self.machine(host).name.lower() if host else ""
         for line in self.lines("looked"):
+            if line["at"] < since:
+                continue
             for identity, _status, resources in line["events"]:
                 if identity == event.id and (not name or name in [resource.lower() for resource in resources]):
                     return float(line["at"])
@@ -404,6 +416,19 @@ class RunFacts:
         }
         struck = {line["host"] for line in self.journal.of("strike") if line["event"] == event.id}
         return viewers <= struck and event.left - event.started <= event.down
+
+    def nobody_could_see(self, event: Event, host: str, at: float) -> bool:
+        """Whether whoever is shown an event was blind from when it was shown until then: nobody can know of it, and a machine that
+        can be reached and can't look is brought back all the same after a while."""
+        scope = self.machine(host).scope
+        viewers = [host] if scope.each_its_own else [one for one in self.hosts if self.machine(one).scope is scope]
+        return all(
+            any(
+                kind in BLIND and begins <= event.shown and at <= ends
+                for begins, ends, kind in self.machine(viewer).faults
+            )
+            for viewer in viewers
+        )
 
     def longest_gap(self, host: str) -> float:
         """The longest time in which nobody who is shown what a machine is shown had a look, but for its own events."""

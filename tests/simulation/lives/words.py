@@ -28,9 +28,11 @@ def missed(run: RunFacts) -> Iterator[str]:
             continue
         if run.touched_lately(host, line["at"]):
             continue
-        if run.seen(event, host) is None:
+        # What came back was seen in its first life, and may go unseen in its second one as anything else.
+        since = event.returned if event.returned is not None and event.returned < line["at"] else 0.0
+        if run.seen(event, host, since) is None:
             # It names the machine from its growth on: no look can show that before.
-            shown_for = min(event.left or run.until, run.until) - max(run.named_from(event, host), run.began)
+            shown_for = min(event.left or run.until, run.until) - max(run.named_from(event, host), run.began, since)
             looks_itself = not run.may_go_unseen(host) or run.is_doubted(host)
             if shown_for < (135 if looks_itself else 500):
                 continue
