@@ -69,8 +69,7 @@ def is_waiting_for_yes(record: Record, key: str, entry: EventState, at: float) -
     """Whether all is prepared, none of its machines' own documents lacks it, and only a person's yes is missing."""
     if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None:
         return False
-    codes = {reason.code for reason in decision_of(record, key, entry, at).reasons}
-    return codes - _COME_BY_THEMSELVES == {"confirmation"}
+    return _codes(entry) - _COME_BY_THEMSELVES == {"confirmation"}
 
 
 _COME_BY_THEMSELVES = frozenset(["capacity", "outside_hours", "not_before"])
@@ -147,13 +146,22 @@ def take_lasting(record: Record, at: float) -> None:
         entry["hold"] = words_of(against, entry["id"]) if entry["approves"] else ""
 
 
-def note_readiness(record: Record, at: float) -> None:
-    """Write down for people what the approval of each open event waits for, and why nobody can send it."""
+def take_reasons(record: Record, at: float) -> None:
+    """All that stands against the approval of each open event now, its turn among it: without any it is approved in this tick."""
     for key, entry in _coming(record):
         found = decision_of(record, key, entry, at) if entry["approves"] else None
         entry["waits"] = _waits(entry, found.passing) if found else ""
         entry["reasons"] = [_plain(reason, entry["id"]) for reason in found.reasons] if found else []
+
+
+def note_readiness(record: Record, at: float) -> None:
+    """Write down for people why nobody can send the approval of an event that is ready."""
+    for key, entry in _coming(record):
         _note_nobody(record, key, entry, at)
+
+
+def _codes(entry: EventState) -> set[str]:
+    return {reason["reason"] for reason in entry["reasons"]}
 
 
 def _waits(entry: EventState, passing: Sequence[Reason]) -> str:
@@ -200,7 +208,9 @@ def to_see_again(record: Record, at: float) -> list[str]:
     found = [
         host
         for key, entry in record["events"].items()
-        if _may_be_approved(entry, at) and decision_of(record, key, entry, at, was_prepared).approve
+        if _may_be_approved(entry, at)
+        and _codes(entry) == {"not_prepared"}
+        and decision_of(record, key, entry, at, was_prepared).approve
         for host in entry["affected"]
         if needs_preparation(entry, host) and not is_prepared(record, record["hosts"][host], key, at)
     ]
@@ -234,7 +244,7 @@ def choice_of(record: Record, key: str, entry: EventState, at: float) -> Choice 
     """Who approves an event now; None when it isn't ready, or needs no approval any more."""
     if not _may_be_approved(entry, at):
         return None
-    if any(reason.code != "not_before" for reason in decision_of(record, key, entry, at).reasons):
+    if _codes(entry) - {"not_before"}:
         return None  # when its time has come, what kept it from being approved until then is worth more than that
     approvers = [_approver(record, key, entry, machine, at) for machine in record["hosts"].values()]
     left, tries = not_before(entry) - at, entry["approval"]["tries"]

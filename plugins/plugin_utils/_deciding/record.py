@@ -17,7 +17,7 @@ from typing import Any, cast
 from ...module_utils._core.mark_view import FRESH
 from ...module_utils._text import first_line
 from . import problems
-from .approving import note_readiness, take_approval, take_lasting, take_lost_approval
+from .approving import note_readiness, take_approval, take_lasting, take_lost_approval, take_reasons
 from .calls import todo_of
 from .ending import end, stop_watching
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
@@ -103,6 +103,7 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     note_restarts(record, at)
     take_lasting(record, at)
     give_turns(record, at)
+    take_reasons(record, at)
     note_readiness(record, at)
     follow(record, at)
     problems.note_reached(record, take_reached(record, at), at)

@@ -103,9 +103,10 @@ def _reckoned_apart(case: Case, coming: Coming) -> bool:
     notice = 600.0 if coming.fate.get("timeless") else left
     run = max(script.prepare_before, script.limits + 4 * len(script.work) + min(script.margin, notice / 4) + 15)
     watcher = max(script.prepare_before, script.limits + min(30.0, notice / 10))
-    begins = coming.at + moved + notice - max(run, watcher)
-    late = case.first.what != "outcome" and begins - ABOUT <= case.first.at <= begins + abs(run - watcher) + ABOUT
-    return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and late
+    again = [line["at"] for line in case.run.journal.of("shown-again") if line["event"] == coming.id]
+    begins = [shown + notice - max(run, watcher) for shown in (coming.at + moved, *again)]
+    late = any(begin - ABOUT <= case.first.at <= begin + abs(run - watcher) + ABOUT for begin in begins)
+    return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and case.first.what != "outcome" and late
 
 
 def was_away(case: Case) -> bool:
