@@ -8,7 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._core.decision import Decision, Standing, decide, is_wanted, may_be_sent
@@ -22,7 +22,7 @@ from .hold import said_yes
 from .hours import closed, outside_hours
 from .judging import group_of, is_acting, is_handled, near, needs_preparation, title, within
 from .life import event_of, is_open, not_before
-from .marks import holder_words, is_prepared, was_prepared, whose
+from .marks import holder_words, is_prepared, mark_keys, was_prepared, whose
 from .reports import happened
 from .said_there import PUT_BACK, hold_of
 from .schema import EventState, MachineState, Record
@@ -203,6 +203,25 @@ def to_approve(record: Record, at: float) -> dict[str, list[str]]:
     return work
 
 
+def to_approve_with(record: Record, hosts: Collection[str], at: float) -> dict[str, list[str]]:
+    """The keys of the events that a machine approves in the very call by which it becomes prepared for them: of each only the machine
+    itself is missing, and it is the one that approves. Whether it is prepared by then it sees itself.
+
+    :arg hosts: Windows machines of which nothing but their mark is left to be done: each call of one takes a start of PowerShell
+    """
+    work: dict[str, list[str]] = {}
+    for host in hosts:
+
+        def with_it(record: Record, machine: MachineState, key: str, at: float, host: str = host) -> bool:
+            return machine["host"] == host or is_prepared(record, machine, key, at)
+
+        for key, entry in record["events"].items():
+            choice = choice_of(record, key, entry, at, with_it) if key in mark_keys(record["hosts"][host]) else None
+            if choice and choice.host == host and _fits(record, key, work.get(host, [])):
+                work.setdefault(host, []).append(key)
+    return work
+
+
 def to_see_again(record: Record, at: float) -> list[str]:
     """Machines of events that are ready but for this: what their marks said was too old when the tick ended, as it was a long one."""
     found = [
@@ -240,11 +259,20 @@ def _fits(record: Record, key: str, keys: list[str]) -> bool:
     return all(named(other) == named(key) for other in keys)
 
 
-def choice_of(record: Record, key: str, entry: EventState, at: float) -> Choice | None:
-    """Who approves an event now; None when it isn't ready, or needs no approval any more."""
+def choice_of(
+    record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None
+) -> Choice | None:
+    """Who approves an event now; None when it isn't ready, or needs no approval any more.
+
+    :arg prepared: whether a machine counts as prepared, where that is not by its mark alone
+    """
     if not _may_be_approved(entry, at):
         return None
-    if _codes(entry) - {"not_before"}:
+    if prepared:
+        against = {reason.code for reason in decision_of(record, key, entry, at, prepared).reasons}
+    else:
+        against = _codes(entry)
+    if against - {"not_before"}:
         return None  # when its time has come, what kept it from being approved until then is worth more than that
     approvers = [_approver(record, key, entry, machine, at) for machine in record["hosts"].values()]
     left, tries = not_before(entry) - at, entry["approval"]["tries"]

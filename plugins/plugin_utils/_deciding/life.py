@@ -15,6 +15,7 @@ from ...module_utils._core import tracked_event as core
 from ...module_utils._core.deadlines import starts_by_itself
 from ...module_utils._core.tracked_event import UNBROKEN, Change, Poll, TrackedEvent, polled
 from ...module_utils._events.event import Event, event_from_dict
+from ...module_utils._text import listed
 from .approval import no_tries
 from .look import events_of
 from .reports import happened, report
@@ -209,7 +210,8 @@ def _note_scheduled_again(record: Record, look: Look) -> None:
     """An event that goes back to Scheduled without having been gone: Azure says nothing of the kind, so a person has to look."""
     for data in look.result["events"]:
         event = event_from_dict(data)
-        started = record["events"][event.key]["started"]
+        entry = record["events"][event.key]
+        started = entry["started"]
         # Documents of one scope differ for a moment.
         if started is not None and look.asked >= started + UNBROKEN and event.is_scheduled:
             report(
@@ -217,5 +219,5 @@ def _note_scheduled_again(record: Record, look: Look) -> None:
                 f"event {event.key}: scheduled again",
                 f"{data['type'] or 'Event'} {data['id']} is Scheduled again by the document of {look.host} (not before "
                 f"{data['not_before'] or 'unknown'}), though it had started and was not gone: this run takes it for started until it "
-                "is gone. See whether its machines are in service.",
+                f"is gone. See whether its machines are in service: {listed(entry['affected'] or entry['resources'])}.",
             )

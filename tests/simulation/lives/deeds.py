@@ -24,7 +24,8 @@ def approvals(run: RunFacts) -> Iterator[str]:
             continue
         ours = [host for host in run.hosts if host in post["machines"] and not run.grown_lately(event, host, at)]
         if not ours:
-            yield f"approval: at {at:.1f} {event.id}, which affects nobody of the run"
+            if not any(run.is_believed(event, host, at) for host in run.hosts):
+                yield f"approval: at {at:.1f} {event.id}, which affects nobody of the run"
             continue
         actions = {host: run.action(event, host) for host in ours}
         strictest = min(actions.values(), key=STRICTNESS.index)
@@ -104,7 +105,7 @@ def promptness(run: RunFacts) -> Iterator[str]:
         ready = run.ready(event)
         if ready is None or run.beside_others:
             continue
-        limit = 10.0 if run.is_linux else 45.0
+        limit = 10.0 + run.slowness(45.0, 8)
         posted = [post["at"] for post in run.lines("post") if post["event"] == event.id]
         until = min([ready + limit, *posted])
         if event.started is not None and event.started <= until or event.left is not None and event.left <= until:
@@ -129,8 +130,9 @@ def brought_back_early(run: RunFacts) -> Iterator[str]:
         for event in run.plain_events_of(host):
             if event.shown > at or (event.left is not None and event.left < at):
                 continue
-            if event.started is not None and event.started < at - 12:
-                if not run.grown_lately(event, host, at, 12) and not run.nobody_could_see(event, host, at):
+            tick = 12.0 + run.slowness(0, 6)  # what has been decided is begun when all have answered
+            if event.started is not None and event.started < at - tick:
+                if not run.grown_lately(event, host, at, tick) and not run.nobody_could_see(event, host, at):
                     yield f"early: at {at:.1f} {host} was put into service under {event.id}, Started at {event.started:.1f}"
                     break
             elif (event.started is None or event.started > at) and run.was_to_stay(event, host, at):
@@ -159,7 +161,7 @@ def in_time(run: RunFacts) -> Iterator[str]:
         ):
             continue
         first = max(event.shown, run.began)
-        room = line["at"] - first - run.needs([event]) - (60 if run.fleet.calm else 100) - (0 if run.is_linux else 40)
+        room = line["at"] - first - run.needs([event]) - (60 if run.fleet.calm else 100) - run.slowness(40, 10)
         if (
             room > 0
             and all(run.sound(other, first, line["at"]) for other in run.affected(event))
@@ -216,7 +218,7 @@ def returned(run: RunFacts) -> Iterator[str]:
         # Who is still being brought back, or is another's by then, is not to be prepared anew at once.
         if others or event.grows or run.beside_others or run.marked_at(host, event.returned):
             continue
-        room = at - event.returned - run.needs([event]) - (60 if run.fleet.calm else 100) - (0 if run.is_linux else 40)
+        room = at - event.returned - run.needs([event]) - (60 if run.fleet.calm else 100) - run.slowness(40, 10)
         seen = [
             look
             for look in run.lines("looked")
@@ -235,8 +237,9 @@ def back_in_time(run: RunFacts) -> Iterator[str]:
             if event.left is None or event.type in GONE_FOR_GOOD or event.left < run.began:
                 continue
             since = max(event.left, machine.away_until if machine.away_until < 1e5 else 1e9)
-            due = since + sum(step.undo_seconds for step in machine.steps) + 60 + (0 if run.is_linux else 60)
-            due += 0 if all(run.sound(other, since, due) for other in run.hosts) else 60  # ticks last longer then
+            due = since + sum(step.undo_seconds for step in machine.steps) + 60 + run.slowness(60, 15)
+            others_hang = not all(run.sound(other, since, due) for other in run.hosts)
+            due += 60 + run.slowness(120, 15) if others_hang else 0  # ticks last longer then
             # It can't bring back what it did not hold yet: a dead run's lease was not over, or its own tick waited elsewhere.
             due += max(run.held_since(host, due) - since, 0.0)
             others = [
@@ -297,7 +300,7 @@ def put_back(run: RunFacts) -> Iterator[str]:
                 yes["at"] > recovered["at"] for yes in run.journal.of("yes") if yes["event"] in kept
             )
             mine = line["what"] == "post" or line["host"] == host
-            if later and mine and line["at"] > recovered["at"] + 12:
+            if later and mine and line["at"] > recovered["at"] + 12 + run.slowness(0, 4):
                 yield f"put-back: at {line['at']:.1f} {line['what']} for {kept}, in spite of which {host} was put back at {recovered['at']:.1f}"
 
 
@@ -330,7 +333,7 @@ def reverted(run: RunFacts) -> Iterator[str]:
             continue
         failed = run.gave_up(event)
         needs = sum(step.limit for step in steps) + sum(step.undo_seconds for step in steps)
-        room = line["at"] - (failed or 1e9) - needs - (60 if run.is_linux else 150)
+        room = line["at"] - (failed or 1e9) - needs - 60 - run.slowness(90, 15)
         others = [other for other in run.events_of(host) if other is not event and other.shown < line["at"]]
         if (
             failed
