@@ -34,6 +34,7 @@ from ..plugin_utils._machine.call import (
     as_asked,
     harmless,
     heard,
+    known,
     limit,
     result,
     timely,
@@ -50,7 +51,15 @@ CALL: dict[str, dict[str, Any]] = dict(
     resource_name=dict(type="str"),
     vm_id=dict(type="str"),
     # Of the machine's last answer: `heard`, as the action returned it. Without it a call only looks
-    heard=dict(type="dict", options=dict(uptime=dict(type="float"), boot_id=dict(type="str"), at=dict(type="float"))),
+    heard=dict(
+        type="dict",
+        options=dict(
+            uptime=dict(type="float"),
+            boot_id=dict(type="str"),
+            at=dict(type="float"),
+            known=dict(type="dict"),  # of a Windows machine: what the next call may begin with
+        ),
+    ),
     # When the call was decided, by the clock of _clock.steady, as `ended` and `heard` are
     decided=dict(type="float"),
 )
@@ -104,7 +113,9 @@ class ActionModule(BoundedAction):
         sent = harmless(requests) if refused else timely(requests, steady())
         if self._task.check_mode:
             options["run"] = ""  # or a look would renew the mark
-        elif last and not self._is_windows:  # which asks the machine itself first
+        elif self._is_windows:  # it makes sure on the machine itself
+            options["known"] = known(last, steady())
+        elif last:
             options["within"] = within(last, steady(), seconds)
 
         given = {name: value for name, value in options.items() if value not in (None, "")}

@@ -17,15 +17,20 @@ EMULATOR = HERE.parents[1] / "roles" / "emulator" / "files" / "imds_emulator"
 
 
 class Fleet:
-    """Hosts in scopes, an emulator that answers for them, and an inventory that names both."""
+    """Hosts in scopes, an emulator that answers for them, and an inventory that names both.
 
-    def __init__(self, folder, hosts, scopes):
-        self.folder, self.hosts, self.scopes = Path(folder), hosts, scopes
+    proven: whether the machines say as well that each scope is one, by a placement group
+    """
+
+    def __init__(self, folder, hosts, scopes, proven=False):
+        self.folder, self.hosts, self.scopes, self.proven = Path(folder), hosts, scopes, proven
         self.process = None
         self.urls = {}
 
     def __enter__(self):
         vms = [{"name": f"vm{number}", "scope": f"scope{number % self.scopes}"} for number in range(self.hosts)]
+        for vm in vms if self.proven else ():
+            vm["placement_group"] = f"group of {vm['scope']}"
         scenario, addresses = self.folder / "scenario.json", self.folder / "addresses.json"
         # All VMs ask from one address: the limit of 5 requests a second is one machine's, not this bench's.
         scenario.write_text(json.dumps({"settings": {"rate_limit": 0}, "vms": vms}))

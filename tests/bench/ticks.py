@@ -50,7 +50,7 @@ def announce(fleet, numbers, **more):
 
 def is_waiting(fleet, scopes):
     """Whether one machine of each scope looks, and nobody else."""
-    counts = [[vm["requests"]["get"] for vm in fleet.ask("/vms")["vms"]] for _time in range(2) if time.sleep(3) is None]
+    counts = [asked_of_all(fleet) for _time in range(2) if time.sleep(3) is None]
     asking = [later - earlier for earlier, later in zip(*counts, strict=True)]
     return sum(count >= 1 for count in asking) == scopes
 
@@ -148,6 +148,31 @@ def idle(folder, older, scopes, seconds):
             )
 
 
+def unproven(folder, hosts, seconds):
+    """Waiting, one declared scope of so many hosts: with a placement group that proves it, and without one.
+
+    seconds: how long; all are called once in 300 s either way
+    """
+    for proven in (True, False):
+        with tempfile.TemporaryDirectory(dir=folder) as own, Fleet(own, hosts, 1, proven) as fleet:
+            run = LongRun(fleet, **variables(own, "true"))
+            run.until(lambda fleet=fleet: is_waiting(fleet, 1), 3600)
+            before, asked, began = run.cpu(), asked_of_all(fleet), time.monotonic()
+            time.sleep(seconds)
+            cost, wall = run.cpu() - before, time.monotonic() - began
+            others = sum(later > earlier for earlier, later in zip(asked, asked_of_all(fleet), strict=True)) - 1
+            run.end()
+            print(
+                f"waiting, {hosts} hosts in one {'proven' if proven else 'declared'} scope: {cost * 60 / wall:.1f} CPU s a minute "
+                f"({wall:.0f} s, in which {others} others looked)"
+            )
+
+
+def asked_of_all(fleet):
+    """How many requests each machine has sent."""
+    return [vm["requests"]["get"] for vm in fleet.ask("/vms")["vms"]]
+
+
 def deciding(machines=300, events=10, count=12):
     """So many ticks of a run without Ansible: what its decisions alone cost, from when it is shown so many events at once."""
     runs = importlib.import_module(
@@ -187,8 +212,9 @@ def older(folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cases = ["busy", "approval", "many", "idle"]
-    parser.add_argument("--only", choices=[*cases, "deciding"], action="append")
+    parser.add_argument("--only", choices=[*cases, "deciding", "unproven"], action="append")
     parser.add_argument("--ticks", type=int, default=2000, help="how many are many (default %(default)s)")
+    parser.add_argument("--hosts", type=int, default=300, help="of a scope that nothing proves (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=180, help="how long each wait lasts (default %(default)s)")
     arguments = parser.parse_args()
     chosen = arguments.only or cases
@@ -210,6 +236,9 @@ def main():
             if "idle" in chosen:
                 with tempfile.TemporaryDirectory() as own:
                     idle(own, before, scopes, arguments.seconds)
+    if "unproven" in chosen:
+        with tempfile.TemporaryDirectory() as own:
+            unproven(own, arguments.hosts, max(arguments.seconds, 320))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import os
 
 import lives.many
 import lives.planted
+import lives.windows.many
 import pytest
 import watcher.many
 import watcher.planted
@@ -18,11 +19,19 @@ FIRST = int(os.environ.get("SIMULATION_FIRST", "0"))
 JOBS = int(os.environ.get("SIMULATION_JOBS") or os.cpu_count() or 1)
 PART = 100  # seeds of one test: the lane's log has to grow while they are lived
 
-PARTS = [range(first, min(first + PART, FIRST + SEEDS)) for first in range(FIRST, FIRST + SEEDS, PART)]
+
+def parts(seeds: int) -> list[range]:
+    return [range(first, min(first + PART, FIRST + seeds)) for first in range(FIRST, FIRST + seeds, PART)]
 
 
-@pytest.mark.parametrize("seeds", PARTS, ids=lambda seeds: f"{seeds.start}-{seeds.stop - 1}")
-@pytest.mark.parametrize("simulation", [lives, watcher], ids=["maintain", "watcher"])
+PARTS = parts(SEEDS)
+WINDOWS = parts(SEEDS // 5)  # with Windows machines: these lives take longer
+LIVES = [(lives, part, f"maintain-{part.start}") for part in PARTS]
+LIVES += [(lives.windows, part, f"windows-{part.start}") for part in WINDOWS]
+LIVES += [(watcher, part, f"watcher-{part.start}") for part in PARTS]
+
+
+@pytest.mark.parametrize("simulation, seeds", [pytest.param(one, part, id=name) for one, part, name in LIVES])
 def test_no_life_breaks_a_rule(simulation, seeds: range) -> None:
     failed = [verdict for verdict in simulation.many.live_all(seeds, JOBS) if verdict.wrong]
     stories = sorted((verdict.story for verdict in failed), key=len)[:3]

@@ -20,27 +20,31 @@ EMPTY = ""
 ENDS = {"message", "elapsed_ms"}  # of what is not the same in both
 
 
-def read(path="mark.json", known=None, compare=False, stop=False):
-    return {"Do": "read", "Path": path, "Known": known, "Compare": compare, "Stop": stop}
+def read(path="mark.json", stop=False, **expect):
+    return {"Do": "read", "Path": path, "Stop": stop, "Expect": expect}
 
 
 def edit(body, known=None, path="mark.json", compare=True, stop=False, within=(0, 0)):
-    request = {"Do": "edit", "Path": path, "Known": known, "Body": body, "Compare": compare, "Stop": stop}
+    request = {"Do": "edit", "Path": path, "Known": known, "Body": body, "Compare": compare, "Stop": stop, "Expect": {}}
     return dict(request, FromMs=within[0], UntilMs=within[1])
 
 
 LONG_AGO, FROM_NOW_ON, BEFORE_ITS_START = (0, 1), (1, 2**60), (2**60, 2**61)
 
 
-def folder(path="yes"):
-    return {"Do": "folder", "Path": path, "Stop": False}
+def folder(path="yes", stop=False, **expect):
+    return {"Do": "folder", "Path": path, "Stop": stop, "Expect": expect}
 
 
 LISTS = [
     [read(), folder()],
     [edit(None, ONE), read()],
     [edit(ONE), read(), edit(TWO)],
-    [edit(TWO, TWO), edit(TWO, ONE), read(known=TWO, compare=True), read(known=ONE, compare=True)],
+    [edit(TWO, TWO), edit(TWO, ONE), read(body=TWO), read(body=ONE)],
+    [read(body=TWO, stop=True), folder(count=0, stop=True), edit(ONE, TWO, stop=True), read(), edit(TWO)],
+    [edit(TWO), read(body=ONE, stop=True), edit(ONE, TWO), read()],
+    [folder(count=1, stop=True), edit(ONE, TWO)],
+    [read("none.json", stop=True, body=None), edit(ONE, TWO), read(), edit(TWO)],
     [edit(ONE, "nonsense", stop=True), read(), folder()],
     [edit(EMPTY, TWO), read(), edit(ONE), edit(ONE, EMPTY)],
     [edit(ONE, path="yes/a.json", compare=False), edit(TWO, path="yes/b.json", compare=False), folder()],
@@ -48,7 +52,7 @@ LISTS = [
     [edit(None, ONE), read(), edit(None), edit(ONE, compare=False), read(path="mark.json/x")],
     [edit(TWO, ONE, within=LONG_AGO, stop=True), read(), folder()],
     [edit(TWO, ONE, within=BEFORE_ITS_START), read(), edit(TWO, ONE, within=FROM_NOW_ON), read(), edit(ONE, TWO)],
-    [{"Do": "boot", "Stop": False}],
+    [{"Do": "boot", "Stop": False, "Expect": {}}],
 ]
 
 
@@ -129,13 +133,43 @@ def test_whose_a_folder_is(windows, tmp_path):
     """As far as that can be shown here: whether it is there, and a link."""
     (tmp_path / "there").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "there")
-    asked = [{"Do": "trust", "Path": str(tmp_path / name), "Stop": False} for name in ("none", "there", "link")]
+    asked = [trust(tmp_path / name) for name in ("none", "there", "link")]
     (answers,) = answers_of(windows, tmp_path, [asked])
     assert [(answer["sddl"] is None, answer["link"]) for answer in answers] == [
         (True, False),
         (False, False),
         (False, True),
     ]
+
+
+def trust(path, **expect):
+    return {"Do": "trust", "Path": str(path), "Stop": bool(expect), "Expect": expect}
+
+
+def boot(**expect):
+    return {"Do": "boot", "Stop": bool(expect), "Expect": expect}
+
+
+def test_nothing_is_done_unless_the_machine_is_what_it_was(windows, tmp_path):
+    """Every kind of answer that is compared: as it is, and as it is not; by PowerShell's own comparison of texts, numbers and nothing."""
+    place = tmp_path / "AzureMaintenance"
+    place.mkdir()
+    identity = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    ((found,),) = answers_of(windows, tmp_path, [[trust(place)]])
+    known = {key: found[key] for key in ("sddl", "link", "user")}
+    same = [trust(place, **known), boot(id=identity), trust(tmp_path / "none", sddl=None, link=False, user="")]
+    others = [
+        trust(place, **dict(known, link=True)),
+        trust(place, **dict(known, sddl="O:BUD:")),
+        trust(place, **dict(known, sddl=None)),
+        trust(tmp_path / "none", sddl="", link=False, user=""),
+        boot(id=identity.upper()),
+        boot(id=""),
+    ]
+    (went, *held) = answers_of(windows, tmp_path, [[*same, edit(ONE)], *([one, edit(TWO, ONE)] for one in others)])
+    assert [answer.get("failure") for answer in went] == [None] * 4
+    assert [[answer["failure"] for answer in answers] for answers in held] == [["Changed", "Skipped"]] * len(others)
+    assert (place / "mark.json").read_bytes() == base64.b64decode(ONE)
 
 
 def test_it_leaves_no_other_files_behind(carried_out):

@@ -27,7 +27,15 @@ def put_back(folder: str) -> Dict[str, float]:
     prepared once too often is the smaller evil."""
     try:
         with open(os.path.join(folder, PUT_BACK), "rb") as file:
-            given: Dict[str, Any] = json.loads(file.read(65536).decode("utf-8"))
+            return put_back_in(file.read(65536))
+    except OSError:
+        return {}
+
+
+def put_back_in(content: bytes) -> Dict[str, float]:
+    """The same of a file's content."""
+    try:
+        given: Dict[str, Any] = json.loads(content.decode("utf-8"))
         if given["format"] != FORMAT:
             return {}
         return {str(key): float(at) for key, at in given["events"].items()}

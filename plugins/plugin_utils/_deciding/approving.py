@@ -8,7 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ...module_utils._core.mark_view import COPIED, DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
@@ -17,7 +17,7 @@ from .approval import Approver, Choice, Readiness, Standing, in_order, lasting, 
 from .hold import said_yes
 from .judging import is_acting, is_handled, needs_preparation, title
 from .life import event_of, is_open, not_before
-from .marks import holder_words, is_prepared, was_prepared, whose
+from .marks import holder_words, is_prepared, mark_keys, was_prepared, whose
 from .policies import APPROVING
 from .reports import happened
 from .said_there import hold_words
@@ -155,6 +155,25 @@ def to_approve(record: Record, at: float) -> dict[str, list[str]]:
     return work
 
 
+def to_approve_with(record: Record, hosts: Collection[str], at: float) -> dict[str, list[str]]:
+    """The keys of the events that a machine approves in the very call by which it becomes prepared for them: of each only the machine
+    itself is missing, and it is the one that approves. Whether it is prepared by then it sees itself.
+
+    :arg hosts: Windows machines of which nothing but their mark is left to be done: each call of one takes a start of PowerShell
+    """
+    work: dict[str, list[str]] = {}
+    for host in hosts:
+
+        def with_it(record: Record, machine: MachineState, key: str, at: float, host: str = host) -> bool:
+            return machine["host"] == host or is_prepared(record, machine, key, at)
+
+        for key, entry in record["events"].items():
+            choice = choice_of(record, key, entry, at, with_it) if key in mark_keys(record["hosts"][host]) else None
+            if choice and choice.host == host and _fits(record, key, work.get(host, [])):
+                work.setdefault(host, []).append(key)
+    return work
+
+
 def to_see_again(record: Record, at: float) -> list[str]:
     """Machines of events that are ready but for this: what their marks said was too old when the tick ended, as it was a long one."""
     found = [
@@ -183,9 +202,11 @@ def _fits(record: Record, key: str, keys: list[str]) -> bool:
     return all(named(other) == named(key) for other in keys)
 
 
-def choice_of(record: Record, key: str, entry: EventState, at: float) -> Choice | None:
+def choice_of(
+    record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None
+) -> Choice | None:
     """Who approves an event now; None when it isn't ready, or needs no approval any more."""
-    if not _may_be_approved(entry) or not readiness_of(record, key, entry, at).ready:
+    if not _may_be_approved(entry) or not readiness_of(record, key, entry, at, prepared).ready:
         return None
     approvers = [_approver(record, key, entry, machine, at) for machine in record["hosts"].values()]
     left, tries = not_before(entry) - at, entry["approval"]["tries"]

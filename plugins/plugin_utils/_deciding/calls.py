@@ -14,10 +14,11 @@ from typing import Any
 
 from ...module_utils._core.lease import LEASE
 from ...module_utils._core.mark_view import COPIED, OURS
-from .approving import approve_request, to_approve, to_see_again
+from .approving import approve_request, to_approve, to_approve_with, to_see_again
+from .capacity import SLACK
 from .hosts import back_off
-from .judging import is_given_up, is_handled
-from .life import not_before
+from .judging import is_given_up, is_handled, needs_preparation, preparation_end, seconds_needed, took_away
+from .life import UNBROKEN, is_open, not_before
 from .looking import (
     BY_TURNS,
     bears_ours,
@@ -28,7 +29,7 @@ from .looking import (
     spot_scopes,
     unseen,
 )
-from .marks import phase, whose
+from .marks import has_restarted, is_all_done, mark_keys, phase, whose
 from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
@@ -50,6 +51,9 @@ LIMIT_LOST = 6.0
 
 LONGEST_LOOK = 180.0
 """Seconds for which a call may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
+
+LONGEST_WATCH = 30.0
+"""The same while a Windows machine is out of service, of whose lease that uses up a quarter."""
 
 SLICE_SPOT = 10.0
 """Seconds for which several scopes are waited for at most where a Preempt may give one of them 30 s."""
@@ -79,15 +83,28 @@ def todo_of(record: Record, at: float) -> Todo:
     may_again = record["ticks"] and not (approve or record["todo"]["again"] or record["run"]["check"])
     again = to_see_again(record, at) if may_again else []
     targets = {host: None if again else target(record, machine, at) for host, machine in record["hosts"].items()}
+    finishing = [
+        host
+        for host, goal in targets.items()
+        if goal and _finishes(record["hosts"][host], goal) and not (approve or again)
+    ]
+    with_mark = to_approve_with(record, finishing, at)
     idle = not (approve or again or any(targets.values()) or is_under_way(record, at))
-    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, at)
+    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, with_mark, at)
     requests = {host: [_look(record["hosts"][host], 0.0)] for host in again} or requests
     requests = {
         host: requests[host]
         for host in record["hosts"]
         if host in requests
         and _may_be_called(
-            record, host, idle or host in approve or host in again or _begins(record["hosts"][host], targets[host]), at
+            record,
+            host,
+            idle
+            or host in approve
+            or host in with_mark
+            or host in again
+            or _begins(record["hosts"][host], targets[host]),
+            at,
         )
     }
     calls = {host: _call(record, record["hosts"][host], asked, at) for host, asked in requests.items()}
@@ -130,6 +147,19 @@ def _last_todo(record: Record, at: float) -> Todo:
     }
 
 
+def _finishes(machine: MachineState, goal: Target) -> bool:
+    """Whether the call writes that a Windows machine is prepared, and does nothing else."""
+    is_on_its_way = goal.to == "prepared" and not (goal.take or goal.still or goal.again)
+    return not machine["is_linux"] and is_on_its_way and is_all_done(machine)
+
+
+def _only_asks(machine: MachineState, goal: Target, at: float) -> bool:
+    """Whether nothing will be done but to ask others for the case before the steps: on a Windows machine that has just looked, no start
+    of PowerShell is needed for that."""
+    is_new = machine["mark"] is None and machine["steps"] and not (machine["before"] or machine["outcomes"])
+    return goal.to == "prepared" and bool(is_new) and not machine["is_linux"] and machine["looked"] == at
+
+
 def _begins(machine: MachineState, goal: Target | None) -> bool:
     """Whether a machine is to turn round, which was decided by what it has just answered."""
     under_way = {"": "", "preparing": "prepared", "recovering": "recovered"}
@@ -147,7 +177,12 @@ def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
     if takes > LIMIT_WINDOWS_SHARED and machine["answered"] is not None:
         turn = at - machine["answered"] >= takes
     if not machine["is_linux"] and machine["failures"] and _concerned(record, at) - {host}:
-        lost = machine["again"] - back_off(machine["failures"])
+        # All that may be dead are called at one time: by turns they would hold the others up all the time.
+        lost = max(
+            one["again"] - back_off(one["failures"])
+            for one in record["hosts"].values()
+            if one["failures"] and not one["is_linux"]
+        )
         if at - lost < min(_longest(machine), _shared(machine, machine["failures"] - 1)):
             return False
     return machine["is_linux"] or at_once or turn or not _linux_under_way(record, at)
@@ -170,7 +205,11 @@ def _concerned(record: Record, at: float) -> set[str]:
 
 
 def _requests(
-    record: Record, targets: Mapping[str, Target | None], approve: Mapping[str, list[str]], at: float
+    record: Record,
+    targets: Mapping[str, Target | None],
+    approve: Mapping[str, list[str]],
+    with_mark: Mapping[str, list[str]],
+    at: float,
 ) -> dict[str, list[dict[str, Any]]]:
     """What is asked while something is under way: whoever does not approve, which ends with a look, looks at once."""
     asked: dict[str, list[dict[str, Any]]] = {}
@@ -180,13 +219,35 @@ def _requests(
         goal = targets[host]
         if host in approve:
             requests.append(approve_request(record, machine, approve[host], at))
+        elif goal and host in with_mark:
+            requests += [_go(machine, goal, record), approve_request(record, machine, with_mark[host], at)]
+        elif goal and _only_asks(machine, goal, at):
+            requests.append(_go(machine, goal, record))
         elif goal:
             requests += [_go(machine, goal, record), _look(machine, 0.0)]
         elif host in looking or requests:
             requests.append(_look(machine, 0.0))
         if requests:
             asked[host] = requests
+    if len(asked) == 1:
+        ((host, requests),) = asked.items()
+        if len(requests) == 1 and targets[host] is None and _only_waits(record, record["hosts"][host]):
+            return {host: [_look(record["hosts"][host], min(LONGEST_WATCH, _wait(record, at)))]}
     return asked
+
+
+def _only_waits(record: Record, machine: MachineState) -> bool:
+    """Whether all that is left to a Windows machine is to see that its events are over: they have started, and what they were to do to
+    it seems to be done, so that no connection is cut by them. Nobody else waits for this call."""
+    open_ones = [entry for entry in record["events"].values() if is_open(entry)]
+    is_under_it = bool(open_ones) and all(
+        entry["started"] is not None
+        and not entry["closed"]
+        and machine["host"] in entry["sightings"]
+        and all(sighting["absent"] is None for sighting in entry["sightings"].values())
+        for entry in open_ones
+    )
+    return not machine["is_linux"] and not machine["failures"] and is_under_it and has_restarted(machine)
 
 
 def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]:
@@ -274,7 +335,25 @@ def _limit(record: Record, machine: MachineState, at: float) -> float:
         return min(limit, LIMIT_LOST) if machine["failures"] else limit
     if not _concerned(record, at) - {machine["host"]}:
         return _longest(machine)
-    return min(_longest(machine), _shared(machine, machine["failures"]))
+    limit = min(_longest(machine), _shared(machine, machine["failures"]))
+    if took_away(record, machine["host"]):
+        return LIMIT_WINDOWS_SHARED
+    return min(limit, max(LIMIT_WINDOWS_SHARED, _spare(record, machine, at))) if machine["failures"] else limit
+
+
+def _spare(record: Record, machine: MachineState, at: float) -> float:
+    """Seconds before the preparation of another machine has to begin: a call from which perhaps nothing comes back must end before."""
+    return min(
+        (
+            preparation_end(entry, other) - seconds_needed(other) - SLACK - at
+            for key, entry in record["events"].items()
+            if is_open(entry) and entry["started"] is None and not is_given_up(entry)
+            for other in (record["hosts"][host] for host in entry["affected"])
+            if other is not machine and not other["lost"] and needs_preparation(entry, other["host"])
+            if not (phase(other) == "prepared" and key in mark_keys(other))
+        ),
+        default=math.inf,
+    )
 
 
 def _longest(machine: MachineState) -> float:
@@ -324,12 +403,18 @@ def _rest(
         again = [machine["again"] - at for machine in record["hosts"].values() if not machine["aside"]]
         due = [seconds for seconds in again if seconds > 0]
         return round(max(min([*due, REST_WATCHING]), 0.1), 1)
-    if idle:
-        waits = any(request.get("wait") for call in calls.values() for request in call["requests"])
-        return 0.0 if waits or not record["ticks"] else REST_MOVING
-    if approve:
+    waits = any(request.get("wait") for call in calls.values() for request in call["requests"])
+    if approve or waits:
         return 0.0
+    if idle:
+        return REST_MOVING if record["ticks"] else 0.0
     goals = {host: goal for host, goal in targets.items() if goal and host in calls}
     if any(record["hosts"][host]["mark"] is None for host in goals):
         return 0.0
-    return REST_MOVING if goals else REST_WATCHING
+    # Where all have to start a PowerShell, that is a rest by itself while something moves, and else costs them more than it brings.
+    start = min(record["hosts"][host]["start"] for host in calls)
+    if goals:
+        return max(REST_MOVING - start, 0.0)
+    if spot_scopes(record):
+        return REST_WATCHING
+    return max(REST_WATCHING, min(STARTS * start, UNBROKEN - start - REST_MOVING))

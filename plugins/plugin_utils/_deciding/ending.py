@@ -13,7 +13,7 @@ from ...module_utils._text import listed
 from .approving import is_waiting_for_yes
 from .hold import leaves
 from .judging import SILENT, is_given_up, is_handled, needs_preparation, title, took_away
-from .life import STAYED, TAKEN, event_of, is_open, not_before
+from .life import GONE_APART, STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before
 from .looking import is_to_be_learned
 from .marks import has_restarted, mark_keys, phase, whose
 from .outages import comes_soon, is_kept
@@ -27,8 +27,6 @@ TRIES = 3
 
 NOBODY_LOOKS = 150.0
 """Seconds after which a run ends in which no machine has ever seen a document: the first request may take two minutes (S11)."""
-
-UNSEEN = "all machines that could see it have left the play"
 
 GIVEN_UP = "its machines could not be prepared, and are in service"
 
@@ -44,12 +42,23 @@ def stop_watching(record: Record, at: float) -> None:
             _close_taken(record, key, entry, at)
         elif is_given_up(entry) and not _bearing(record, key, at) and not _comes_over_ours(record, entry, at):
             entry["closed"] = GIVEN_UP
-        elif all(record["hosts"][host]["left"] for host in (*entry["sightings"], *near(record, entry))):
+        elif _nobody_sees(record, entry):
             entry["closed"] = UNSEEN
             happened(record, at, "left", f"{UNSEEN}: {listed(entry['sightings'])}", key)
         elif is_handled(entry) and at >= latest_end(record, entry):
             entry["closed"] = STAYED
             happened(record, at, "left", STAYED, key)
+
+
+def _nobody_sees(record: Record, entry: EventState) -> bool:
+    """Whether nobody is left who could show what becomes of an event: who was shown it, or has to be, has left the play, and the
+    others of the scope are not shown it."""
+    hosts = {*entry["sightings"], *entry["affected"], *near(record, entry)}
+    here = [machine for host, machine in record["hosts"].items() if host in hosts and not machine["left"]]
+    if any(machine["host"] in entry["sightings"] or machine["host"] in entry["affected"] for machine in here):
+        return False
+    since = last_seen(entry) + GONE_APART
+    return not here or any(machine["looked"] is not None and machine["looked"] >= since for machine in here)
 
 
 def latest_end(record: Record, entry: EventState) -> float:

@@ -78,6 +78,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "recovering": None,
         "tried": None,
         "undone": None,
+        "restarted": None,
         "why": "",
         "boot_before": "",
         "outcomes": {},

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._events.lifecycle import CANCELLED, COMPLETED, UNKNOWN
+from ...module_utils._text import listed
 from .approval import no_tries
 from .look import events_of, may_hold
 from .reports import happened, report
@@ -37,6 +38,8 @@ MOVED = 5.0
 
 TAKEN = "nothing has been heard of its machines since"
 """Why an event that takes its machines away is not watched any more."""
+
+UNSEEN = "all machines that could see it have left the play"
 
 STAYED = "it stayed longer than this run watched"
 
@@ -98,7 +101,7 @@ def _see(record: Record, key: str, sightings: list[tuple[Look, Mapping[str, Any]
         happened(record, entry["shown"], "shown", _shown_words(data), key)
     elif entry["gone"] is not None:
         _reopen(record, key, entry, sightings, at)
-    if entry["closed"] == TAKEN:
+    if entry["closed"] in (TAKEN, UNSEEN):
         entry["closed"] = ""
     for look, data in sightings:
         _take_data(entry, data)
@@ -302,5 +305,5 @@ def _note_scheduled_again(
                 f"event {key}: scheduled again",
                 f"{data['type'] or 'Event'} {data['id']} is Scheduled again by the document of {look.host} (not before "
                 f"{data['not_before'] or 'unknown'}), though it had started and was not gone: this run takes it for started until it "
-                "is gone. See whether its machines are in service.",
+                f"is gone. See whether its machines are in service: {listed(entry['affected'] or entry['resources'])}.",
             )

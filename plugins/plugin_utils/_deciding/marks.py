@@ -8,10 +8,14 @@ Private to this collection.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from ...module_utils._core import lease
 from ...module_utils._core import mark_view as core
 from ...module_utils._core.lease import Moment
 from ...module_utils._core.mark_view import WATCHER, Asker, MarkView
+from ...module_utils._steps.sequence import BEGUN, DONE
 from ...module_utils._text import clause
 from .schema import MachineState, Record
 
@@ -53,6 +57,19 @@ def has_restarted(machine: MachineState) -> bool:
     if not mark or "unreadable" in mark:
         return False
     return bool(machine["boot_id"]) and machine["boot_id"] != core.prepared_under(mark)
+
+
+def is_all_done(machine: MachineState) -> bool:
+    """Whether nothing but its mark keeps the machine from being prepared: its steps have been done, as far as others have just said."""
+    outcomes = machine["outcomes"]
+
+    def is_done(entry: Mapping[str, Any]) -> bool:
+        came = outcomes.get(entry["key"]) or {}
+        is_over = entry["state"] == BEGUN and came.get("state") == "done"
+        return entry["state"] == DONE or is_over or not entry["words"]
+
+    steps = (machine["mark"] or {}).get("steps") or []
+    return phase(machine) == "preparing" and bool(steps) and all(is_done(entry) for entry in steps)
 
 
 def holder_words(machine: MachineState) -> str:

@@ -11,7 +11,7 @@ mark of this run, or one that a dead run left, is ever brought back, and only wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, FRESH, NOBODY, OURS, WATCHER
@@ -22,6 +22,7 @@ from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
 from .marks import has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
+from .said_there import note_put_back
 from .schema import EventState, HostResult, MachineState, Record
 from .watchers import is_its_watchers, lacks_steps
 
@@ -144,7 +145,7 @@ def note_restarts(record: Record, at: float) -> None:
             if host in entry["restarted"] or not affected or not is_open(entry) or entry["started"] is not None:
                 continue
             if whose(record, machine, at) in (OURS, EXPIRED, WATCHER) and _is_undone(machine, key, at):
-                entry["restarted"][host] = machine["begun"] = at
+                entry["restarted"][host] = machine["restarted"] = machine["begun"] = at
                 if entry["prepared"].pop(host, None):
                     words = f"{host} was started anew after it was prepared, and counts as in service until its steps are done again"
                     happened(record, at, "restarted", words, key, host)
@@ -164,8 +165,8 @@ def is_kept(record: Record, machine: MachineState, at: float) -> bool:
 
 
 def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, at: float) -> bool:
-    if entry["started"] is not None:
-        return True
+    if entry["started"] is not None or entry["approval"]["sent"]:
+        return True  # what was approved may start at any moment
     if key not in mark_keys(machine):
         return phase(machine) != "recovering" and comes_soon(entry, machine, at)
     if not is_given_up(entry):
@@ -267,6 +268,7 @@ class Before(NamedTuple):
     recovering: bool
     words: str
     undone: str  # what is to be undone by it
+    answered: float | None  # when it was seen
 
 
 def before_answer(record: Record, machine: MachineState, at: float) -> Before:
@@ -278,6 +280,7 @@ def before_answer(record: Record, machine: MachineState, at: float) -> Before:
         machine["recovering"] is not None,
         words,
         undone_words(machine),
+        machine["answered"],
     )
 
 
@@ -317,6 +320,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
     if before.owner == COPIED and owner == NOBODY:
         words = f"{host}: the mark of {before.words}, which is that of the VM of which it is a copy; nothing of it was done here"
         happened(record, at, "put aside", words, host=host)
+    note_put_back(record, machine, before.keys, before.answered)
     if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
         machine["undone"] = at
     if owner in (OURS, WATCHER) and machine["begun"] is None:
@@ -341,6 +345,23 @@ def _note_prepared(record: Record, machine: MachineState, at: float) -> None:
         if entry and entry["gone"] is None and not _counts(entry, machine):
             entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
             entry["restarted"].pop(host, None)
+            happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
+
+
+def note_all_done(record: Record, machine: MachineState, event_ids: Iterable[str], at: float) -> None:
+    """That a machine was prepared when others had done the last of its steps: it was approved in the call that was to note it, so that
+    its events may have started by the time when its mark is seen.
+
+    :arg at: when they had
+    """
+    host = machine["host"]
+    for key in (event_id.upper() for event_id in event_ids):
+        entry = record["events"].get(key)
+        if entry and entry["gone"] is None and host not in entry["restarted"] and not _counts(entry, machine):
+            entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
+            entry["announced"] = max(
+                entry["announced"], at
+            )  # it was approved, or was to be, as one that has not started
             happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
 
 

@@ -189,12 +189,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"{host} could not be asked any more since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: begin this "
             "run again, or look at it with the playbook status.",
         )
-    elif (
-        machine["lost"]
-        and (machine["failures"] > 1 or machine["left"])
-        and owner == NOBODY
-        and not is_away(record, machine, at)
-    ):
+    elif _is_silent(machine) and owner == NOBODY and not is_away(record, machine, at):
         since = time_of_day(record, machine["answered"])
         yield "asked", f"{host} could not be asked any more since {since}: {machine['lost']}"
     elif not machine["resource_name"]:
@@ -204,12 +199,17 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         )
 
 
+def _is_silent(machine: MachineState) -> bool:
+    """Whether nothing comes back from it any more: one call may be lost, and what it said before that still counts."""
+    return bool(machine["lost"]) and (machine["failures"] > 1 or machine["left"])
+
+
 def _of_the_blind(record: Record) -> dict[str, str]:
     """Machines that answer and can't see their events; one sentence for all that say the same."""
     blind = {
         host: machine["look_problem"]
         for host, machine in record["hosts"].items()
-        if machine["look_problem"] and not (machine["lost"] or machine["aside"] or took_away(record, host))
+        if machine["look_problem"] and not (_is_silent(machine) or machine["aside"] or took_away(record, host))
     }
     return {
         f"look: {one.subject}": f"{counted(one.hosts)} can't see their scheduled events: {one.words}"

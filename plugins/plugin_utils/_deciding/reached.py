@@ -44,9 +44,10 @@ def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> b
     """Whether a machine was prepared in time, be it for another event: as far as is known, before this one was last seen Scheduled."""
     marked = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
     done = [one["prepared"][machine["host"]] for one in (entry, *marked) if machine["host"] in one["prepared"]]
-    undone, since = machine["undone"], entry["restarted"].get(machine["host"])
-    if undone is not None and undone <= entry["announced"]:
-        done = [result for result in done if result["at"] > undone]
+    since = entry["restarted"].get(machine["host"])
+    for undone in (machine["undone"], machine["restarted"]):
+        if undone is not None and undone <= entry["announced"]:
+            done = [result for result in done if result["at"] > undone]
     in_time = [
         result["ok"] and result["at"] <= entry["announced"] and (since is None or result["at"] > since)
         for result in done

@@ -27,7 +27,7 @@ from .look import events_of, has_document, has_failed, may_hold, message_of
 from .lost_marks import give_up, with_lost_mark
 from .marks import mark_keys
 from .options import checked_options
-from .outages import before_answer, follow, note_restarts, take_go, take_mark, take_steps
+from .outages import before_answer, follow, note_all_done, note_restarts, take_go, take_mark, take_steps
 from .reached import take_reached
 from .reports import note, note_clock
 from .said_there import keep_off
@@ -137,9 +137,14 @@ def _take_answers(record: Record, answers: Answers, before: float, at: float) ->
         machine, answer = record["hosts"][host], answers.get(host)
         if not answer or answer.get("lost") or answer.get("answers") is None:
             why = str((answer or {}).get("lost") or "it gave no answer: see its errors above")
+            if went := _with_approval(call["requests"]):
+                note_all_done(record, machine, went["events"], before)
             _take_lost(record, machine, call["requests"], why, at)
             machine["left"] = bool((answer or {}).get("left"))
             continue
+        went = _with_approval(call["requests"])
+        if went and answer["answers"][call["requests"].index(went)].get("state") == "prepared":
+            note_all_done(record, machine, went["events"], before)
         ended = _ended(call, answer, rested, at)
         _take_one(record, machine, call["requests"], answer, ended, at)
         for request, one in zip(call["requests"], answer["answers"], strict=False):
@@ -147,6 +152,12 @@ def _take_answers(record: Record, answers: Answers, before: float, at: float) ->
             if found is not None:
                 looks += _take_look(record, machine, found, ended, at)
     return looks
+
+
+def _with_approval(requests: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """What a machine is to become by the call that has it approve, too."""
+    goes = [request for request in requests if request["do"] == "go"]
+    return goes[0] if goes and any(request["do"] == "approve" for request in requests) else None
 
 
 def _ended(call: Call, answer: Mapping[str, Any], rested: float, at: float) -> float:
@@ -162,6 +173,8 @@ def _ended(call: Call, answer: Mapping[str, Any], rested: float, at: float) -> f
 
 def _take_lost(record: Record, machine: MachineState, requests: list[dict[str, Any]], why: str, at: float) -> None:
     count_lost(machine, why, at)
+    if machine["heard"]:
+        machine["heard"].pop("known", None)  # it is most likely another boot by then
     for request in requests:
         if request["do"] == "approve":
             take_lost_approval(record, machine["host"], request["ids"], machine["lost"], at)
@@ -184,10 +197,14 @@ def _take_one(
     take_steps(machine, answer)
     asked = any(request["do"] == "go" and request["to"] == "recovered" for request in requests)
     take_mark(record, machine, earlier, asked, at)
+    went = {"state": "prepared"}
     for request, one in zip(requests, answer["answers"], strict=False):
+        went = one if request["do"] == "go" else went
         if request["do"] == "go":
             take_go(record, machine, request, one, at)
-        elif request["do"] == "approve":
+        elif request["do"] == "approve" and (
+            went.get("state") == "prepared" or one.get("approved") or one.get("failure")
+        ):
             take_approval(record, machine["host"], request["ids"], one, at)
         elif request["do"] == "put_aside":
             machine["why"] = first_line(one.get("problem"), 1000)

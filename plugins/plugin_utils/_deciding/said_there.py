@@ -8,10 +8,13 @@ Private to this collection.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...module_utils._core.mark_view import is_copied
 from ...module_utils._text import one_line
 from .judging import needs_preparation, title
 from .life import is_open
+from .marks import mark_keys
 from .reports import happened, report
 from .schema import EventState, MachineState, Record
 
@@ -52,15 +55,32 @@ def keep_off(record: Record, at: float) -> None:
 def _note_late(record: Record, key: str, entry: EventState) -> None:
     """Machines that passed for prepared when an event started, and show now that a person had put them back, perhaps before that."""
     for host in entry["affected"]:
-        if is_put_back(record["hosts"][host], key) and entry["unprepared"].get(host) == "":
-            entry["unprepared"][host] = words = (
-                "was put back into service by a person in spite of it (recover with force)"
-            )
-            report(
-                record,
-                f"event {key}: {host} unprepared",
-                f"{title(entry)} may have reached {host} unprepared: {host} {words}.",
-            )
+        machine = record["hosts"][host]
+        # A yes since then has nobody prepare a machine without a mark for an event that has started.
+        was_put_back = is_put_back(machine, key) or (key in machine["put_back"] and key not in mark_keys(machine))
+        if was_put_back and entry["unprepared"].get(host) == "":
+            _report_late(record, key, entry, host)
+
+
+def note_put_back(record: Record, machine: MachineState, keys: Iterable[str], answered: float | None) -> None:
+    """The same where it shows only when the event is over.
+
+    :arg keys: of the events that its mark named when it was last heard of
+    :arg answered: when that was
+    """
+    for key in keys:
+        entry = record["events"].get(key)
+        if entry is None or entry["gone"] is None or key not in machine["put_back"]:
+            continue
+        came = entry["gone"] if entry["started"] is None else entry["started"]
+        if (answered or 0.0) < came and entry["unprepared"].get(machine["host"]) == "":
+            _report_late(record, key, entry, machine["host"])
+
+
+def _report_late(record: Record, key: str, entry: EventState, host: str) -> None:
+    entry["unprepared"][host] = words = "was put back into service by a person in spite of it (recover with force)"
+    text = f"{title(entry)} may have reached {host} unprepared: {host} {words}."
+    report(record, f"event {key}: {host} unprepared", text)
 
 
 def hold_words(machine: MachineState) -> str:

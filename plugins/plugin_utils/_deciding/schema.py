@@ -117,6 +117,7 @@ class MachineState(TypedDict):
     recovering: float | None  # since when it could be brought back
     tried: float | None  # when its recovery last failed
     undone: float | None  # when it was last seen to be put back, or without the mark that it had
+    restarted: float | None  # when it was last seen that a start of it has taken back what was done
     why: str  # what its last answer to go said
     boot_before: str  # boot id with its first mark
     outcomes: dict[str, Any]  # of steps elsewhere, to be handed on with the next go

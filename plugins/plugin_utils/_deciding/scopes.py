@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from ...module_utils._text import listed
-from .life import GONE_APART
+from .life import GONE_APART, is_open
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
 
@@ -46,11 +46,25 @@ def sentinels(record: Record, avoid: Collection[str] = ()) -> dict[str, str]:
     :arg avoid: hosts that are only taken where there is nobody else: an event affects them
     """
     chosen = {}
+    lacking = _lacking(record)
     for scope, hosts in members(record).items():
         machines = [record["hosts"][host] for host in hosts]
-        machines.sort(key=lambda one: (not can_look(one), one["host"] in avoid, not one["is_linux"]))
+        machines.sort(
+            key=lambda one: (not can_look(one), one["host"] in avoid, one["host"] in lacking, not one["is_linux"])
+        )
         chosen[scope] = machines[0]["host"]
     return chosen
+
+
+def _lacking(record: Record) -> set[str]:
+    """The machines that were not shown an open event of their scope: they could never say that it has started, or is over."""
+    return {
+        host
+        for entry in record["events"].values()
+        if is_open(entry)
+        for host in near(record, entry)
+        if host not in entry["sightings"]
+    }
 
 
 def join(record: Record) -> None:

@@ -85,6 +85,8 @@ def result(answer: Mapping[str, Any], seconds: float, wall: float) -> dict[str, 
         found["took"] = round(found["took"] + on_the_way, 3)
         # Of what is said of the mark: a run may have been stopped while the answer was on its way.
         found["age"] = round(on_the_way + (answer.get("age") or 0.0), 3)
+    if answer.get("known"):
+        found["known"] = dict(answer["known"], age=answer["known"]["age"] + on_the_way)
     for one in found["answers"] or ():
         if "wall" in one:
             one["ahead"] = round(_ahead(one.pop("wall"), wall - seconds, wall), 1)
@@ -102,14 +104,27 @@ def _ahead(wall: float, began: float, ended: float) -> float:
     return max(0.0, wall - ended) + min(0.0, wall - began)
 
 
-def heard(answer: Mapping[str, Any], at: float) -> dict[str, Any] | None:
-    """Which uptime the machine showed, and when that came; None where it did not say.
+def heard(answer: dict[str, Any], at: float) -> dict[str, Any] | None:
+    """Which uptime the machine showed, and when that came; None where it did not say. And what else its next call may begin with, which
+    is taken out of the answer.
 
     :arg at: by :func:`._clock.steady`
     """
+    known = answer.pop("known", None)
     if answer["uptime"] is None:
         return None
-    return {"uptime": answer["uptime"], "boot_id": answer["boot_id"], "at": at}
+    found = {"uptime": answer["uptime"], "boot_id": answer["boot_id"], "at": at}
+    return dict(found, known=known) if known else found
+
+
+def known(last: Mapping[str, Any] | None, at: float) -> Mapping[str, Any] | None:
+    """What the call to a Windows machine that is made now may begin with.
+
+    :arg last: what was heard of the machine last
+    :arg at: now, by :func:`._clock.steady`
+    """
+    found = (last or {}).get("known")
+    return dict(found, age=found["age"] + at - last["at"]) if last and found else None
 
 
 def within(last: Mapping[str, Any], at: float, seconds: float) -> dict[str, Any]:

@@ -6,13 +6,15 @@
 What can be foreseen goes with the first start of PowerShell: the mark, the boot, the document, the machine's name. Another
 start writes what has changed, or sends an approval and looks after it; one more is a wait.
 
+Where an earlier call has left what it knows, the program begins with that, and all of it is one start: look.ps1 first compares
+what was assumed with what it finds, and does nothing else unless all of that still holds. Then the call begins anew, without.
+
 Private to this collection.
 """
 
 from __future__ import annotations
 
 import contextlib
-import datetime
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,7 +22,6 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ...module_utils._caller import Caller
 from ...module_utils._clock import Clock, Deadline
-from ...module_utils._core.lease import Moment
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.client import NAME, Client
 from ...module_utils._imds.transport import Answer
@@ -29,17 +30,19 @@ from ...module_utils._machine.program import Parts, lost, perform
 from ...module_utils._machine.said_here import lasting
 from ...module_utils._machine.watched import watched
 from ...module_utils._operations.options import INFO_DEFAULTS
-from ...module_utils._text import one_line
+from .boot import Boot
 from .connection_errors import connection_problem
+from .known import assume, is_assumable, remembered
 from .lacking import lacking
-from .machine import Execute, WindowsMachine, WindowsProblem, find_endpoints
+from .machine import Execute, Outdated, WindowsMachine, WindowsProblem, find_endpoints
 from .store import FOLDER, WindowsStore
 from .transport import SentTooLate, WindowsTransport
 
 LIMIT = 60.0  # seconds of a call, beside the wait in it
 STARTS = 6.0  # seconds of a call that PowerShell may need for its starts; the rest is for what it asks
 _LEAST = 2.0
-_DRIFT = 120.0  # seconds by which the moment of a boot may seem to move when the clock is set
+_AT_ONCE = 20.0  # seconds from when the only start of a call is made, after which it changes nothing; at least
+_SLOW = 3.0  # so many times what the start before took
 
 
 def limit(requests: Iterable[Mapping[str, Any]], longest: float = 0.0) -> float:
@@ -60,62 +63,58 @@ def perform_on_windows(
     :arg execute: runs a module with these arguments there, and returns its result
     """
     clock = clock or Clock()
-    return _Call(_Machine(name, execute, clock), call, clock, caller).answer()
+    began, options = clock.now(), dict(call["options"])
+    known = options.pop("known", None)
+    if known and is_assumable(call["requests"]):
+        with contextlib.suppress(Outdated):
+            return _Call(_Machine(name, execute, clock), dict(call, options=options), clock, caller, known).answer()
+        seconds = float(options.get("seconds") or limit(call["requests"]))
+        options["seconds"] = max(_LEAST, seconds - (clock.now() - began))
+    return _Call(_Machine(name, execute, clock), dict(call, options=options), clock, caller).answer()
 
 
 class _Machine(WindowsMachine):
-    """A machine that is not asked again in this call once it could not be."""
+    """A machine that is not asked again in this call once it could not be.
+
+    along: the store whose changes go with the next start, as all of what they depend on is assumed
+    """
 
     lost: Exception | None = None
+    along: WindowsStore | None = None
 
     def call(self) -> None:
         if self.lost is not None:
             raise self.lost
+        along, self.along = self.along, None
+        if along and not along.refused and along.is_changed():
+            along.write_along()
         try:
             super().call()
         except Exception as error:
             self.lost = error
             raise
+        if along:
+            along.written()
 
 
-class _Boot:
-    """When the machine was started, by its own clock."""
+class _OwnClock(Clock):
+    """Durations by the controller's clock, the time of day by the machine's: not-before is reckoned by that, as on Linux machines."""
 
-    def __init__(self, machine: WindowsMachine, store: WindowsStore, clock: Clock) -> None:
-        self._machine = machine
-        self._store = store
+    def __init__(self, clock: Clock, boot: Boot) -> None:
         self._clock = clock
-        self._asked = machine.later(Do="boot")
+        self._boot = boot
 
-    def moment(self) -> Moment:
-        said = self._asked.answer()
-        booted, uptime = said.get("booted"), said.get("uptime_ms")
-        if not isinstance(booted, str) or not isinstance(uptime, int) or not isinstance(said.get("clock_ms"), int):
-            raise WindowsProblem(
-                f"{self._machine.name}: when the machine was started can't be learned from Win32_OperatingSystem "
-                f"({one_line(said.get('message'), 200) or 'it did not say'}): see whether WMI works there."
-            )
-        seconds = uptime / 1000.0 + self._machine.age(self._asked)
-        return Moment(self._clock.wall(), seconds, said.get("id") or self._boot_id(booted, seconds))
+    def now(self) -> float:
+        return self._clock.now()
 
-    def window(self, seconds: float) -> dict[str, int]:
-        """So many seconds from now, by a clock of the machine that nobody sets: in no other boot, and after no sleep of ours."""
-        shown = int(self._asked.answer()["clock_ms"])
-        return {"FromMs": shown, "UntilMs": shown + round(1000 * (seconds + self._machine.age(self._asked)))}
+    def sleep(self, seconds: float) -> None:
+        self._clock.sleep(seconds)
 
     def wall(self) -> float:
-        """The Unix time by the machine's own clock."""
-        return _unix_time(str(self._asked.answer()["booted"])) + self.moment().uptime
-
-    def _boot_id(self, booted: str, uptime: float) -> str:
-        """Where the user may not give the boot an id: its moment, or what the mark calls it, if that is the same.
-
-        The moment seems to move when Windows' clock is set.
-        """
-        mark = self._store.there()
-        if mark and uptime >= mark["lease"]["uptime"] and _apart(mark["lease"]["boot_id"], booted) <= _DRIFT:
-            return str(mark["lease"]["boot_id"])
-        return booted
+        try:
+            return self._boot.wall()
+        except ValueError:  # it does not say when it was started in words that are known
+            return self._clock.wall()
 
 
 class _GuardedTransport(WindowsTransport):
@@ -149,7 +148,14 @@ class _GuardedTransport(WindowsTransport):
 
 
 class _Call:
-    def __init__(self, machine: _Machine, call: Mapping[str, Any], clock: Clock, caller: Caller | None) -> None:
+    def __init__(
+        self,
+        machine: _Machine,
+        call: Mapping[str, Any],
+        clock: Clock,
+        caller: Caller | None,
+        known: Mapping[str, Any] | None = None,
+    ) -> None:
         options = dict(call["options"])
         self._seconds = float(options.get("seconds") or limit(call["requests"]))
         options["seconds"] = max(_LEAST, self._seconds - STARTS)
@@ -159,27 +165,38 @@ class _Call:
         self._caller = caller
         self._machine = machine
         self._store = WindowsStore(machine, options.get("folder") or FOLDER)
-        self._boot = _Boot(machine, self._store, clock)
+        self._boot = Boot(machine, self._store, clock)
         self._transport = _GuardedTransport(machine, self._store, clock)
+        self._known = known
 
     def answer(self) -> dict[str, Any]:
+        """:raises Outdated: where what was known does not hold any more"""
         problem: Exception | None = None
         try:
             self._foresee()
-            self._machine.call()
             self._limit()
             answer = self._performed()
             self._make_ready(answer["answers"])
             self._write()
-        except (WindowsProblem, AnsibleConnectionFailure) as error:
+        except (WindowsProblem, Outdated, AnsibleConnectionFailure) as error:
             problem = error
         problem = self._machine.lost or problem
+        if isinstance(problem, Outdated):
+            raise problem
         if isinstance(problem, WindowsProblem):
             return lost(problem.message)
         return lost(connection_problem(str(problem))) if problem else self._corrected(answer)
 
     def _foresee(self) -> None:
-        """Have everything that will be asked for go with the first start."""
+        """Have everything that will be asked for go with the first start; make it, unless what it would bring is known."""
+        if self._known:
+            assume(self._known, self._call["requests"], self._boot, self._store, self._transport)
+            self._machine.along, self._machine.start = self._store, self._known["start"]
+        self._foresee_document()
+        if not self._known:
+            self._machine.call()
+
+    def _foresee_document(self) -> None:
         wanted = {request["do"] for request in self._call["requests"]}
         looks = bool(wanted & {"look", "approve"})
         leaves = list(LEAVES.values()) if "hello" in wanted else [NAME] if looks else []
@@ -208,14 +225,17 @@ class _Call:
             "boot_id": moment.boot_id,
             "until": sent + self._seconds,
         }
-        self._machine.window = self._boot.window(self._seconds - taken)
+        left = self._seconds - taken
+        if self._known:  # the very first start changes something: it may hang, and its run be ended meanwhile
+            left = min(left, max(_AT_ONCE, _SLOW * self._known["start"]))
+        self._machine.window = self._boot.window(left)
 
     def _performed(self) -> dict[str, Any]:
         answer = perform(
             self._call,
             Parts(
                 store=self._store,
-                clock=self._clock,
+                clock=_OwnClock(self._clock, self._boot),
                 moment=self._boot.moment,
                 transport=lambda clock: self._transport,
                 find=lambda: find_endpoints(self._machine),
@@ -241,6 +261,12 @@ class _Call:
 
     def _write(self) -> None:
         store = self._store
+        # Where others are only asked for the case before, nothing depends on what is assumed, and all of it is as old as it is.
+        is_shown = any(request["do"] != "go" for request in self._call["requests"])
+        if self._machine.assumes and (is_shown or store.is_changed()):
+            self._machine.call()
+        if self._transport.is_unproven:  # it was not waited from after all
+            raise Outdated
         if not store.refused and store.is_changed():
             store.write_along()
             self._machine.call()
@@ -261,7 +287,7 @@ class _Call:
                     look["began"] = round(now - began, 3)
         for said in answers:
             if said.get("elsewhere"):  # those who do it hear of it only now
-                left = said["elsewhere"]["left"] - (now - self._performed_at)
+                left = said["elsewhere"]["left"] - (now - (self._began if self._known else self._performed_at))
                 said["elsewhere"] = dict(said["elsewhere"], left=max(0.0, round(left, 1)))
         gone = [said for said in answers if "elsewhere" in said]
         unreadable = answer["mark"] and "unreadable" in answer["mark"]
@@ -275,6 +301,7 @@ class _Call:
             fenced=store.fenced or answer["fenced"],
             ask=gone[-1]["ask"] if gone else [],
             elsewhere=gone[-1]["elsewhere"] if gone else None,
+            known=remembered(self._machine.start, self._boot, self._store, self._transport),
         )
 
     def _settled(self, request: Mapping[str, Any], said: dict[str, Any]) -> dict[str, Any]:
@@ -303,15 +330,3 @@ class _Call:
         if "warnings" in said:
             said["warnings"].append(f"The mark could not be renewed: {why}")
         return said
-
-
-def _unix_time(moment: str) -> float:
-    return datetime.datetime.fromisoformat(moment).replace(tzinfo=datetime.timezone.utc).timestamp()
-
-
-def _apart(boot_id: str, booted: str) -> float:
-    """Seconds between two moments of a boot; infinite where one of them is none."""
-    try:
-        return abs(_unix_time(boot_id) - _unix_time(booted))
-    except (TypeError, ValueError):
-        return float("inf")

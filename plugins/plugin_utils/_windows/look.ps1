@@ -6,8 +6,10 @@
 # service, or the same one once per interval until the answer is not Known any more or the limit has passed; a file
 # read, replaced or removed; a folder's files, or whose it is; when the machine was started. It understands nothing of
 # them: that is done on the controller, which sends every key that is read here. After a request with Stop that failed,
-# or that got a status from 300 on, the others are not carried out. Nor is a request that changes something (an edit, a
-# POST) before FromMs or after UntilMs, by the time since the machine was started, where UntilMs is not 0.
+# or that got a status from 300 on, the others are not carried out; an answer that is not what Expect says of it has
+# failed. So what was decided by earlier answers is done only while they hold. Nor is a request that changes something
+# (an edit, a POST) carried out before FromMs or after UntilMs, by the time since the machine was started, where UntilMs
+# is not 0.
 # For ansible.windows.win_powershell under Windows PowerShell 5.1 and PowerShell 7. Times in ms, contents in base64.
 [CmdletBinding(SupportsShouldProcess = $true)]
 param($Requests)
@@ -204,8 +206,14 @@ function Get-Trust($Path) {
     return @{ sddl = $security.GetSecurityDescriptorSddlForm($parts); link = $link; user = $user }
 }
 
-function Get-Change($Path, $There) {
-    return @{ failure = 'Changed'; message = "$Path holds something else by now"; part = 'compare'; body = $There }
+function Compare-Expected($Answer, $Expected) {
+    if ($Answer.ContainsKey('failure')) { return $Answer }
+    foreach ($name in $Expected.Keys) {
+        if (-not ($Answer[$name] -ceq $Expected[$name])) {
+            return $Answer + @{ failure = 'Changed'; message = "$name is not what it was"; part = 'expect' }
+        }
+    }
+    return $Answer
 }
 
 function Edit-File($Path, $Request) {
@@ -215,7 +223,9 @@ function Edit-File($Path, $Request) {
     $lock = Wait-Shared { [System.IO.File]::Open("$folder/lock", 'OpenOrCreate', 'ReadWrite', 'None') }
     try {
         $there = Read-File $Path
-        if ($Request['Compare'] -and -not ($there -ceq $Request['Known'])) { return Get-Change $Path $there }
+        if ($Request['Compare'] -and -not ($there -ceq $Request['Known'])) {
+            return @{ failure = 'Changed'; message = "$Path is not what it was"; part = 'compare'; body = $there }
+        }
         if (Test-Late $Request) { return Get-Late }
         if ($null -eq $Request['Body']) {
             Wait-Shared {
@@ -250,7 +260,7 @@ function Read-Folder($Path) {
             $found[$name] = Read-File $file
         }
     }
-    return @{ files = $found }
+    return @{ files = $found; count = $found.Count }
 }
 
 function Get-BootId {
@@ -298,9 +308,7 @@ function Invoke-Request($Request) {
     if ($Request['Do'] -eq 'trust') { return Get-Trust $path }
     if ($Request['Do'] -eq 'folder') { return Read-Folder $path }
     if ($Request['Do'] -eq 'edit') { return Edit-File $path $Request }
-    $there = Read-File $path
-    if ($Request['Compare'] -and -not ($there -ceq $Request['Known'])) { return Get-Change $path $there }
-    return @{ body = $there }
+    return @{ body = Read-File $path }
 }
 
 $clock = [System.Diagnostics.Stopwatch]::StartNew()
@@ -314,7 +322,7 @@ foreach ($request in $Requests) {
     }
     if ($asked -and $request['Do'] -eq 'http') { Start-Sleep -Milliseconds 200 }
     $asked = $asked -or $request['Do'] -eq 'http'
-    try { $answer = Invoke-Request $request }
+    try { $answer = Compare-Expected (Invoke-Request $request) $request['Expect'] }
     catch { $answer = Get-Failure $_.Exception $request['Do'] }
     $stopped = $request['Stop'] -and ($answer.ContainsKey('failure') -or $answer['status'] -ge 300)
     $null = $answers.Add($answer + @{ elapsed_ms = $clock.ElapsedMilliseconds })

@@ -13,7 +13,7 @@ Private to this collection.
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
@@ -52,7 +52,8 @@ class Asked:
         self.request = request
         self.said: Mapping[str, Any] | None = None
         self.lost: Exception | None = None  # what ended the call that it went along with
-        self.received = 0.0  # when that call ended
+        self.received = 0.0  # when it was carried out, at the latest
+        self.is_assumed = False  # whether `said` is from an earlier call, and this one has not made sure of it yet
         self.began = self.came = (
             0.0  # between these moments it was carried out there, by our clock: the way takes its time, too
         )
@@ -65,6 +66,30 @@ class Asked:
         if self.lost is not None:
             raise self.lost
         return self.said or {}
+
+    def assume(self, said: Mapping[str, Any], age: float, of_it: Iterable[str]) -> None:
+        """Take it for answered as it was so many seconds ago. The next call changes nothing unless that still holds.
+
+        :arg of_it: the keys of the answer that have to be the same
+        """
+        self.said, self.is_assumed = said, True
+        self.received = self.began = self.came = self._machine.clock.now() - age
+        self.request = dict(self.request, Stop=True, Expect={key: said[key] for key in of_it})
+
+    def believe(self, said: Mapping[str, Any]) -> None:
+        """Take it for answered, as far as that goes: it does not go along with any call."""
+        self.said, self.is_assumed = said, True
+        self.received = self.began = self.came = self._machine.clock.now()
+
+    @property
+    def comes_first(self) -> bool:
+        """Whether it is something on which others depend, or that changes something. It does not depend on what is only looked at."""
+        request = self.request
+        return bool(request["Expect"]) or request["Do"] == "edit" or request.get("Method") == "POST"
+
+
+class Outdated(Exception):
+    """What was assumed of the machine does not hold any more. Nothing was done."""
 
 
 class WindowsMachine:
@@ -92,14 +117,15 @@ class WindowsMachine:
         """Have this carried out by the next call, after what waits already; what it is made of is said in look.ps1.
 
         Stop: whether what comes after it in the same call depends on its success
+        Expect: what of its answer has to be so, or it has failed
         """
-        asked = Asked(self, dict({"Stop": False}, **request))
+        asked = Asked(self, dict({"Stop": False, "Expect": {}}, **request))
         self._waiting.append(asked)
         return asked
 
     def call(self) -> None:
         """Run look.ps1 with everything that waits."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._waiting = sorted(self._waiting, key=lambda asked: not asked.comes_first), []
         began = self.clock.now()
         try:
             answers, elapsed = self._look([asked.request for asked in waiting])
@@ -109,16 +135,23 @@ class WindowsMachine:
             raise
         now = self.clock.now()
         self.start = now - began
+        if any(asked.is_assumed and "failure" in said for asked, said in zip(waiting, answers, strict=True)):
+            raise Outdated
         before = 0
         for asked, said in zip(waiting, answers, strict=True):
             after = min(_elapsed(said, elapsed), elapsed)
-            asked.said, asked.received = said, now
+            asked.said, asked.is_assumed = said, False
             asked.began = began + before / 1000
-            asked.came = max(asked.began, now - (elapsed - after) / 1000)
+            asked.received = asked.came = max(asked.began, now - (elapsed - after) / 1000)
             before = after
 
+    @property
+    def assumes(self) -> bool:
+        """Whether anything that waits is something of which the next call has to make sure."""
+        return any(asked.is_assumed for asked in self._waiting)
+
     def age(self, asked: Asked) -> float:
-        """For how many seconds its answer has been here."""
+        """How many seconds ago it was carried out, at least."""
         return self.clock.now() - asked.received
 
     def _look(self, requests: list[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], int]:

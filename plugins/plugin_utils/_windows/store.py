@@ -19,10 +19,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ...module_utils._clock import iso_utc
 from ...module_utils._machine.mark import understood
 from ...module_utils._machine.places import Fenced, Mark, MarkUnreadable, NotWritten, Store
-from ...module_utils._machine.said_here import HOLD, UNKNOWN_HOLD, hold_in
+from ...module_utils._machine.said_here import HOLD, PUT_BACK, UNKNOWN_HOLD, hold_in, put_back_in, with_events
 from ...module_utils._machine.watched import NAME as WATCHER
 from ...module_utils._machine.watched import understood as watcher_understood
 from ...module_utils._machine.yes import yes_event, yes_file, yes_note
@@ -33,6 +32,7 @@ from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProb
 FOLDER = "%ProgramData%\\AzureMaintenance"  # the machine knows where that is
 _CHANGED = "Changed"  # what look.ps1 calls the failure of a comparison
 _BUSY = "Busy"  # and that of a file which somebody else had open for more than 2 s
+_TRUST = ("sddl", "link", "user")  # what it says of a folder
 
 
 class WindowsStore(Store):
@@ -54,16 +54,52 @@ class WindowsStore(Store):
         self._watcher_path = f"{folder}\\{WATCHER}"
         self._folder = folder
         self._asked_trust = machine.later(Do="trust", Path=folder)
-        self._asked = machine.later(Do="read", Path=self._path, Known=None, Compare=False)
-        self._asked_watcher = machine.later(Do="read", Path=self._watcher_path, Known=None, Compare=False)
-        self._asked_hold = machine.later(Do="read", Path=f"{folder}\\{HOLD}", Known=None, Compare=False)
+        self._asked = machine.later(Do="read", Path=self._path)
+        self._asked_watcher = machine.later(Do="read", Path=self._watcher_path)
+        self._asked_hold = machine.later(Do="read", Path=f"{folder}\\{HOLD}")
+        self._put_back_path = f"{folder}\\{PUT_BACK}"
+        self._asked_put_back = machine.later(Do="read", Path=self._put_back_path)
         self._asked_yes = machine.later(Do="folder", Path=self._yes_path)
         self._mark: Mark | None = None  # as this call would have it
         self._aside: Mark | None = None  # another VM's, which is to be kept elsewhere
         self._is_read = False
         self._is_taken_off = False
         self._yes: dict[str, bytes | None] = {}  # files to be written, and removed
+        self._put_back: dict[str, Any] | None = None  # what is to be written of what a person has put back
         self._writing: list[Asked] = []
+        self._made: Asked | None = None  # whose the folder is that this call makes
+        self._is_yes_known = True  # whether no confirmation came or went in this call
+
+    # --- from one call to the next ---
+
+    def assume(self, known: Mapping[str, Any], age: float) -> None:
+        """Begin with what an earlier call has found."""
+        nothing = {"body": None}
+        self._asked_trust.assume(known["trust"], age, _TRUST)
+        self._asked.assume({"body": known["mark"]}, age, nothing)
+        self._asked_watcher.assume(nothing, age, nothing)
+        self._asked_hold.assume({"body": known["hold"]}, age, nothing)
+        self._asked_put_back.assume({"body": known["put_back"]}, age, nothing)
+        self._asked_yes.assume({"files": {}, "count": 0}, age, ("count",))
+
+    def known(self) -> dict[str, Any] | None:
+        """What the next call may begin with; None where that would most likely be another one by then, or is not known at all."""
+        trust = self._asked_trust.answer()
+        read = {
+            "mark": self._asked,
+            "hold": self._asked_hold,
+            "put_back": self._asked_put_back,
+            "": self._asked_watcher,
+        }
+        said = {name: asked.answer() for name, asked in read.items()}
+        is_whole = "failure" not in trust and not any("failure" in one for one in said.values())
+        if self.refused or not is_whole or self._yes_files() or not self._is_yes_known:
+            return None
+        if said.pop("")["body"] is not None:
+            return None  # a watcher renews what it says of itself
+        return dict({name: one["body"] for name, one in said.items()}, trust={key: trust.get(key) for key in _TRUST})
+
+    # --- the mark ---
 
     def alone(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()  # what is written at last is compared as a whole
@@ -96,16 +132,12 @@ class WindowsStore(Store):
         self._refuse_distrusted()
         self._mark = None
         self._is_read = self._is_taken_off = True
-        for name, content in self._yes_files().items():
-            if not _kept_off(content):
-                self._yes[name] = None
+        self._yes.update(dict.fromkeys(self._yes_files()))
 
     def put_aside(self) -> str:
         self._refuse_distrusted()
         self._aside, self._mark = self._mark, None
-        for name, content in self._yes_files().items():
-            if not _kept_off(content):
-                self._yes[name] = None
+        self._yes.update(dict.fromkeys(self._yes_files()))
         return self._aside_path
 
     @contextlib.contextmanager
@@ -154,16 +186,23 @@ class WindowsStore(Store):
             self._yes[yes_file(event)] = None
 
     def put_back(self) -> list[str]:
-        now = {**self._yes_files(), **self._yes}
-        return sorted({event for content in now.values() if content and (event := _kept_off(content))})
+        return sorted(self._all_put_back())
 
     def keep_off(self, events: Iterable[str], wall: float) -> None:
-        """Beside the yeses, which are read in every call: a file for each event, by a key that no yes has."""
+        """In the file of which a watcher of the machine knows, too."""
         self._refuse_distrusted()
+        events = list(events)
+        self._put_back = with_events(self._all_put_back(), events, wall)
         for event in events:
-            note = {"put_back": event.upper(), "at": iso_utc(wall)}
-            self._yes[f"put-back-{yes_file(event)}"] = json.dumps(note).encode("ascii")
             self.take_yes_back(event)
+
+    def _all_put_back(self) -> Mapping[str, float]:
+        if self._put_back:
+            found: Mapping[str, float] = self._put_back["events"]
+            return found
+        said = self._readable(self._asked_put_back, self._put_back_path)
+        body = None if self._distrusted() else said.get("body")
+        return {} if body is None else put_back_in(_decoded(body))
 
     # --- what its own watcher says ---
 
@@ -195,7 +234,7 @@ class WindowsStore(Store):
         The lease can while it has more than half of its time left, and so can for how long a step has been going on:
         they are no reason for another start.
         """
-        if self._yes or self._is_taken_off:
+        if self._yes or self._put_back or self._is_taken_off:
             return True
         mark, there = self._mark, self.there()
         if mark is None or there is None:
@@ -221,6 +260,8 @@ class WindowsStore(Store):
 
         :arg guard: whether the mark must be what was read also where it is not changed
         """
+        if self._writing:
+            return  # they do already
         path, known = self._path, self._asked.answer().get("body")
         if self._aside is not None:
             self._edit(self._aside_path, _as_file(self._aside), None, compare=False)
@@ -228,9 +269,16 @@ class WindowsStore(Store):
             content = None if self._mark is None else _as_file(self._mark)
             self._edit(path, content, known, compare=True)
         elif guard:
-            self._writing.append(self._machine.later(Do="read", Path=path, Known=known, Compare=True, Stop=True))
+            self._writing.append(self._machine.later(Do="read", Path=path, Stop=True, Expect={"body": known}))
         for name, content in self._yes.items():
             self._edit(f"{self._yes_path}\\{name}", content, None, compare=False)
+        if self._put_back:
+            content, known = json.dumps(self._put_back).encode("ascii"), self._asked_put_back.answer().get("body")
+            self._edit(self._put_back_path, content, known, compare=True)
+        self._is_yes_known = self._is_yes_known and not (self._yes or self._put_back)
+        makes_folder = any(asked.request["Do"] == "edit" for asked in self._writing)
+        if makes_folder and self._asked_trust.answer().get("sddl", "") is None:
+            self._made = self._machine.later(Do="trust", Path=self._folder)
 
     def _edit(self, path: str, content: bytes | None, known: str | None, compare: bool) -> None:
         body = None if content is None else _encoded(content)
@@ -243,13 +291,18 @@ class WindowsStore(Store):
     def written(self) -> None:
         """See what came of it."""
         writing, self._writing = self._writing, []
-        self._is_taken_off, self._yes, self._aside = False, {}, None
+        self._is_taken_off, self._yes, self._put_back, self._aside = False, {}, None, None
+        self._asked_trust, self._made = self._made or self._asked_trust, None
         for asked in writing:
             said = asked.answer()
             failure = said.get("failure")
             if asked.request["Path"] == self._path and failure in (None, _CHANGED):
                 self._asked = asked
-            if failure == _CHANGED:
+            if asked.request["Path"] == self._put_back_path and failure is None:
+                self._asked_put_back = asked
+            if failure == _CHANGED and asked.request["Path"] == self._put_back_path:
+                self.busy = f"{self._put_back_path} was changed by somebody else at the same time; run this again"
+            elif failure == _CHANGED:
                 self.fenced = self._overtaken()
             elif failure == SKIPPED and said.get("part") == LATE:
                 self.late = TOO_LATE
@@ -287,21 +340,26 @@ class WindowsStore(Store):
             return None
         return understood(_decoded(body), self._path)
 
-    def _yes_files(self) -> dict[str, bytes]:
-        said = self._asked_yes.answer()
+    def _readable(self, asked: Asked, path: str) -> Mapping[str, Any]:
+        """What look.ps1 said of what persons have said.
+
+        :raises WindowsProblem: when that can't be read: neither is it a confirmation, nor has nobody put the machine back
+        """
+        said = asked.answer()
         if said.get("failure") == _BUSY:
-            raise WindowsProblem(f"{self._machine.name}: {_in_use(self._yes_path, said)}.")
+            raise WindowsProblem(f"{self._machine.name}: {_in_use(path, said)}.")
+        if "failure" in said:
+            raise WindowsProblem(
+                f"{self._machine.name}: what persons have said can't be read in {path}: {_said(said)}; see whether the user is an "
+                "administrator there."
+            )
+        return said
+
+    def _yes_files(self) -> dict[str, bytes]:
+        said = self._readable(self._asked_yes, self._yes_path)
         files = {} if self._distrusted() else said.get("files")
         found = files if isinstance(files, Mapping) else {}
         return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}
-
-
-def _kept_off(content: bytes) -> str:
-    """The event in spite of which a person has put the machine back; "" where the file says nothing of the kind."""
-    try:
-        return one_line(json.loads(content.decode("utf-8"))["put_back"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
 
 
 def _as_file(mark: Mark) -> bytes:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import enum
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +33,13 @@ AFTER_POST = 5.0
 _FRESH = 2.0  # seconds for which what was brought along counts as an answer of this moment
 _INTERVAL = 1.0
 _LEAST_PAUSE = 0.2  # seconds from one request of the script to the next
+
+
+class Compared(enum.Enum):
+    """How a document that was known is compared with the one that is there."""
+
+    FIRST = "first"  # in the same start, before anything is changed
+    BY_WAITING = "by waiting"  # by the wait for another one
 
 
 class SentTooLate(ScheduledEventsError):
@@ -61,13 +69,38 @@ class WindowsTransport(Transport):
         self._lasting: set[str] = set()
         self._brought: dict[str, Asked] = {}
         self._bodies: dict[str, bytes] = {}  # the last ones
+        self.seen: dict[str, Mapping[str, Any]] = {}  # what look.ps1 last said to a GET that got an answer, by address
+        self._known: Mapping[str, Mapping[str, Any]] = {}  # the same of an earlier call
+        self._document: Compared | None = None
+        self.is_unproven = False  # whether a document was taken for that of now which nobody has compared yet
+
+    def begin_with(self, known: Mapping[str, Mapping[str, Any]], document: Compared | None) -> None:
+        """Take what was said in an earlier call, in the same boot, for the answers to what is foreseen: who the machine is stays so.
+
+        :arg document: how the document is compared; None for not to be taken for one of now at all
+        """
+        self._known, self._document, self.seen = known, document, dict(known)
 
     def foresee(self, url: str, headers: dict[str, str], timeout: float, lasting: bool = False) -> None:
         if lasting:
             self._lasting.add(url)
-        brought = self._brought.get(url) if lasting else None
-        if brought is None or "failure" in (brought.said or {}):
+        brought, known = self._brought.get(url), self._known.get(url)
+        if known and (lasting or self._document):
+            if brought is None:
+                self._brought[url] = self._assumed(_exchange("GET", url, headers, timeout), known, lasting)
+        elif not lasting or brought is None or "failure" in (brought.said or {}):
             self._foreseen[url] = _exchange("GET", url, headers, timeout)
+
+    def _assumed(self, request: dict[str, Any], known: Mapping[str, Any], lasting: bool) -> Asked:
+        said = dict(known, polls=1)
+        if not lasting and self._document is Compared.FIRST:
+            asked = self._machine.later(**request)
+            asked.assume(said, 0.0, ("status", "body"))
+            return asked
+        self.is_unproven = self.is_unproven or not lasting
+        asked = Asked(self._machine, request)
+        asked.believe(said)
+        return asked
 
     def begin(self) -> None:
         """Have what was foreseen go with the machine's next call, whatever that is made for."""
@@ -101,6 +134,7 @@ class WindowsTransport(Transport):
     def get_until_changed(
         self, url: str, headers: dict[str, str], timeout: float, known: bytes, interval: float, limit: float
     ) -> tuple[Answer, int]:
+        self.is_unproven = False
         said = self._brought_along(url, timeout)
         if said is None:
             wait = _exchange(
@@ -139,6 +173,8 @@ class WindowsTransport(Transport):
         if said.get("status") == 200 and url in self._lasting:
             self._brought[url] = asked
             return said
+        if asked.is_assumed:
+            return said
         failure = said.get("failure")
         too_short = failure in _TOO_SLOW and _milliseconds(timeout) > asked.request["TimeoutMs"]
         if self._machine.age(asked) > _FRESH or failure == SKIPPED or too_short:
@@ -155,6 +191,7 @@ class WindowsTransport(Transport):
             raise
         if answer.status == 200 and not posted:
             self._bodies[url] = answer.body
+            self.seen[url] = {key: said[key] for key in ("status", "headers", "body")}
         return answer, polls
 
     def _answer(self, said: Mapping[str, Any], url: str, timeout: float) -> Answer:

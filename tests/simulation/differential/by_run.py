@@ -29,9 +29,10 @@ the watcher sees, and no decision would be compared."""
 class Called(Machine):
     """Its calls are short."""
 
-    def call(self, requests: Any, run: str, number: int, holder: Any, seconds: float, within: Any) -> Life:
+    def call(self, requests: Any, call: Any, holder: Any, within: Any, run: Run) -> Life:
         requests = [{**one, "wait": min(one["wait"], WAITS)} if one.get("wait") else one for one in requests]
-        return (yield from super().call(requests, run, number, holder, min(seconds, HANGS), within))
+        call = {**call, "seconds": min(float(call["seconds"]), HANGS)}
+        return (yield from super().call(requests, call, holder, within, run))
 
 
 def lived(script: Script, decider: Decider) -> Lived:

@@ -19,14 +19,19 @@ NAME = "ansible_collections.cloudops.azure_maintenance"
 ROOM = "plugin_utils._deciding"
 
 
-def part(name: str) -> types.ModuleType:
-    """A module of the collection's plugins, by its name below them."""
+def module(name: str) -> types.ModuleType:
+    """A module of the collection, by its whole name."""
     if NAME not in sys.modules:
         for folder in ("ansible_collections", "ansible_collections.cloudops", NAME):
             package = types.ModuleType(folder)
             package.__path__ = [str(CLONE)] if folder == NAME else []
             sys.modules.setdefault(folder, package)
-    return importlib.import_module(f"{NAME}.plugins.{name}")
+    return importlib.import_module(name)
+
+
+def part(name: str) -> types.ModuleType:
+    """A module of the collection's plugins, by its name below them."""
+    return module(f"{NAME}.plugins.{name}")
 
 
 def decider() -> Decider:

@@ -61,6 +61,8 @@ class Run:
             self.ended_at = self.clock.now
             self.journal.add("killed", run=self.name)
             self.process.end()
+            for machine in self.machines.values():
+                machine.controller_killed(self)
 
     def stop(self, seconds: float) -> None:
         """SIGSTOP, and SIGCONT so much later. What it has sent to machines goes on there."""
@@ -73,7 +75,7 @@ class Run:
         """When it comes to what happens at a moment."""
         return max([at, *(ends for begins, ends in self.stops if begins <= at < ends)])
 
-    def _stands_still(self) -> Life:
+    def stands_still(self) -> Life:
         if self._felt(self.clock.now) > self.clock.now:
             yield self._felt(self.clock.now) - self.clock.now
 
@@ -94,7 +96,7 @@ class Run:
                     self.stop(self.stops_at_approval)
                     self.stops_at_approval = 0.0
                 yield 0.2 + 0.02 * len(todo["calls"])  # Ansible itself
-                yield from self._stands_still()
+                yield from self.stands_still()
                 hosts = list(todo["calls"])
                 for first in range(0, len(hosts), self.forks):
                     some = {host: todo["calls"][host] for host in hosts[first : first + self.forks]}
@@ -103,7 +105,7 @@ class Run:
             self.answered.update(host for host, answer in answers.items() if not answer["lost"])
             if self.clock.now == began:
                 yield 0.3
-            yield from self._stands_still()
+            yield from self.stands_still()
             wall = WALL + self.clock.now + self.clock.error
             self.record = self.decider.ticked(self.record, answers, self.clock.now, wall)
             self.ticks.append((began, self.clock.now, bool(todo["windows"])))
@@ -147,7 +149,7 @@ class Run:
             within = action.within(heard, self.clock.now, seconds)
         elif machine.is_linux:
             sent = action.harmless(requests)
-        answer = yield from machine.call(sent, call["run"], call["number"], holder, seconds, within)
+        answer = yield from machine.call(sent, call, holder, within, self)
         if answer["lost"]:
             return answer
         if len(sent) < len(requests):
@@ -157,10 +159,14 @@ class Run:
         return answer
 
     def _bears_mark(self, host: str) -> bool:
-        """Whether the run knows that a machine bears its mark, and may hope for it."""
-        mark = self.machines[host].mark or {}
-        if not self.machines[host].is_up or mark.get("phase") == "half":
+        """Whether the run knows that a machine bears its mark, and may hope for it: there is something to do for it."""
+        machine = self.machines[host]
+        mark = machine.mark or {}
+        if not machine.is_up or mark.get("phase") == "half":
             return False
+        is_prepared = mark.get("phase") == "prepared"
+        if is_prepared and not machine.is_linux and machine.boot_id != (mark.get("again") or mark["boot_id"]):
+            return False  # it is under its event, whose end is all that is left to be seen, and each look takes a start of PowerShell
         known = (self.record["hosts"][host].get("mark") or {}).get("holder")
         return "holder" in mark and mark["holder"]["run"] == self.name and known == mark["holder"]
 
@@ -179,14 +185,22 @@ class Run:
                 step = steps[work["key"]]
                 working.append((host, step, work))
                 if work["begun"]:
-                    step.begin(work["direction"], max(0.5, min(step.limit, float(work["left"]))), self.name)
+                    left = float(work["left"])
+                    if self.machines[host].counts_whole_tick and work["direction"] == "do":
+                        left -= self.clock.now - answer["ended"]  # all answers were waited for
+                    step.begin(work["direction"], max(0.5, min(step.limit, left)), self.name)
         if working or any(answer.get("ask") for answer in answers.values()):
             yield 0.8
         for host, step, work in working:
             # What nobody began (its run was killed before) shows in how it is.
             state = step.outcome(work["direction"])
             state = state or ("done" if step.running == (work["direction"] == "undo") else "failed")
-            answers[host]["outcomes"][step.key] = {"state": state, "note": "", "seconds": 1.0}
+            answers[host]["outcomes"][step.key] = {
+                "state": state,
+                "note": "",
+                "seconds": 1.0,
+                "direction": work["direction"],
+            }
 
 
 def _age(answer: dict[str, Any], seconds: float) -> None:

@@ -19,6 +19,9 @@ from .machine import Machine
 from .scenarios import SCENARIOS
 from .step import Step
 from .watcher import Watcher
+from .windows import troubles
+from .windows.machine import WindowsMachine
+from .windows.scenarios import SCENARIOS as WINDOWS_SCENARIOS
 
 LONGEST = 3000.0  # virtual seconds: whoever has not ended by then never will
 
@@ -35,13 +38,16 @@ BRIEF_FAULTS = (
 )
 FAULTS = (*BRIEF_FAULTS, "refuses", "hangs", "stalls", "mark-readonly", "no-hello", "empty-document", "unreadable")
 PHASES = ("preparing", "prepared", "recovering")
+WINDOWS = "windows"
+"""The scenario in which all is drawn as without one, and about a third of the machines are Windows machines."""
+WINDOWS_SHARES = (0.15, 0.2, 0.25, 0.3, 0.3, 1.0)
 ACTIONS = ("prepare_and_approve", "prepare", "hold", "notify", "ignore", "approve")
 
 
 class Fleet:
     """One life: everything that there is in it.
 
-    :arg scenario: one of scenarios.py's, which it leads up to; "" where everything is drawn
+    :arg scenario: one of scenarios.py's, which it leads up to; "" and `WINDOWS` where everything is drawn
     """
 
     def __init__(self, seed: int, decider: Decider, scenario: str = "") -> None:
@@ -65,9 +71,10 @@ class Fleet:
         self.forks = 1000  # how many machines a run calls at once
         self.oddities = random.Random(seed + 9)  # of its own: what is added here changes no other life
         self.calm = self.chance.random() < 0.3  # nothing fails but what Azure does: all must go well
-        if scenario:
+        self.windows = random.Random(seed + 20)  # of its own, too
+        if scenario not in ("", WINDOWS):
             self.calm = True
-            SCENARIOS[scenario](self, self.chance)
+            {**SCENARIOS, **WINDOWS_SCENARIOS}[scenario](self, self.chance)
             self._begin_run(0.0, list(self.machines), False)
         else:
             self._draw(seed)
@@ -88,12 +95,14 @@ class Fleet:
         self._plan_restarts(random.Random(seed + 3))
         if not self.calm:
             self._hold_calls_up(random.Random(seed + 8))
+        troubles.draw(self, self.windows)
 
     # ---- machines ----
 
     def _make_machines(self) -> None:
         chance = self.chance
         windows = chance.random() < 0.2
+        share = self.windows.choice(WINDOWS_SHARES) if self.scenario == WINDOWS else 0.0
         for number in range(chance.choice((1, 1, 1, 2, 2, 3))):
             kind = chance.choices(
                 ("set", "undeclared", "placement", "each", "each-declared", "wrong"), (8, 3, 4, 3, 1, 1)
@@ -105,8 +114,10 @@ class Fleet:
             for index in range(chance.choice((1, 2, 2, 3, 3, 4))):
                 host = f"h{number}{'abcd'[index]}"
                 name = chance.choice((f"vm{number}{index}", f"VM{number}{index}", f"set{number}_{index}"))
-                machine = Machine(host, name, self.clock, self.journal, self.azure, other if index == 1 else scope)
-                machine.is_linux = not (windows and chance.random() < 0.4)
+                made = WindowsMachine if self.windows.random() < share else Machine
+                machine = made(host, name, self.clock, self.journal, self.azure, other if index == 1 else scope)
+                if self.scenario != WINDOWS:
+                    machine.is_linux = not (windows and chance.random() < 0.4)
                 machine.placement_group = f"pg{number}" if kind in ("placement", "each") else ""
                 machine.priority = "Spot" if kind in ("placement", "each") and chance.random() < 0.2 else "Regular"
                 self.machines[host] = machine
@@ -214,7 +225,7 @@ class Fleet:
             machine.faults.append((begins, begins + chance.choice((40.0, 90.0)), kind))
         if kind == "late" and chance.random() < 0.6:
             killed = begins + chance.uniform(1, 10)
-            self.clock.at(killed, self._kill_last)
+            self.clock.at(killed, self.kill_last)
             for machine in self.machines.values():
                 self.clock.at(killed + chance.uniform(5, 30), machine.recovered_by_hand)
 
@@ -225,10 +236,10 @@ class Fleet:
             machine.mark = {"unreadable": "it is no JSON"}
             machine.marked_before = "nobody knows whom"
             return
-        machine.mark = other_mark(kind, machine.host, machine.uptime, machine.boot_id)
+        mark = other_mark(kind, machine.host, machine.uptime, machine.boot_id)
         renewed_until = chance.choice((0.0, 100.0, 1e6))
-        self.clock.begin(self._renewed(machine, machine.mark, renewed_until))
-        machine.mark["steps"] = [
+        self.clock.begin(self._renewed(machine, renewed_until))
+        mark["steps"] = [
             {
                 "key": step.key,
                 "type": "service",
@@ -239,10 +250,13 @@ class Fleet:
                 "since": "",
                 "seconds": 0.0,
                 "note": "",
+                "limit": 0.0,
+                "tries": 1,
+                "began": {"uptime": 0.0, "boot_id": ""},
             }
             for step in machine.steps
         ]
-        machine.marked_before = machine.mark["holder"]["run"]
+        machine.mark, machine.marked_before = mark, mark["holder"]["run"]
         for step in machine.steps:
             step.running = False
 
@@ -261,12 +275,16 @@ class Fleet:
         yield after
         self.leavers[machine.host] = self.clock.now
 
-    def _renewed(self, machine: Machine, mark: dict[str, Any], until: float) -> Life:
+    def _renewed(self, machine: Machine, until: float) -> Life:
         """Its holder lives for a while yet."""
-        while self.clock.now < until and machine.mark is mark and mark["holder"]["run"] == machine.marked_before:
+        while self.clock.now < until:
+            mark = machine.mark
+            if mark is None or mark["holder"]["run"] != machine.marked_before:
+                return
             if machine.is_up and mark["lease"]["boot_id"] == machine.boot_id:
                 mark["number"] += 1
                 mark["lease"].update(uptime=machine.uptime, until=machine.uptime + 120.0)
+                machine.mark = mark
             yield 20.0
 
     # ---- options ----
@@ -366,7 +384,7 @@ class Fleet:
             self.announced[event.id] = at + number * 0.1
             self.clock.at(self.announced[event.id], self.azure.announce, scope, event)
             if chance.random() < 0.6:
-                self.clock.at(at + chance.uniform(5, 120), self._say_yes, event)
+                self.clock.at(at + chance.uniform(5, 120), self.say_yes, event)
 
     def _fail_unseen(self) -> None:
         """Somebody else approves an event while nobody of its scope can look, and one of its machines fails after that."""
@@ -426,10 +444,10 @@ class Fleet:
             fate["moves"] = (self.oddities.uniform(1, 12), self.oddities.choice((45.0, 60.0, 600.0)))
         return Event(f"{kind.upper()[:4]}-{number}-{self.seed}", kind, names, notice, **fate)
 
-    def _say_yes(self, event: Event) -> None:
+    def say_yes(self, event: Event) -> None:
         for machine in self.machines.values():
             if event.open and event.affects(machine.name) and machine.is_up:
-                machine.yes.append(event.id.upper())
+                machine.say_yes(event.id.upper())
                 self.journal.add("yes", event=event.id, host=machine.host)
                 return
 
@@ -446,7 +464,7 @@ class Fleet:
             at = 0.0
             for _turn in range(chance.choice((1, 1, 2, 4))):
                 at += chance.uniform(2, 120)
-                self.clock.at(at, self._kill_last)
+                self.clock.at(at, self.kill_last)
                 at += chance.choice((1.0, 10.0, 60.0, 150.0))
                 self._begin_run(at, hosts, False)
         elif chance.random() < 0.1:
@@ -491,6 +509,10 @@ class Fleet:
                 if (machine.mark or {}).get("phase") == "prepared":
                     self.clock.after(self.meanwhile, machine.recovered_by_hand)
 
+    def second_run(self, at: float) -> None:
+        """One beside that which all lives have."""
+        self._begin_run(at, list(self.machines), False)
+
     def _begin_run(self, at: float, hosts: list[str], check: bool) -> None:
         self.planned_runs += 1
         self.clock.at(at, self._run, hosts, check)
@@ -503,7 +525,7 @@ class Fleet:
         self.runs.append(run)
         run.leaves = self.leavers
 
-    def _kill_last(self) -> None:
+    def kill_last(self) -> None:
         if self.runs:
             self.runs[-1].kill()
 
@@ -514,5 +536,9 @@ class Fleet:
 
     def live(self) -> None:
         """Let everything happen, until all runs are over."""
-        if not self.clock.run(LONGEST, lambda: self.over):
-            self.journal.add("never-ended", runs=[run.name for run in self.runs if not run.over])
+        try:
+            if not self.clock.run(LONGEST, lambda: self.over):
+                self.journal.add("never-ended", runs=[run.name for run in self.runs if not run.over])
+        finally:
+            for machine in self.machines.values():
+                machine.end_calls()

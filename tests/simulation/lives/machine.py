@@ -9,7 +9,7 @@ import email.utils
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import collection
 from .azure import Azure, Scope
@@ -19,9 +19,13 @@ from .journal import Journal, copied
 from .step import Step, all_out
 from .watcher import Watcher
 
+if TYPE_CHECKING:
+    from .driver import Run
+
 machine_rate = collection.part("module_utils._machine.machine_rate")
 
 WALL = 1_800_000_000.0
+STALE = 1.6  # seconds for which some machines are shown what was shown before
 
 
 def noted(requests: list[float]) -> list[float]:
@@ -30,6 +34,9 @@ def noted(requests: list[float]) -> list[float]:
 
 
 class Machine:
+    counts_whole_tick = False  # whether what others do for it has as much less time as a tick has lasted until then
+    damage: tuple[str, ...] = ()  # what else than with all machines could hold it up
+
     def __init__(self, host: str, name: str, clock: Clock, journal: Journal, azure: Azure, scope: Scope) -> None:
         self.host, self.name, self.clock, self.journal, self.azure, self.scope = (
             host,
@@ -54,10 +61,11 @@ class Machine:
         self.boots, self.booted = 1, -1000.0 - azure.chance.random() * 1e5
         self.away_until = self.frozen_until = 0.0
         self.programs: list[Process] = []
+        self.notes_after = 0.0  # seconds of a step's time that pass before its mark says that it has begun
         self.on_the_way = 0  # calls that hang before they arrive
         self.locked = False  # by a call that hangs while it writes the mark
         self.waited_for = Signal()
-        self.asked: deque[float] = deque(maxlen=6)  # when its metadata service was, by whomever
+        self.asked: dict[str, deque[float]] = {}  # when its metadata service was: of those who count together
         self.requests: list[float] = []  # as the machine program has noted them, by its uptime
         self.cost = 0.3 + azure.chance.random()  # seconds for a call that only connects and begins
         self.first_cost = 0.0  # seconds that the first one takes longer, which brings the program
@@ -144,6 +152,16 @@ class Machine:
             step.running = step.originally
         self.journal.add("mark-gone", host=self.host, run="a person")
 
+    def say_yes(self, event: str) -> None:
+        """A person does, on the machine."""
+        self.yes.append(event)
+
+    def controller_killed(self, run: Run) -> None:
+        """What it has sent goes on here."""
+
+    def end_calls(self) -> None:
+        """At the end of the life: what has not ended is of no interest."""
+
     def taken_away(self) -> None:
         self.gone = True
         self._stop()
@@ -160,16 +178,18 @@ class Machine:
 
     # ---- a call ----
 
-    def call(
-        self, requests: list[dict[str, Any]], run: str, number: int, holder: dict[str, Any], seconds: float, within: Any
-    ) -> Life:
+    def call(self, requests: list[Any], call: dict[str, Any], holder: dict[str, Any], within: Any, run: Run) -> Life:
         """What the controller's action does: it ends by its alarm, whatever the machine does.
 
+        :arg requests: those of the call that are sent
         :arg within: when it was sent, and until when it is waited for, by the machine's uptime; None where that is not known
+        :arg run: who calls
         """
+        number, seconds = call["number"], float(call["seconds"])
         began, alarm = self.clock.now, seconds
         cost, self.first_cost = self.cost + self.first_cost, 0.0
-        yield cost if self.is_linux else 2.0 + cost
+        cost += 0.0 if self.is_linux else 2.0
+        yield cost
         how = self.fault("refuses", "hangs") or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
         if how or self.clock.now < self.frozen_until:
             if how == "refuses":
@@ -178,8 +198,9 @@ class Machine:
             yield alarm - (self.clock.now - began)
             return self._lost(f"it did not answer within {alarm:g} s", began)
         if not self.is_linux:  # whose first start of PowerShell shows its uptime
-            within = {"uptime": self.uptime, "boot_id": self.boot_id, "until": self.uptime + seconds - 2}
-        life = self._program(copied(requests), run, number, holder, seconds, within)
+            sent = self.uptime - cost
+            within = {"uptime": sent, "boot_id": self.boot_id, "until": sent + seconds}
+        life = self._program(copied(requests), run.name, number, holder, seconds, within)
         if self.is_linux and self.fault("late"):  # and no reboot ends it
             program = self.clock.begin(self._arriving(life))
         else:
@@ -328,10 +349,14 @@ class Machine:
         self.was_asked()
         self.requests = machine_rate.sent(self.requests, at, self.uptime)
 
-    def was_asked(self) -> None:
-        """Its metadata service got a request."""
-        self.asked.append(self.clock.now)
-        if len(self.asked) == 6 and self.clock.now - self.asked[0] < 1 - 1e-6:  # they are added up by two clocks
+    def was_asked(self, by: str = "") -> None:
+        """Its metadata service got a request.
+
+        :arg by: who counts his requests by himself
+        """
+        asked = self.asked.setdefault(by, deque(maxlen=6))
+        asked.append(self.clock.now)
+        if len(asked) == 6 and self.clock.now - asked[0] < 1 - 1e-6:  # they are added up by two clocks
             self.journal.add("too-many-requests", host=self.host)
 
     def _look(self, wait: float, since: int | None, going: Going) -> Life:
@@ -386,9 +411,7 @@ class Machine:
             return look
         if self.fault("empty-body"):
             return look
-        incarnation, entries = self.azure.document(
-            self.scope, self.name, bool(self.fault("stale")) and self._just_changed()
-        )
+        incarnation, entries = self.azure.document(self.scope, self.name, self.sees_stale())
         look["incarnation"] = incarnation
         if self.fault("empty-document"):
             return look
@@ -398,8 +421,9 @@ class Machine:
         look["events"] = [self._event(entry) for entry in entries]
         return look
 
-    def _just_changed(self) -> bool:
-        return self.clock.now - self.scope.earlier[0] < 1.6
+    def sees_stale(self) -> bool:
+        """Whether it is still shown what was shown before."""
+        return bool(self.fault("stale")) and self.clock.now - self.scope.earlier[0] < STALE
 
     def _event(self, entry: dict[str, Any]) -> dict[str, Any]:
         not_before, notice = "", None

@@ -31,6 +31,11 @@ def live_all(seeds: Iterable[int], jobs: int, fault: str = "", scenario: str | N
     :arg scenario: the one that all of them live, "" for none; None for what is drawn and, by turns, the scenarios
     """
     work = [(seed, one, fault) for seed in seeds for one in (_scenarios(seed) if scenario is None else [scenario])]
+    return lived_all(work, jobs)
+
+
+def lived_all(work: list[tuple[int, str, str]], jobs: int) -> Iterable[Verdict]:
+    """The verdicts on these lives: of each its seed, scenario, and planted fault."""
     if jobs < 2:
         yield from map(_live, work)
         return

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from .deeds import DEEDS
 from .fleet import Fleet
 from .run_facts import RunFacts
+from .windows.rules import RULES
 from .words import WORDS
 
 
@@ -18,7 +19,7 @@ def judged(fleet: Fleet) -> list[str]:
     wrong = [f"ends: {line['runs']} never ended" for line in fleet.journal.of("never-ended")]
     runs = [RunFacts(fleet, run) for run in fleet.runs]
     for facts in runs:
-        for rule in (*DEEDS, *WORDS):
+        for rule in (*DEEDS, *RULES, *WORDS):
             wrong += rule(facts)
     wrong += not_his(fleet)
     wrong += overwritten(fleet)

@@ -7,28 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 from unittest import mock
 
 from .collection import ROOM, part
+from .fault import Fault, always
+from .windows import planted as windows
 
 LIVES = 500  # each fault is seen within so many
-
-
-class Fault(NamedTuple):
-    """What is changed: file (of the deciding, of another room, or of this package) and name, and what stands there instead."""
-
-    rule: str  # of the oracle, which sees it
-    words: str
-    # A file of _deciding, or with the way there
-    changes: list[tuple[str, str, Callable[[Any], Any]]]
-    seed: int = 0  # that is known to show it
-    scenario: str = ""  # that shows it; "" where the lives in which everything is drawn do
-
-
-def _always(value: Any) -> Callable[[Any], Any]:
-    return lambda _real: lambda *_args, **_kwargs: value
 
 
 def _no_check_mode(real: Any) -> Any:
@@ -189,18 +176,18 @@ FAULTS = {
         scenario="stopped",
     ),
     "barrier": Fault(
-        "barrier", "every machine passes for prepared", [("approving", "is_prepared", _always(True))], seed=5
+        "barrier", "every machine passes for prepared", [("approving", "is_prepared", always(True))], seed=5
     ),
     "unknown": Fault(
         "approval", "unknown machines don't count", [("approving", "readiness", _without_unknown)], seed=1
     ),
-    "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", _always("somebody"))], seed=18),
+    "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", always("somebody"))], seed=18),
     "capacity": Fault("capacity", "it is always everybody's turn", [("judging", "turns", _everybodys_turn)], seed=29),
-    "hours": Fault("hours", "hours are always open", [("judging", "closed", _always(None))], seed=16),
+    "hours": Fault("hours", "hours are always open", [("judging", "closed", always(None))], seed=16),
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",
-        [("outages", "is_kept", _always(False)), ("outages", "_may_recover", _always(True))],
+        [("outages", "is_kept", always(False)), ("outages", "_may_recover", always(True))],
         seed=1,
     ),
     "one-look": Fault(
@@ -208,16 +195,14 @@ FAULTS = {
     ),
     "cancelled": Fault("claim", "what was not seen to start was cancelled", [("life", "outcome", _cancelled)], seed=4),
     "check": Fault("check", "check mode is forgotten", [("record", "begun", _no_check_mode)]),
-    "missed": Fault(
-        "missed", "nobody says what came over whom", [("problems", "note_reached", _always(None))], seed=15
-    ),
+    "missed": Fault("missed", "nobody says what came over whom", [("problems", "note_reached", always(None))], seed=15),
     "lost": Fault(
         "forgotten", "who was lost is not called again", [("record", "count_lost", _given_up_when_lost)], seed=4
     ),
     "before": Fault("undone", "all services are said to have run", [("calls", "_go", _all_ran_before)], seed=7),
-    "idle": Fault("waits", "it waits though machines are out", [("calls", "is_under_way", _always(False))], seed=1),
+    "idle": Fault("waits", "it waits though machines are out", [("calls", "is_under_way", always(False))], seed=1),
     "again": Fault("repeated", "what Azure took is sent again", [("approving", "choice_of", _sent_again)], seed=13),
-    "slow": Fault("prompt", "it rests between ticks", [("calls", "_rest", _always(25.0))], seed=4),
+    "slow": Fault("prompt", "it rests between ticks", [("calls", "_rest", always(25.0))], seed=4),
     "never-back": Fault("forgotten", "nobody is brought back", [("calls", "target", _never_recovers)], seed=4),
     "undone-early": Fault(
         "left-out",
@@ -238,7 +223,7 @@ FAULTS = {
         [("approving", "_why_not_able", _not_by_watchers)],
         seed=43,
     ),
-    "watched": Fault("kept-off", "it does a watcher's work", [("outages", "is_its_watchers", _always(False))], seed=33),
+    "watched": Fault("kept-off", "it does a watcher's work", [("outages", "is_its_watchers", always(False))], seed=33),
     "unseen": Fault(
         "early",
         "a failed preparation is undone without a look",
@@ -248,7 +233,7 @@ FAULTS = {
     "no-limit": Fault(
         "late",
         "a call may begin anything whenever it arrives",
-        [("plugin_utils._machine.call", "within", _always(None))],
+        [("plugin_utils._machine.call", "within", always(None))],
         seed=20,
     ),
     "lock": Fault(
@@ -263,7 +248,7 @@ FAULTS = {
     "put-back": Fault(
         "put-back",
         "nobody hears of what a person has put back, nor does the machine know",
-        [("record", "keep_off", _always(None)), ("lives.going", "put_back", _always([]))],
+        [("record", "keep_off", always(None)), ("lives.going", "put_back", always([]))],
         seed=65,
     ),
     "returned": Fault(
@@ -279,7 +264,7 @@ FAULTS = {
         scenario="moved",
     ),
     "clock": Fault(
-        "hours", "the time is read once, when the run begins", [("record", "note_clock", _always(None))], seed=30
+        "hours", "the time is read once, when the run begins", [("record", "note_clock", always(None))], seed=30
     ),
     "left-play": Fault(
         "waited",
@@ -297,7 +282,7 @@ FAULTS = {
     "unproven": Fault(
         "missed",
         "a declared scope is believed",
-        [("looking", "_unproven", _always([]))],
+        [("looking", "_unproven", always([]))],
         scenario="misdeclared",
     ),
     "joined": Fault(
@@ -307,14 +292,15 @@ FAULTS = {
         scenario="joined",
     ),
     "never-over": Fault(
-        "ends", "the run never thinks that it is over", [("ending", "_is_over", _always(False))], seed=1
+        "ends", "the run never thinks that it is over", [("ending", "_is_over", always(False))], seed=1
     ),
     "requests": Fault(
         "requests",
         "no call knows what those before it have just asked",
-        [("lives.machine", "noted", _always([]))],
+        [("lives.machine", "noted", always([]))],
         seed=5,
     ),
+    **windows.FAULTS,
 }
 
 
@@ -329,6 +315,7 @@ def planted(name: str) -> Iterator[None]:
     """With one of FAULTS, or with none."""
     with contextlib.ExitStack() as stack:
         for file, attribute, change in FAULTS[name].changes if name else ():
-            module = _module(file)
-            stack.enter_context(mock.patch.object(module, attribute, change(getattr(module, attribute))))
+            of, _dot, name = attribute.rpartition(".")
+            owner = getattr(_module(file), of) if of else _module(file)
+            stack.enter_context(mock.patch.object(owner, name, change(getattr(owner, name))))
         yield

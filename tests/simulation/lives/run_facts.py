@@ -18,7 +18,11 @@ PREPARING = ("prepare", "hold", "prepare_and_approve")
 DAMAGE = (
     *("hangs", "refuses", "stalls", "answers-lost", "mark-readonly", "no-hello", "empty-body"),
     *("imds-unreachable", "imds-410", "imds-429", "imds-slow"),
+    *("cut-before", "cut-after", "no-powershell", "file-busy", "lock-busy", "denied", "disk-full", "cut"),
 )
+BLIND = ("imds-unreachable", "imds-410", "imds-429", "empty-body")
+
+WINDOWS_CALL = 60.0  # seconds
 
 
 def problem_texts(result: Any) -> list[str]:
@@ -54,6 +58,13 @@ class RunFacts:
     def machine(self, host: str) -> Machine:
         return self.fleet.machines[host]
 
+    def slowness(self, least: float, starts: float) -> float:
+        """Seconds that it may take longer because of Windows machines: so many starts of PowerShell by the slowest one, but no less."""
+        if self.is_linux:
+            return 0.0
+        takes = (getattr(self.machine(host), "takes", 0.0) for host in self.hosts)
+        return max(least, starts * max(takes))
+
     def hands_of(self, host: str) -> set[str]:
         """Who may prepare a machine."""
         watcher = self.machine(host).watcher
@@ -71,9 +82,16 @@ class RunFacts:
         return any(
             line["host"] == host
             and line["run"] == "the boot"
-            and at - (20 if self.machine(host).is_linux else 50) < line["at"] <= at
+            and at - (20 if self.machine(host).is_linux else 50) - self.slowness(0, 15) < line["at"] <= at
             for line in self.journal.of("back")
         )
+
+    def waits_until(self, host: str) -> float:
+        """Until when a call to a Windows machine may begin anything: a slow one's two starts of PowerShell have 60 s (marks.rst)."""
+        sent = [
+            float(line["at"]) for line in self.lines("sent") if line["host"] == host and not self.machine(host).is_linux
+        ]
+        return max(sent, default=0.0) + WINDOWS_CALL
 
     def gone_by(self, host: str, at: float) -> bool:
         return any(
@@ -100,10 +118,15 @@ class RunFacts:
             or self.fleet.named.get(host, machine.name) != machine.name
         ):
             return False
-        if any(kind in DAMAGE and a < ends and b > begins - 60 for a, b, kind in machine.faults):
+        damage = (*DAMAGE, *machine.damage)
+        if any(kind in damage and a < ends and b > begins - 60 for a, b, kind in machine.faults):
             return False
         for step in machine.steps:
-            if step.do_fails or step.undo_failed or max(step.do_seconds, step.undo_seconds) > step.limit:
+            if (
+                step.do_fails
+                or step.undo_failed
+                or max(step.do_seconds, step.undo_seconds) > step.limit - machine.notes_after
+            ):
                 return False
         return not any(
             line["host"] == host and line["at"] < ends and line["at"] + self._struck_for(line) > begins
@@ -251,9 +274,20 @@ class RunFacts:
 
     def _is_open(self, event: Event, at: float) -> bool:
         return all(
-            any(begin <= at < end + 25 for begin, end in self.fleet.hours[host])
+            any(begin <= at < end + 25 + self.slowness(0, 6) for begin, end in self.fleet.hours[host])
             for host in self.affected(event)
-            if "hours" in self._rule(event, host)
+            if "hours" in self._rule(event, host) and self.is_known(host, at - 25)
+        )
+
+    def is_believed(self, event: Event, host: str, at: float) -> bool:
+        """Whether the inventory says wrongly that it is a machine of an event, and the machine could not say that it is not."""
+        wrong = self.fleet.named.get(host, "").lower() in [name.lower() for name in event.resources]
+        return wrong and not any(line["host"] == host and line["at"] < at for line in self.lines("looked"))
+
+    def is_known(self, host: str, at: float) -> bool:
+        """Whether the run could know by then that it is this machine which an event names."""
+        return host in self.fleet.named or any(
+            line["host"] == host and line["at"] < at for line in self.lines("looked")
         )
 
     def _rule(self, event: Event, host: str) -> dict[str, Any]:
@@ -291,7 +325,9 @@ class RunFacts:
         events = [self.fleet.events[key] for key in marked["events"] if key in self.fleet.events]
         started = any(event.started is not None and event.started <= marked["at"] for event in events)
         left = min((self._expected(event) for event in events), default=0.0) - marked["at"]
-        return not started and left >= self.needs(events) + 45 and not any(event.is_odd for event in events)
+        most = max((len(self.machine(host).steps) for event in events for host in self.affected(event)), default=0)
+        room = self.needs(events) + 45 + self.slowness(25, 2 * most)  # each step takes two starts, and clocks are set
+        return not started and left >= room and not any(event.is_odd for event in events)
 
     def is_near(self, event: Event, at: float) -> bool:
         """Whether an event comes so soon that hours forbid no preparation for it any more."""
@@ -316,10 +352,12 @@ class RunFacts:
         grown = [line for line in self.journal.of("grown") if line["event"] == event.id]
         return max([event.shown, *(line["at"] for line in grown if line["resource"].lower() == name)])
 
-    def seen(self, event: Event, host: str = "") -> float | None:
+    def seen(self, event: Event, host: str = "", since: float = 0.0) -> float | None:
         """When the run first saw it, naming this machine."""
         name = self.machine(host).name.lower() if host else ""
         for line in self.lines("looked"):
+            if line["at"] < since:
+                continue
             for identity, _status, resources in line["events"]:
                 if identity == event.id and (not name or name in [resource.lower() for resource in resources]):
                     return float(line["at"])
@@ -377,6 +415,17 @@ class RunFacts:
             return None  # the approval may hang on its way
         return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None
 
+    def prepared_for_all(self, event: Event) -> float | None:
+        """When all of its machines were prepared for it, and nothing else than a person's yes was to come."""
+        hosts = self.affected(event)
+        unknown = [name for name in event.resources if not self.knows(name)]
+        if unknown or any(
+            str(self.fleet.options[host]["max_out"]) != "100%" or "hours" in self._rule(event, host) for host in hosts
+        ):
+            return None
+        since = [self._prepared_for(event, host) for host in hosts]
+        return None if None in since else max(at for at in since if at is not None)
+
     def gave_up(self, event: Event) -> float | None:
         """When a machine first failed to be prepared for an event."""
         for line in self.lines("phase"):
@@ -389,7 +438,10 @@ class RunFacts:
         return [
             host
             for host in self.affected(event)
-            if any(step.do_fails or step.do_seconds > step.limit for step in self.machine(host).steps)
+            if any(
+                step.do_fails or step.do_seconds > step.limit - self.machine(host).notes_after
+                for step in self.machine(host).steps
+            )
         ]
 
     def hidden(self, event: Event) -> bool:
@@ -404,6 +456,19 @@ class RunFacts:
         }
         struck = {line["host"] for line in self.journal.of("strike") if line["event"] == event.id}
         return viewers <= struck and event.left - event.started <= event.down
+
+    def nobody_could_see(self, event: Event, host: str, at: float) -> bool:
+        """Whether whoever is shown an event was blind from when it was shown until then: nobody can know of it, and a machine that
+        can be reached and can't look is brought back all the same after a while."""
+        scope = self.machine(host).scope
+        viewers = [host] if scope.each_its_own else [one for one in self.hosts if self.machine(one).scope is scope]
+        return all(
+            any(
+                kind in BLIND and begins <= event.shown and at <= ends
+                for begins, ends, kind in self.machine(viewer).faults
+            )
+            for viewer in viewers
+        )
 
     def longest_gap(self, host: str) -> float:
         """The longest time in which nobody who is shown what a machine is shown had a look, but for its own events."""
@@ -454,7 +519,7 @@ class RunFacts:
             if line["what"] == "boot":
                 phase = ""  # what was done is undone by it
             elif line["what"] == "phase":
-                phase = line["phase"]
+                phase = line["phase"] if line.get("present", True) else ""  # and not before its last start
             elif line["what"] == "joined":
                 joined = joined or line["event"] == event.id
             else:

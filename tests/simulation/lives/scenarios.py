@@ -21,21 +21,21 @@ Scenario = Callable[["Fleet", random.Random], None]
 
 def restarted(fleet: Fleet, chance: random.Random) -> None:
     """An administrator starts a machine anew that is prepared, while another one is not yet; its services start with it."""
-    machines = _machines(fleet, chance, chance.choice((2, 3)))
-    _choose(fleet)
+    machines = healthy(fleet, chance, chance.choice((2, 3)))
+    choose(fleet)
     machines[1].steps[0].do_seconds = 10.0
     for machine in machines:
         for step in machine.steps:
             step.at_boot = True
     fleet.when(machines[0], "prepared", 0.0, machines[0].restart, 2.0)
-    _event(fleet, chance, machines[:2])
+    event(fleet, chance, machines[:2])
 
 
 def stopped(fleet: Fleet, chance: random.Random) -> None:
     """The run is stopped right before it approves, and somebody puts the machines back meanwhile."""
-    machines = _machines(fleet, chance, chance.choice((2, 3)))
-    _choose(fleet)
-    _event(fleet, chance, machines[: len(machines) - 1])
+    machines = healthy(fleet, chance, chance.choice((2, 3)))
+    choose(fleet)
+    event(fleet, chance, machines[: len(machines) - 1])
     seconds, fleet.meanwhile = chance.choice((20.0, 40.0)), chance.uniform(0.5, 4)
     if chance.random() < 0.5:
         fleet.stops_at_approval = seconds
@@ -46,81 +46,81 @@ def stopped(fleet: Fleet, chance: random.Random) -> None:
 
 def lost_disk(fleet: Fleet, chance: random.Random) -> None:
     """A mark goes with the disk of a machine for which something was done elsewhere."""
-    machines = _machines(fleet, chance, chance.choice((1, 2)))
+    machines = healthy(fleet, chance, chance.choice((1, 2)))
     for machine in machines:
         machine.ephemeral, machine.steps[0].elsewhere = True, True
-    _choose(fleet)
-    _event(fleet, chance, machines, chance.choice(("Reboot", "Redeploy")), lasts=chance.choice((20.0, 60.0)))
+    choose(fleet)
+    event(fleet, chance, machines, chance.choice(("Reboot", "Redeploy")), lasts=chance.choice((20.0, 60.0)))
 
 
 def returned(fleet: Fleet, chance: random.Random) -> None:
     """An event is Scheduled again after it was over."""
-    machines = _machines(fleet, chance, chance.choice((1, 2)))
-    _choose(fleet, chance.choice(("prepare", "prepare_and_approve")), rounds=2)
-    _event(fleet, chance, machines[:1], notice=240.0, lasts=12.0, returns=chance.uniform(8, 60))
+    machines = healthy(fleet, chance, chance.choice((1, 2)))
+    choose(fleet, chance.choice(("prepare", "prepare_and_approve")), rounds=2)
+    event(fleet, chance, machines[:1], notice=240.0, lasts=12.0, returns=chance.uniform(8, 60))
 
 
 def moved(fleet: Fleet, chance: random.Random) -> None:
     """Not-before is moved earlier, into what was the margin."""
-    machines = _machines(fleet, chance, chance.choice((1, 2)))
-    _choose(fleet, "prepare", margin=60.0, prepare_within=40.0)
-    _event(fleet, chance, machines[:1], moves=(chance.uniform(8, 20), chance.choice((45.0, 60.0))))
+    machines = healthy(fleet, chance, chance.choice((1, 2)))
+    choose(fleet, "prepare", margin=60.0, prepare_within=40.0)
+    event(fleet, chance, machines[:1], moves=(chance.uniform(8, 20), chance.choice((45.0, 60.0))))
 
 
 def blinked(fleet: Fleet, chance: random.Random) -> None:
     """The documents are empty for a moment."""
-    machines = _machines(fleet, chance, chance.choice((1, 2)))
-    _choose(fleet, "prepare")
-    begins = _event(fleet, chance, machines, notice=240.0) + chance.uniform(20, 200)
+    machines = healthy(fleet, chance, chance.choice((1, 2)))
+    choose(fleet, "prepare")
+    begins = event(fleet, chance, machines, notice=240.0) + chance.uniform(20, 200)
     for machine in machines:
         machine.faults.append((begins, begins + 3.0, "empty-document"))
 
 
 def many_hosts(fleet: Fleet, chance: random.Random) -> None:
     """The first calls to many slow machines are made by turns, and two of them, of which one may be out, have events."""
-    machines = _machines(fleet, chance, 16)
+    machines = healthy(fleet, chance, 16)
     for machine in machines:
         machine.first_cost = chance.uniform(6, 7.5)
     fleet.forks = 1
-    _choose(fleet, "prepare", max_out=1)
+    choose(fleet, "prepare", max_out=1)
     for machine in chance.sample(machines, 2):
-        _event(fleet, chance, [machine], notice=chance.uniform(235, 275), at=1.0)
+        event(fleet, chance, [machine], notice=chance.uniform(235, 275), at=1.0)
 
 
 def misdeclared(fleet: Fleet, chance: random.Random) -> None:
     """Machines that were declared as one scope are shown different documents, and an event hits one that others look for."""
     scope = fleet.azure.scope("scope0", each_its_own=chance.random() < 0.5)
-    machines = _machines(fleet, chance, chance.choice((2, 3)), scope)
+    machines = healthy(fleet, chance, chance.choice((2, 3)), scope)
     if not scope.each_its_own:
         machines[-1].scope = fleet.azure.scope("scope0b")
-    _choose(fleet)
-    _event(fleet, chance, machines[-1:], chance.choice(("Reboot", "Terminate")), notice=120.0, lasts=60.0)
+    choose(fleet)
+    event(fleet, chance, machines[-1:], chance.choice(("Reboot", "Terminate")), notice=120.0, lasts=60.0)
 
 
 def joined(fleet: Fleet, chance: random.Random) -> None:
     """An event shows that a machine belongs to a declared scope, which gets no larger by that, while two are to be out."""
-    machines = _machines(fleet, chance, 4)
+    machines = healthy(fleet, chance, 4)
     fleet.declared[machines[-1].host] = ""
-    _choose(fleet, max_out="50%")
+    choose(fleet, max_out="50%")
     at = chance.uniform(1, 60)
     for machine in chance.sample(machines[:3], 2):
-        _event(fleet, chance, [machine], at=at)
+        event(fleet, chance, [machine], at=at)
 
 
 def unreachable(fleet: Fleet, chance: random.Random) -> None:
     """An event comes over a machine of a group of which one may be out, while another one of it can't be reached."""
-    machines = _machines(fleet, chance, chance.choice((2, 3)))
+    machines = healthy(fleet, chance, chance.choice((2, 3)))
     fleet.groups = dict.fromkeys(fleet.groups, "web")
-    _choose(fleet, max_out=1)
+    choose(fleet, max_out=1)
     machines[-1].faults.append((chance.choice((0.0, 40.0)), 1e6, chance.choice(("refuses", "hangs"))))
-    _event(fleet, chance, machines[:1], notice=240.0, at=chance.uniform(100, 150))
+    event(fleet, chance, machines[:1], notice=240.0, at=chance.uniform(100, 150))
 
 
 def left_play(fleet: Fleet, chance: random.Random) -> None:
     """A host leaves the play when it has been taken out of service."""
-    machines = _machines(fleet, chance, chance.choice((2, 3)))
-    _choose(fleet, "prepare")
-    _event(fleet, chance, machines[:1], notice=60.0, lasts=12.0)
+    machines = healthy(fleet, chance, chance.choice((2, 3)))
+    choose(fleet, "prepare")
+    event(fleet, chance, machines[:1], notice=60.0, lasts=12.0)
     fleet.clock.begin(fleet.leaves(machines[0], chance.uniform(0, 20)))
 
 
@@ -142,12 +142,22 @@ SCENARIOS: dict[str, Scenario] = {
 # ---- what they are made of ----
 
 
-def _machines(fleet: Fleet, chance: random.Random, number: int, scope: Scope | None = None) -> list[Machine]:
-    """Healthy Linux machines, declared as one scope."""
+def healthy(
+    fleet: Fleet,
+    chance: random.Random,
+    number: int,
+    scope: Scope | None = None,
+    made: type[Machine] = Machine,
+    first: int = 0,
+) -> list[Any]:
+    """Healthy machines, by default Linux ones, declared as one scope.
+
+    :arg first: how many there are already
+    """
     scope = scope or fleet.azure.scope("scope0")
-    for index in range(number):
+    for index in range(first, first + number):
         host = f"h0{'abcdefghijklmnop'[index]}"
-        machine = Machine(host, f"vm0{index}", fleet.clock, fleet.journal, fleet.azure, scope)
+        machine = made(host, f"vm0{index}", fleet.clock, fleet.journal, fleet.azure, scope)
         fleet.machines[host], fleet.declared[host], fleet.groups[host] = machine, "declared0", ""
         machine.steps = [
             Step(
@@ -164,7 +174,7 @@ def _machines(fleet: Fleet, chance: random.Random, number: int, scope: Scope | N
     return list(fleet.machines.values())
 
 
-def _choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **others: Any) -> None:
+def choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **others: Any) -> None:
     """The options of all machines."""
     options = {
         "policy": [{"name": "Anything else", "do": do}],
@@ -181,7 +191,7 @@ def _choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **ot
     fleet.same = {"rounds": rounds, "wait_timeout": 300.0, "slice": 60.0, "event_timeout": 600.0, "takeover": 10.0}
 
 
-def _event(
+def event(
     fleet: Fleet,
     chance: random.Random,
     machines: Sequence[Machine],

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .fleet import Fleet
+from .windows.machine import WindowsMachine
 
 DULL = ("looked",)
 
@@ -33,7 +34,7 @@ def told(fleet: Fleet, wrong: list[str]) -> str:
             f"{machine.placement_group or '-'}, group {fleet.groups[host] or '-'}: {actions}; steps {steps}; {kept}"
         )
         lines += [f"      {begins:.0f}-{ends:.0f} s: {what}" for begins, ends, what in machine.faults]
-    lines += _happened(fleet)
+    lines += [*_happened(fleet), *_starts(fleet)]
     for run in fleet.runs:
         if run.result is not None:
             lines += [f"  {run.name} says: {line}" for line in run.result["timeline"]]
@@ -44,6 +45,21 @@ def told(fleet: Fleet, wrong: list[str]) -> str:
             ]
     lines += [f"WRONG {sentence}" for sentence in wrong]
     return "\n".join(lines)
+
+
+def _starts(fleet: Fleet) -> Iterator[str]:
+    """What it cost to reach Windows machines."""
+    shown = min((event.shown for event in fleet.events.values() if event.status), default=0.0)
+    posts = [line["at"] for line in fleet.journal.of("post")]
+    for host, machine in fleet.machines.items():
+        if isinstance(machine, WindowsMachine):
+            until = [at for at in machine.starts if shown <= at <= posts[0]] if posts else []
+            approved = (
+                f", {len(until)} in the {posts[0] - shown:.1f} s from the first event to the first approval"
+                if posts
+                else ""
+            )
+            yield f"  {host}: {len(machine.starts)} starts of look.ps1{approved}"
 
 
 def _happened(fleet: Fleet) -> Iterator[str]:

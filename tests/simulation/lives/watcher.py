@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import collection
+from .azure import GONE_FOR_GOOD
 from .clock import Life
 from .going import other_mark
 
@@ -59,6 +60,7 @@ class Watcher:
             if mark["phase"] != "recovering" and identity not in mark["events"]:
                 mark["events"].append(identity)
                 self._journal("joined", event=identity)
+        self._note_unprepared(entries, own)
         if mark["phase"] == "prepared" and "Scheduled" in own.values() and "Started" not in own.values():
             self._do_again()
         if any(identity in own for identity in mark["events"]):
@@ -67,6 +69,15 @@ class Watcher:
             self.missing = machine.clock.now
         elif machine.clock.now - self.missing >= APART:
             self._phase("recovering")
+
+    def _note_unprepared(self, entries: list[dict[str, Any]], own: dict[str, str]) -> None:
+        """What has started while its preparation was under way, its mark says: it may go on to prepared after that."""
+        mark = self.machine.mark
+        said = mark.setdefault("note", {}).setdefault("said", {})
+        for entry in entries:
+            identity, over = entry["EventId"], entry["EventType"] in GONE_FOR_GOOD  # it is prepared for even then
+            if own.get(identity) == "Started" and not over and identity not in said:
+                said[identity] = ["started"] if mark["phase"] == "prepared" else ["hit_unprepared", "started"]
 
     def _do_again(self) -> None:
         """A start of the machine has started its services again, and another event is still to come."""

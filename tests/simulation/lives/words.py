@@ -26,11 +26,13 @@ def missed(run: RunFacts) -> Iterator[str]:
             continue
         if run.action(event, host) not in PREPARING or event.notice == 0 or not line["up"] or run.hidden(event):
             continue
-        if run.touched_lately(host, line["at"]):
+        if run.touched_lately(host, line["at"]) or not run.is_known(host, event.left or run.until):
             continue
-        if run.seen(event, host) is None:
+        # What came back was seen in its first life, and may go unseen in its second one as anything else.
+        since = event.returned if event.returned is not None and event.returned < line["at"] else 0.0
+        if run.seen(event, host, since) is None:
             # It names the machine from its growth on: no look can show that before.
-            shown_for = min(event.left or run.until, run.until) - max(run.named_from(event, host), run.began)
+            shown_for = min(event.left or run.until, run.until) - max(run.named_from(event, host), run.began, since)
             looks_itself = not run.may_go_unseen(host) or run.is_doubted(host)
             if shown_for < (135 if looks_itself else 500):
                 continue
@@ -75,7 +77,7 @@ def waited_for(run: RunFacts) -> Iterator[str]:
         return
     moves = [line["at"] for line in run.lines("phase", "piece", "mark-gone", "post", "marked")]
     last = max([*moves, *(run.run.leaves[host] for host in gone), *(event.left or 0.0 for event in events)])
-    if run.lines("marked") and run.until > last + 55:
+    if run.lines("marked") and run.until > last + 55 + run.slowness(0, 15):
         yield f"waited: until {run.until:.0f} for {gone}, though nothing has happened since {last:.0f}"
 
 

@@ -116,6 +116,7 @@ def _sent(url, method="GET", timeout=10000, **more):
     request = {
         "Do": "http",
         "Stop": False,
+        "Expect": {},
         "Method": method,
         "Url": url,
         "Headers": {"Metadata": "true"},

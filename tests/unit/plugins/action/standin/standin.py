@@ -70,7 +70,9 @@ class Connection(ConnectionBase):
             assert "$Ansible.Result" in arguments["script"]
             disk = pathlib.Path(os.environ["STANDIN_LOG"]).parent / "disks" / host
             requests = arguments["parameters"]["Requests"]
-            result["result"] = {} if host == "mute" else played.PlayedMachine(disk, booted()).result(requests)
+            machine = played.PlayedMachine(disk, booted())
+            machine.boot_id = "boot-1"
+            result["result"] = {} if host == "mute" else machine.result(requests)
         elif name.endswith("win_service_info"):
             result.update(exists=True, services=[{"name": arguments["name"], "state": "started"}])
         elif name.endswith("win_service"):

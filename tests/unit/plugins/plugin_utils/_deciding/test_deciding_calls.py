@@ -193,6 +193,57 @@ def test_others_wait_for_it_no_longer_than_it_seems_to_need():
     assert sum(found) <= 20 + run.at - began + 60
 
 
+def with_a_dead_windows_machine(*more, not_before=900.0):
+    """web1 is being prepared all the time, until 60 s before the event."""
+    run = Run("web1", Machine("web3", is_linux=False), *more)
+    run["web1"].seconds = 6000.0
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=not_before))
+    run.until(lambda: run["web1"].mark is not None)
+    run["web3"].down = "It gave no answer"
+    return run
+
+
+def test_a_call_to_one_that_may_be_dead_ends_before_others_have_to_be_prepared():
+    run = with_a_dead_windows_machine()
+    last = 900 - 60 - 34 - 15  # the margin, what it needs, and the slack
+    run.until(lambda: run.at > 400)
+    found = []
+    while run.at < 840:
+        found += [(run.at, seconds) for seconds in limits(run, "web3", 1)]
+    assert any(20 < seconds < 60 or (seconds == 20 and at < last) for at, seconds in found) and found[0][1] == 60
+    assert all(seconds == 20 or at + seconds <= last + 1 for at, seconds in found)
+
+
+def test_those_that_may_be_dead_are_called_at_one_time():
+    run = with_a_dead_windows_machine(Machine("web4", is_linux=False), not_before=9000.0)
+    run.until(lambda: run.record["hosts"]["web3"]["failures"] > 2)
+    run["web4"].down = "It gave no answer"
+    run.until(lambda: run.record["hosts"]["web4"]["failures"] > 3)
+    called = []
+    for _number in range(100):
+        called += [windows] if (windows := run.record["todo"]["windows"]) else []
+        run.tick(seconds=max([call["seconds"] for call in run.record["todo"]["calls"].values() if windows] or [2.0]))
+    assert called and all(windows == ["web3", "web4"] for windows in called)
+
+
+def test_a_windows_machine_that_was_taken_away_is_waited_for_no_longer_than_any():
+    run = Run("web1", Machine("web3", is_linux=False), policy=rules("prepare"))
+    run["web1"].seconds = 6000.0
+    run.tick()
+    later, deletion = event("A", ["vm1"], not_before=3000), event("B", ["vm3"], type="Terminate", not_before=200)
+    run.show(later, deletion)
+    run.until(lambda: run.prepared("web3"))
+    run["web3"].down = "It gave no answer"
+    run.show(later, started(deletion))
+    run.tick(3)
+    run.show(later)
+    run.until(lambda: run.event("B")["gone"] is not None)
+    gone = run.at
+    run.until(lambda: run.at > gone + 65)
+    assert set(limits(run, "web3", 60)) == {20.0}
+
+
 def test_a_windows_machine_with_slow_starts_is_called_less_often_while_others_have_work():
     run = Run("web1", Machine("web3", is_linux=False))
     run["web1"].seconds = run["web3"].seconds = 6000.0

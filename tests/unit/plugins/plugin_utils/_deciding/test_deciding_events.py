@@ -427,6 +427,19 @@ def test_what_hits_a_machine_of_a_wrongly_declared_scope_that_does_not_look_is_s
     assert run.at - before < 120
 
 
+def test_who_was_shown_an_event_that_is_left_for_later_looks_for_its_scope_from_then_on():
+    """web1, which looked before, is not shown it, and would never see that it has started."""
+    run = Run("web1", "web2", "web3", policy=rules("prepare"), prepare_within=40.0, rounds=0)
+    run.tick(3)
+    later = event("A", ["vm2", "vm3"], not_before=run.at + 900)
+    run.show(later, to=["web2", "web3"])
+    run.until(lambda: "A" in run.record["events"] and len(run.event()["sightings"]) == 2)
+    before = run.at
+    run.show(started(later), to=["web2", "web3"])
+    run.until(lambda: any("reached web2 unprepared" in problem for problem in run.problems))
+    assert run.at - before <= 60
+
+
 def calls_since(run, host, since):
     return len({at for at, _request in run[host].asked if at > since})
 

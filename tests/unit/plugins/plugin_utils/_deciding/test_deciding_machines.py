@@ -115,6 +115,19 @@ def test_a_run_in_which_nobody_can_look_ends_soon():
     assert run.timeline == "No machine could see its events: whether there are any is not known."
 
 
+def test_a_machine_that_never_saw_its_events_is_said_though_its_last_call_was_lost():
+    """Another one looks for its scope, which may be declared wrongly."""
+    run = Run("web1", "web2")
+    run["web2"].blind = "403"
+    run.tick(10)
+    run["web2"].down = NO_ROUTE
+    run.until(lambda: run.record["hosts"]["web2"]["lost"])
+    assert run.problems == ["web2 can't see its scheduled events: 403"]
+    run.until(lambda: run.record["hosts"]["web2"]["failures"] > 1)
+    (said,) = run.problems
+    assert said.startswith("web2 could not be asked any more since ") and said.endswith(NO_ROUTE)
+
+
 def test_every_machine_is_called_now_and_then():
     run = Run(wait_timeout=2000.0).to_end()
     for machine in run.machines.values():
@@ -556,6 +569,30 @@ def test_who_has_left_the_play_is_not_waited_for(scope):
     run.show()
     run.until(lambda: run.record["finished"], most=20)
     assert any("web1 bore the mark" in said and "left the play" in said for said in run.problems)
+
+
+def test_what_only_who_has_left_the_play_was_shown_is_not_waited_for():
+    """web2 is taken for one of the same scope, and its documents have lacked the event ever since."""
+    run = Run("web1", "web2", event_timeout=3600.0)
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1"])
+    run.until(lambda: "A" in run.record["events"])
+    run["web1"].answer = lambda call, at: dict(LEFT)
+    run.until(lambda: run.record["finished"], most=20)
+    assert any("web1" in said for said in run.problems)
+
+
+def test_what_only_who_has_left_the_play_was_shown_is_watched_again_when_another_one_shows_it():
+    run = Run("web1", "web2", rounds=0)
+    run.tick()
+    run.show(event("A", ["vm1"]), to=["web1"])
+    run.until(lambda: "A" in run.record["events"])
+    run["web1"].answer = lambda call, at: dict(LEFT)
+    run.until(lambda: run.event()["closed"])
+    run.show(event("A", ["vm1"]), to=["web2"])
+    run.until(lambda: not run.event()["closed"])
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
 
 
 def test_who_leaves_the_play_before_he_was_heard_of_holds_nothing_up():

@@ -607,6 +607,28 @@ def test_with_no_time_for_it_nothing_is_begun_and_it_is_said():
     assert any("web1 was started anew after it had been prepared" in problem for problem in run.problems)
 
 
+def test_prepared_before_a_start_does_not_count_for_the_event_after_it():
+    """A has rebooted web1, and B starts while the steps are done again; that they are done is heard with the start."""
+    run = Run()
+    run.tick()
+    reboot, other = event("A", ["vm1"]), event("B", ["vm1"], not_before=3000)
+    run.show(reboot)
+    run.until(run.sent)
+    run["web1"].down = NO_ROUTE
+    run.show(started(reboot))
+    run.tick(3)
+    run.show(other)
+    run.until(lambda: run.event()["gone"] is not None)
+    restart(run["web1"])
+    run["web1"].down = ""
+    run.until(lambda: run["web1"].mark["phase"] == "preparing")
+    run["web1"].done_at = run.at
+    run.show(started(other))
+    run.tick(2)
+    assert run.prepared("web1")
+    assert any("Reboot B (web1) reached web1 unprepared" in problem for problem in run.problems)
+
+
 # ---- how old an answer is ----
 
 
@@ -742,3 +764,19 @@ def test_a_mark_that_somebody_removes_is_named_with_what_may_not_be_undone():
     said = [problem for problem in run.problems if "Somebody else removed the mark of web1" in problem]
     assert said and "enable web1 at lb1" in said[0] and "-e recover_unmarked=true" in said[0]
     assert run.goes("web1", since=run.at - 5) == []
+
+
+def test_nothing_is_brought_back_under_an_event_that_this_run_has_approved():
+    """What was approved may start at any moment, though the machine is not prepared for it."""
+    run = Run("web1", "web2", policy=rules("approve"))
+    run["web1"].mark, run["web1"].seconds = mark("dead", [], until=10.0), 60.0
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(run.sent)
+    at = run.at
+    run.tick(20)
+    later = [request["still"] for when, request in run["web1"].asked if request["do"] == "go" and when > at + 1]
+    assert later and all(later)
+    run.show()
+    run.to_end()
+    assert run.marked() == []

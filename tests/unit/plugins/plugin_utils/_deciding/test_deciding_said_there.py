@@ -6,6 +6,7 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+    NO_ROUTE,
     Run,
     event,
     mark,
@@ -85,6 +86,48 @@ def test_who_was_put_back_before_an_event_started_and_is_heard_of_after_it_may_h
     run.show()
     run.to_end()
     assert any("may have reached web1 unprepared: web1 was put back" in said for said in run.problems)
+
+
+def test_a_yes_after_it_was_put_back_does_not_hide_that_it_was_in_service():
+    run = Run("web1", "web2", policy=rules("prepare"))
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: run.prepared("web1"))
+    run["web1"].down = NO_ROUTE
+    run["web1"].is_put_back()
+    run["web1"].yes = ["A"]
+    run.show(started(event("A", ["vm1"])))
+    run.until(lambda: run.event()["started"] is not None)
+    run["web1"].down = ""
+    run.until(lambda: not run.record["hosts"]["web1"]["lost"])
+    run.show()
+    run.to_end()
+    assert any("may have reached web1 unprepared: web1 was put back" in said for said in run.problems)
+
+
+@pytest.mark.parametrize("answers_under_it", [False, True])
+def test_who_was_put_back_and_is_heard_of_when_the_event_is_over_may_have_been_reached(answers_under_it):
+    """Unless it was still prepared after the start; another event has it marked anew in the very call."""
+    run = Run("web1", "web2", policy=rules("prepare"), rounds=0)
+    run.tick()
+    first, second = event("A", ["vm1"]), event("B", ["vm1"], not_before=3000.0)
+    run.show(first, second)
+    run.until(lambda: run.prepared("web1"))
+    run.tick()
+    if answers_under_it:
+        run.show(started(first), second)
+        run.tick(2)
+    run["web1"].down = NO_ROUTE
+    run["web1"].put_back, run["web1"].mark = ["A"], mark("r1", ["B"])
+    run.show(started(first), second)
+    run.tick(3)
+    run.show(second)
+    run.until(lambda: run.event("A")["gone"] is not None)
+    run["web1"].down = ""
+    run.until(lambda: not run.record["hosts"]["web1"]["lost"])
+    run.tick(2)
+    said = [words for words in run.problems if "may have reached web1 unprepared: web1 was put back" in words]
+    assert len(said) == (0 if answers_under_it else 1)
 
 
 def test_approvals_that_are_on_hold_on_a_machine_are_on_hold_for_the_run():

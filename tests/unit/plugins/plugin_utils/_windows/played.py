@@ -48,7 +48,7 @@ class PlayedMachine:
             if stopped:
                 answers.append(SKIPPED)
                 continue
-            answer = self._carried_out(request)
+            answer = expected(self._carried_out(request), request["Expect"])
             stopped = request["Stop"] and ("failure" in answer or answer.get("status", 0) >= 300)
             answers.append({**answer, "elapsed_ms": int((self._now() - started) * 1000)})
         return {"answers": answers, "elapsed_ms": int((self._now() - started) * 1000)}
@@ -69,9 +69,12 @@ class PlayedMachine:
         if request["Do"] == "trust":
             return self.trust if path.exists() else {"sddl": None, "link": False, "user": ""}
         if request["Do"] == "folder":
-            return {"files": {file.name: contents(file) for file in sorted(path.glob("*.json"))}}
+            files = {file.name: contents(file) for file in sorted(path.glob("*.json"))}
+            return {"files": files, "count": len(files)}
         try:
             there = contents(path)
+            if request["Do"] == "read":
+                return {"body": there}
             if request["Compare"] and there != request["Known"]:
                 return {
                     "failure": "Changed",
@@ -79,8 +82,6 @@ class PlayedMachine:
                     "part": "compare",
                     "body": there,
                 }
-            if request["Do"] == "read":
-                return {"body": there}
             if self._is_late(request):
                 return LATE
             return self._edited(path, request["Body"])
@@ -117,6 +118,12 @@ class PlayedMachine:
             if elapsed >= request["LimitMs"] or not same:
                 return dict(answer, polls=polls)
             self._sleep(max(0, min(request["IntervalMs"], request["LimitMs"] - elapsed)) / 1000)
+
+
+def expected(answer, expect):
+    if "failure" not in answer and any(answer.get(name) != expect[name] for name in expect):
+        return dict(answer, failure="Changed", message="it is not what it was", part="expect")
+    return answer
 
 
 def contents(path):

@@ -131,8 +131,12 @@ def test_what_waits_goes_in_one_call_as_soon_as_an_answer_is_needed():
     assert (first.answer(), second.answer()) == ({"body": "eA=="}, {"booted": "x"})
     assert machine.later(Do="read").answer() == {"body": None}
     assert sent(machine) == [
-        [{"Do": "read", "Stop": False}, {"Do": "boot", "Stop": False}, {"Do": "folder", "Stop": True}],
-        [{"Do": "read", "Stop": False}],
+        [
+            {"Do": "read", "Stop": False, "Expect": {}},
+            {"Do": "boot", "Stop": False, "Expect": {}},
+            {"Do": "folder", "Stop": True, "Expect": {}},
+        ],
+        [{"Do": "read", "Stop": False, "Expect": {}}],
     ]
 
 

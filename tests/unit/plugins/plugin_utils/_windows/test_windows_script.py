@@ -134,6 +134,7 @@ def test_every_key_it_gives_is_read():
         "body",
         "polls",
         "files",
+        "count",
         "booted",
         "uptime_ms",
         "clock_ms",

@@ -175,7 +175,11 @@ def test_what_was_foreseen_can_go_with_a_call_that_is_made_for_something_else():
     assert transport.get(URL, {}, 10.0).body == BODY
     assert transport.get(NAME, {}, 10.0).body == b"win1"
     assert sent(machine) == [
-        [{"Do": "read", "Stop": False}, exchange("GET", Stop=True), exchange("GET", Url=NAME, TimeoutMs=3000)]
+        [
+            {"Do": "read", "Stop": False, "Expect": {}},
+            exchange("GET", Stop=True),
+            exchange("GET", Url=NAME, TimeoutMs=3000),
+        ]
     ]
 
 

@@ -49,6 +49,7 @@ def exchange(method, **more):
     request = {
         "Do": "http",
         "Stop": False,
+        "Expect": {},
         "Method": method,
         "Url": URL,
         "Headers": {},

@@ -1,0 +1,72 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Synchronous code on the virtual clock: it runs in a thread of its own, which stands still whenever the clock goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..clock import Life
+
+
+class Ended(BaseException):
+    """Whoever ran the code was killed, or has stopped waiting for it."""
+
+
+class _Turn:
+    """One of the two waits for the other, which gives it something."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+        self._what: tuple[Any, ...] = ()
+
+    def give(self, *what: Any) -> None:
+        self._what = what
+        self._lock.release()
+
+    def take(self) -> tuple[Any, ...]:
+        self._lock.acquire()
+        return self._what
+
+
+def aside(code: Callable[[Callable[[Life], Any]], Any]) -> Life:
+    """The life of synchronous code; returns what it returns, raises what it raises.
+
+    :arg code: is called with a function that has another life go on in its place and returns what comes of that
+    """
+    to_clock, to_code = _Turn(), _Turn()
+
+    def meanwhile(life: Life) -> Any:
+        to_clock.give(life, None, None)
+        error, result = to_code.take()
+        if error is not None:
+            raise error
+        return result
+
+    def run() -> None:
+        try:
+            to_clock.give(None, None, code(meanwhile))
+        except BaseException as error:
+            to_clock.give(None, error, None)
+
+    threading.Thread(target=run, daemon=True).start()
+    life, error, result = to_clock.take()
+    while life is not None:
+        try:
+            gave = (None, (yield from life))
+        except GeneratorExit:
+            while life is not None:  # also what the code does on its way out ends at once
+                to_code.give(Ended(), None)
+                life, _error, _result = to_clock.take()
+            raise
+        except Exception as caught:
+            gave = (caught, None)
+        to_code.give(*gave)
+        life, error, result = to_clock.take()
+    if error is not None:
+        raise error
+    return result

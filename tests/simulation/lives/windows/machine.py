@@ -1,0 +1,350 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Windows machine as a run reaches it: by the collection's own code over look.ps1, of which each start is part of the life."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from .. import collection
+from ..azure import Azure, Scope
+from ..clock import Clock, Life, Process
+from ..journal import Journal, copied
+from ..machine import WALL, Machine
+from .aside import aside
+from .disk import FOLDER, MARK, YES, Disk
+from .marks import journalled
+from .script import Script
+from .service import Service
+
+if TYPE_CHECKING:
+    from ..driver import Run
+
+CONNECTS = 0.3  # seconds until a connection shows that it works
+ASKS_WMI = 0.2  # seconds until it is known when the machine was started
+NEVER = 1e6  # seconds: until whoever waits gives it up
+HANGS = 18.0  # seconds for which a write may hang
+
+calls = collection.part("plugin_utils._windows.calls")
+call_of = collection.part("plugin_utils._machine.call")
+lost_of = collection.part("plugin_utils._machine.lost")
+yes_notes = collection.part("module_utils._machine.yes")
+said_here = collection.part("module_utils._machine.said_here")
+AnsibleConnectionFailure = calls.AnsibleConnectionFailure
+
+
+class WindowsMachine(Machine):
+    """mark, yes, put_back: what is on its disk."""
+
+    counts_whole_tick = True
+    damage = ("late", "lock")  # it starts more often, and has nothing that tells the next start of the one that hangs
+
+    def __init__(self, host: str, name: str, clock: Clock, journal: Journal, azure: Azure, scope: Scope) -> None:
+        self.disk = Disk(self.fault)
+        self.lost_mark: Any = None  # what went with its disk
+        self._understood: tuple[bytes | None, Any] = (None, None)
+        super().__init__(host, name, clock, journal, azure, scope)
+        self.is_linux = False
+        self.service = Service(self)
+        self.takes = 1.5 + self.cost  # seconds of a start of PowerShell before it does anything
+        self.has_id = True  # whether its user may give a boot an id
+        self.ahead = 0.0  # seconds by which its clock is
+        self.dies_with_run = True  # whether what is called for it on the controller is killed with the run
+        self.starts: list[float] = []  # when look.ps1 was, or was to be
+        self.calls: list[tuple[Run, Process]] = []
+
+    @property
+    def notes_after(self) -> float:
+        return self.takes + 2.0
+
+    @notes_after.setter
+    def notes_after(self, _seconds: float) -> None:
+        """It follows from how long a start takes."""
+
+    # ---- what is on its disk ----
+
+    @property
+    def mark(self) -> Any:
+        content = self.disk.files.get(MARK, self.disk.files.get(f"{MARK}.old"))
+        if content is not self._understood[0]:
+            self._understood = (content, _understood(content))
+        return self._understood[1]
+
+    @mark.setter
+    def mark(self, mark: Any) -> None:
+        """By others than look.ps1."""
+        self.disk.files.pop(f"{MARK}.old", None)
+        if mark is None:
+            self.disk.files.pop(MARK, None)
+        else:
+            self.disk.folders.add(FOLDER)
+            self.disk.files[MARK] = b"no JSON" if "unreadable" in mark else json.dumps(mark).encode("ascii")
+
+    @property
+    def yes(self) -> list[str]:
+        return [json.loads(self.disk.files[path])["event"] for path in self.disk.listed(YES)]
+
+    @yes.setter
+    def yes(self, events: list[str]) -> None:
+        for path in self.disk.listed(YES):
+            del self.disk.files[path]
+        for event in events:
+            self._write(YES, yes_notes.yes_file(event), yes_notes.yes_note(event, "somebody", ""))
+
+    @property
+    def put_back(self) -> list[str]:
+        return sorted(said_here.put_back_in(self.disk.files.get(f"{FOLDER}\\{said_here.PUT_BACK}", b"")))
+
+    @put_back.setter
+    def put_back(self, events: list[str]) -> None:
+        self._write(FOLDER, said_here.PUT_BACK, said_here.with_events({}, events, 0.0))
+
+    def _write(self, folder: str, name: str, note: dict[str, Any]) -> None:
+        self.disk.folders.update((FOLDER, folder))
+        self.disk.files[f"{folder}\\{name}"] = json.dumps(note).encode("ascii")
+
+    def say_yes(self, event: str) -> None:
+        self.yes = [*self.yes, event]
+
+    @property
+    def locked(self) -> bool:
+        """Whether a script is writing."""
+        return f"{FOLDER}\\lock" in self.disk.open
+
+    @locked.setter
+    def locked(self, _locked: bool) -> None:
+        """The disk knows."""
+
+    def lost_its_disk(self) -> None:
+        self.lost_mark = self.mark
+        super().lost_its_disk()
+        self.disk.files.clear()
+        self.disk.folders.clear()
+
+    def mark_deleted(self) -> None:
+        """Somebody deletes the file, and starts what was stopped."""
+        if self.mark is None or not self.is_up or self.locked:
+            return
+        self.mark, self.by_hand = None, True
+        for step in self.steps:
+            step.cut_off()
+            step.running = step.originally
+        self.journal.add("mark-gone", host=self.host, run="a person")
+
+    # ---- what look.ps1 finds there ----
+
+    @property
+    def boot_id(self) -> str:
+        return f"boot-{self.host}-{self.boots}" if self.has_id else self._booted()
+
+    @property
+    def clock_ms(self) -> int:
+        return int(1000 * self.uptime)
+
+    def get_boot(self) -> Life:
+        yield ASKS_WMI
+        return {
+            "booted": self._booted(),
+            "uptime_ms": int(1000 * self.uptime),
+            "clock_ms": self.clock_ms,
+            "id": self.boot_id if self.has_id else "",
+        }
+
+    def _booted(self) -> str:
+        """By its clock, whenever that is set: to the second, and not always to the same."""
+        wall = WALL + self.clock.now + self.ahead
+        moment = datetime.datetime.fromtimestamp(math.floor(wall - self.uptime), datetime.timezone.utc)
+        return moment.strftime("%Y-%m-%dT%H:%M:%S")
+
+    def get_trust(self, path: str) -> dict[str, Any]:
+        if path not in self.disk.folders:
+            return {"sddl": None, "link": False, "user": ""}
+        return {"sddl": "O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)", "link": False, "user": "S-1-5-21-1-2-3-500"}
+
+    def hangs_while_writing(self) -> Life:
+        if self.fault("lock"):
+            self.journal.add("hangs", host=self.host)
+            yield min(self._end_of("lock"), HANGS)
+            yield from self.frozen()
+
+    def replacing(self) -> None:
+        """A file is gone, and its new content is not there yet."""
+        if self.fault("cut"):
+            self.faults = [fault for fault in self.faults if fault[2] != "cut"]
+            self.clock.after(0.001, self.restart, 5.0)
+
+    def written(self, path: str, before: bytes | None, run: str) -> None:
+        if path == MARK:
+            journalled(self, _understood(before), self.mark, run)
+
+    # ---- what a run reaches ----
+
+    @property
+    def plan(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "key": step.key,
+                "type": "service",
+                "service": step.key,
+                "name": step.key,
+                "number": number,
+                "elsewhere": True,
+                "does": f"stop {step.key}",
+                "undoes": f"start {step.key}",
+                "timeout": step.limit,
+                "undo_timeout": step.limit,
+            }
+            for number, step in enumerate(self.steps, 1)
+        ]
+
+    def call(self, requests: list[Any], call: dict[str, Any], holder: dict[str, Any], within: Any, run: Run) -> Life:
+        """What the action does for a Windows machine: the machine program runs on the controller, and ends by its alarm."""
+        del within  # the machine is asked
+        began, seconds = self.clock.now, float(call["seconds"])
+        options = {"run": call["run"], "number": call["number"], "seconds": seconds, "holder": holder}
+        if call["resource_name"]:
+            options["resource_name"] = call["resource_name"]
+        options["known"] = call_of.known(call["heard"], began)
+        asked = copied({"options": options, "requests": requests, "steps": self.plan})
+        process = self.clock.begin(
+            aside(
+                lambda meanwhile: calls.perform_on_windows(
+                    self.host,
+                    lambda _module, arguments: meanwhile(self.start(arguments["parameters"]["Requests"], run)),
+                    asked,
+                    _Controller(self.clock, run, meanwhile),
+                    _Caller(run),
+                )
+            )
+        )
+        self.calls = [(by, other) for by, other in self.calls if not other.over] + [(run, process)]
+        yield process.done, seconds
+        if not process.over:
+            process.end()
+            return self._lost(lost_of.too_slow(seconds), began)
+        if process.result is None or process.result["lost"]:
+            return self._lost((process.result or {"lost": "it was killed"})["lost"], began)
+        now = self.clock.now
+        answer = call_of.result(process.result, now - began, WALL + now + self.clock.error)
+        self._journal_looks(answer, run.name)
+        return dict(answer, ended=now, heard=call_of.heard(answer, now))
+
+    def controller_killed(self, run: Run) -> None:
+        for by, process in self.calls:
+            if by is run and self.dies_with_run:
+                process.end()
+
+    def end_calls(self) -> None:
+        """At the end of the life: nobody waits for them any more."""
+        for _run, process in self.calls:
+            process.end()
+
+    def _journal_looks(self, answer: dict[str, Any], run: str) -> None:
+        for one in answer["answers"]:
+            for look in (one, one.get("look")):
+                if isinstance(look, dict) and "began" in look:
+                    self.journal.add(
+                        "looked",
+                        host=self.host,
+                        run=run,
+                        events=[(shown["id"], shown["status"], tuple(shown["resources"])) for shown in look["events"]],
+                        good=look["incarnation"] is not None,
+                        began=self.clock.now - look["began"],
+                        heard=True,
+                    )
+
+    # ---- a start of PowerShell ----
+
+    def start(self, requests: list[dict[str, Any]], run: Run) -> Life:
+        """One start by way of a connection: what win_powershell returns of it."""
+        yield from run.stands_still()
+        self.starts.append(self.clock.now)
+        yield CONNECTS
+        how = self.fault("refuses", "hangs", "cut-before")
+        how = how or ("" if self.is_up else "hangs" if self.boots % 2 else "refuses")
+        if how == "hangs":
+            yield NEVER
+        if how:
+            yield 0.5
+            raise AnsibleConnectionFailure("connection refused" if how == "refuses" else "Connection reset by peer")
+        yield from self.frozen()
+        if self.fault("no-powershell"):
+            yield self.takes
+            return {"failed": True, "msg": "Unhandled exception", "module_stderr": "Out of memory"}
+        script = self._powershell(copied(requests), run.name)
+        if self.fault("late"):  # and no reboot ends it
+            program = self.clock.begin(self._arriving(script))
+        else:
+            program = self.clock.begin(script)
+            self._is_there(program)
+        yield program.done, NEVER
+        yield from run.stands_still()
+        if self.fault("cut-after") or (program.result is None and not self.boots % 2):
+            raise AnsibleConnectionFailure("Connection reset by peer")
+        if program.result is None or self.fault("answers-lost"):
+            yield NEVER
+        return {"changed": False, "error": [], "failed": False, "result": program.result}
+
+    def _powershell(self, requests: list[dict[str, Any]], run: str) -> Life:
+        yield self.takes
+        if self.fault("stalls"):
+            yield self._end_of("stalls")
+        yield from self.frozen()
+        return (yield from Script(self, run).result(requests))
+
+    def _arriving(self, program: Life) -> Life:
+        yield self._held_up()
+        if not self.is_up:
+            return None
+        arrived = self.clock.begin(program)
+        self._is_there(arrived)
+        yield arrived.done, NEVER
+        return arrived.result
+
+    def _is_there(self, program: Process) -> None:
+        self.programs = [other for other in self.programs if not other.over] + [program]
+
+
+class _Controller:
+    """The clocks of the code that runs on the controller; nobody waits by them but this call."""
+
+    def __init__(self, clock: Clock, run: Run, meanwhile: Any) -> None:
+        self._clock, self._run, self._meanwhile = clock, run, meanwhile
+
+    def now(self) -> float:
+        return self._clock.now
+
+    def wall(self) -> float:
+        return WALL + self._clock.now + self._clock.error
+
+    def sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            self._meanwhile(self._slept(seconds))
+
+    def _slept(self, seconds: float) -> Life:
+        yield seconds
+        yield from self._run.stands_still()
+
+
+class _Caller:
+    """Whether the run still waits."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def is_gone(self) -> bool:
+        return self._run.over
+
+
+def _understood(content: bytes | None) -> Any:
+    """A mark's file, as others than the collection read it."""
+    if content is None:
+        return None
+    try:
+        return json.loads(content)
+    except ValueError:
+        return {"unreadable": "it is no JSON"}
