@@ -126,6 +126,11 @@ class Full(Store):
         self._write("take off")
 
 
+def test_it_does_all_that_a_store_does():
+    """What it left to the class of all stores would be refused by that, and not be done by the store behind it."""
+    assert [name for name in vars(Store) if not name.startswith("_") and name not in vars(ReservedStore)] == []
+
+
 def test_what_is_under_way_gets_the_room(tmp_path):
     reserve = Reserve(str(tmp_path))
     reserve.crippled()
