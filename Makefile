@@ -44,8 +44,9 @@ bench: ## the figures of docs/performance.md, measured anew
 	@tests/lanes/with-demo tests/bench/run
 
 .PHONY: figure
-figure: ## the figure of the code's rooms in CONTRIBUTING.md, drawn anew
+figure: ## the figure of the code's rooms in CONTRIBUTING.md, drawn anew, and the guide's table of reasons
 	@python3 tests/unit/rooms.py
+	@python3 tests/unit/reasons_table.py
 
 .PHONY: build
 build: ## the collection's tarball, in build

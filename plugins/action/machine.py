@@ -49,6 +49,7 @@ CALL: dict[str, dict[str, Any]] = dict(
     number=dict(type="int", default=0),
     seconds=dict(type="float"),
     resource_name=dict(type="str"),
+    vm_id=dict(type="str"),
     # Of the machine's last answer: `heard`, as the action returned it. Without it a call only looks
     heard=dict(
         type="dict",

@@ -17,11 +17,11 @@ from typing import Any
 from ansible.utils.display import Display
 
 from ..module_utils._clock import steady
+from ..module_utils._core.mark_endpoint import is_made_for_azure
 from ..module_utils._text import listed
 from ._deciding import happened
 from ._deciding.news import news
 from ._deciding.schema import Record
-from ._deciding.services import is_made_for_azure
 from ._drain import orders, own_tasks
 from ._filter import plain
 

@@ -1,16 +1,47 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a machine is prepared for an event, by its mark: one answer for the run, the watcher and the playbooks. Pure.
+"""Whose a machine is, and what it is prepared for, by its mark: one answer for run, watcher, machine program and playbooks. Pure.
 
 Private to this collection.
 """
 
-from typing import Any, FrozenSet, Mapping, NamedTuple, Optional
+from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional
+
+from .._steps.sequence import FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
+from .._text import one_line
+from .lease import Moment, is_expired
+from .mark_endpoint import is_made_for
+
+NOBODY = "nobody"
+"""There is no mark: the machine is in service."""
 
 OURS = "ours"
+"""Of whoever asks."""
+
 WATCHER = "watcher"
-"""The machine's own watcher's."""
+"""The machine's own watcher's, alive or not: what it leaves is nobody else's."""
+
+DRAIN = "drain"
+"""Role drain's: only its own recovery undoes it."""
+
+RUN = "run"
+"""Another run's, which lives as far as is known."""
+
+EXPIRED = "expired"
+"""That of a run which has not renewed its lease: maintain and recover take it over."""
+
+UNREADABLE = "unreadable"
+"""Of nobody knows whom, as it can't be read or is of a newer format."""
+
+FOREIGN = "foreign"
+"""Made for another metadata service: a rehearsal's, or for a rehearsal a real one."""
+
+COPIED = "copied"
+"""Of the VM of which this one is a copy: nothing of it was done here."""
+
+UNIDENTIFIED = "unidentified"
+"""A watcher's, and nobody has said so far which VM this is: it may be that of the VM of which this one is a copy."""
 
 FRESH = 10.0
 """Seconds for which what a mark said counts as what it says, from the end of the call that brought it."""
@@ -18,31 +49,165 @@ FRESH = 10.0
 FRESH_AT_MOST = 40.0
 """The same where each call has to start a PowerShell first, which may take longer than that."""
 
+_BEGINS_RECOVERY = (TAKING_BACK, TAKEN_BACK, NOT_TAKEN_BACK)
+
+
+class Asker(NamedTuple):
+    """Who asks whose a mark is.
+
+    run: its run as marks name it; "watcher" for the machine's own watcher; "" for who holds no mark
+    vm_id: the machine's, as its metadata service says; "" where it names none; None for a watcher that has not asked it so far
+    endpoint: of the metadata service that the asker goes by; "" for Azure's own
+    """
+
+    run: str
+    vm_id: Optional[str] = ""
+    endpoint: str = ""
+
 
 class MarkView(NamedTuple):
-    """A mark that can be read, as whoever asks sees it.
+    """A mark, as whoever asks sees it. Beside its owner and his words all is empty where there is none, or it can't be read.
 
-    owner: OURS and WATCHER count; whoever asks has its own words for all others
-    keys: of its events
-    boot_id: of the start of the machine under which its steps were last begun from the first one on
+    phase: preparing, prepared, recovering or half; ids: of its events as they came, by key; outage: its name, where a watcher
+    gave it one; boot_id: of the start of the machine under which its steps were last begun from the first one on; recovery_begun:
+    whether a step was undone, or was to be; failed_words: which steps failed, and why; owner_words: whose it is, for people; since:
+    when it was made, as text
     """
 
     owner: str
-    phase: str
-    keys: FrozenSet[str]
-    boot_id: str
+    phase: str = ""
+    keys: FrozenSet[str] = frozenset()
+    ids: Mapping[str, str] = {}
+    outage: str = ""
+    boot_id: str = ""
+    recovery_begun: bool = False
+    failed_words: str = ""
+    owner_words: str = ""
+    since: str = ""
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether its preparation has failed, and nothing of it was undone so far."""
+        return self.phase == "half" and not self.recovery_begun
+
+    @property
+    def is_recovering(self) -> bool:
+        return self.phase == "recovering"
+
+    @property
+    def is_partially_recovered(self) -> bool:
+        """Whether its recovery has ended, and not all could be undone."""
+        return self.phase == "half" and self.recovery_begun
 
 
-def mark_view(mark: Optional[Mapping[str, Any]], owner: str) -> MarkView:
-    """A mark as a machine gives it; an empty view of none, or of one that can't be read."""
-    if not mark or "unreadable" in mark:
-        return MarkView(owner, "", frozenset(), "")
-    return MarkView(owner, mark["phase"], frozenset(event.upper() for event in mark["events"]), prepared_under(mark))
+def mark_view(mark: Optional[Mapping[str, Any]], unreadable: str, asker: Asker, moment: Moment) -> MarkView:
+    """A machine's mark, as its checked form has it.
+
+    :arg mark: None where there is none, or where it can't be read
+    :arg unreadable: why it can't be; "" when it can
+    :arg moment: now, by the machine's clocks
+    """
+    owner = owner_of(mark, unreadable, asker, moment)
+    if mark is None or unreadable:
+        return MarkView(owner, owner_words=unreadable)
+    ids = event_ids(mark)
+    return MarkView(
+        owner,
+        mark["phase"],
+        frozenset(ids),
+        ids,
+        _outage(mark),
+        prepared_under(mark),
+        recovery_begun(mark),
+        _failed_words(mark),
+        _owner_words(owner, mark),
+        one_line(mark.get("since")),
+    )
+
+
+def owner_of(mark: Optional[Mapping[str, Any]], unreadable: str, asker: Asker, moment: Moment) -> str:
+    """Whose the mark is: one of the words above."""
+    if unreadable:
+        return UNREADABLE
+    if mark is None:
+        return NOBODY
+    if is_copied(mark.get("vm_id") or "", asker.vm_id or ""):
+        return COPIED
+    holder = mark["holder"]
+    if holder["kind"] == "drain":
+        return DRAIN
+    is_askers = holder["run"] == asker.run
+    if is_askers and asker.vm_id is None:
+        return UNIDENTIFIED
+    if not is_made_for(mark, asker.endpoint):
+        return FOREIGN
+    if is_askers:
+        return OURS
+    if holder["kind"] == "watcher":
+        return WATCHER
+    return EXPIRED if is_expired(mark["lease"], moment) else RUN
+
+
+def is_copied(vm_id: str, own: str) -> bool:
+    """Whether something that names a VM is of another one than this.
+
+    :arg own: "" where nobody knows so far
+    """
+    return bool(vm_id and own and vm_id.lower() != own.lower())
+
+
+# ---- what a mark says, whoever asks ----
+
+
+def event_ids(mark: Mapping[str, Any]) -> Dict[str, str]:
+    """The ids of its events as they came, by key, in its order."""
+    return {event.upper(): event for event in mark["events"]}
 
 
 def prepared_under(mark: Mapping[str, Any]) -> str:
     """The start of the machine under which the steps of a mark were last begun from the first one on."""
     return str(mark.get("again") or mark["boot_id"])
+
+
+def recovery_begun(mark: Mapping[str, Any]) -> bool:
+    """Whether a step was undone, or was to be."""
+    return mark["phase"] == "recovering" or any(step["state"] in _BEGINS_RECOVERY for step in mark["steps"])
+
+
+def holder_words(mark: Mapping[str, Any]) -> str:
+    """Who holds it, and since when: ``run 4711 (job 12) of ctl1, since 2026-01-01T00:00:00Z``"""
+    holder = {key: one_line(value, 200) for key, value in mark["holder"].items()}
+    job = f" (job {holder['job']})" if holder.get("job") else ""
+    where = f" of {holder['controller']}" if holder.get("controller") else ""
+    who = " ".join(word for word in (holder["kind"] or "run", holder["run"]) if word)
+    return f"{who}{job}{where}{since_words(mark)}"
+
+
+def since_words(mark: Mapping[str, Any]) -> str:
+    """``, since 2026-01-01T00:00:00Z``; "" where the mark does not say since when it is there."""
+    since = one_line(mark.get("since"))
+    return f", since {since}" if since else ""
+
+
+def _owner_words(owner: str, mark: Mapping[str, Any]) -> str:
+    if owner == COPIED:
+        return f"VM {one_line(mark['vm_id'])}"
+    if owner == UNIDENTIFIED:
+        return "a watcher, of this machine or of the one of which it is a copy"
+    return holder_words(mark)
+
+
+def _outage(mark: Mapping[str, Any]) -> str:
+    note = mark.get("note")
+    return str(note.get("outage") or "") if isinstance(note, Mapping) else ""
+
+
+def _failed_words(mark: Mapping[str, Any]) -> str:
+    failed = [step for step in mark["steps"] if step["state"] in (FAILED, NOT_TAKEN_BACK)]
+    return "; ".join(f"{step['words'] or step['unwords'] or step['key']}: {step['note']}" for step in failed)
+
+
+# ---- what may be done by it ----
 
 
 def is_prepared_for(

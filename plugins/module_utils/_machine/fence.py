@@ -15,8 +15,9 @@ by the machine's uptime: after that it begins nothing, makes no mark its own, an
 import contextlib
 from typing import Any, Callable, Iterator, Mapping, Optional
 
-from .lease import Moment, is_expired, since
-from .mark import described, held_by, objection
+from .._core.lease import Moment, is_expired, since
+from .._core.mark_view import holder_words, is_copied
+from .mark import held_by, objection
 from .places import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate
 
 
@@ -76,7 +77,7 @@ class Fence:
             mark = self._allowed(take, forced, moment)
             self._replace(held_by(mark, self.options, moment, seconds))
         self._is_ours = True
-        return "" if mark["holder"]["run"] == self.options["run"] else described(mark, moment)
+        return "" if mark["holder"]["run"] == self.options["run"] else holder_words(mark)
 
     def _allowed(self, take: str, forced: bool, moment: Moment) -> Mark:
         """The mark that is there, if this call may have it."""
@@ -124,6 +125,20 @@ class Fence:
         """Remove the mark, even one that can't be read, and all that is beside it."""
         self._store.take_off()
         self.mark, self.unreadable, self._is_ours = None, "", False
+
+    def put_aside(self, vm_id: str) -> None:
+        """Put the mark aside, if it is that of another VM.
+
+        :arg vm_id: this one's
+        :raises Fenced: when it is not, or not any more
+        """
+        with self._watched(), self._store.alone():
+            self.check_time()
+            self.look()
+            if not is_copied((self.mark or {}).get("vm_id", ""), vm_id):
+                raise Fenced("The mark that is there now is not that of another VM: it was left as it is.")
+            self._store.put_aside()
+        self.look()
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -173,7 +188,7 @@ class Fence:
             self.lost = (
                 self.lost
                 or objection(self.mark, self.options, moment)
-                or str(self.not_renewed or f"The machine is held by {described(self.mark, moment)}.")
+                or str(self.not_renewed or f"The machine is held by {holder_words(self.mark)}.")
             )
         if self.lost:
             raise Fenced(self.lost)

@@ -9,7 +9,7 @@ Private to this collection.
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._caller import Caller
-from .._core.mark_view import OURS, WATCHER, is_prepared_for, mark_view
+from .._core.mark_view import WATCHER, Asker, is_prepared_for, mark_view
 from .._errors import ScheduledEventsError
 from .._imds.client import NAME_TIMEOUT, Client
 from .._imds.discovery import Found
@@ -112,7 +112,9 @@ class Looks:
         :arg request: ``by_watcher`` where the machine bears its own watcher's mark, by which it is prepared for these events
         """
         result: Dict[str, Any] = {"approved": [], "already": [], "not_approved": [], "failure": None, "msg": ""}
-        guard = _Guard(self._caller, self._fence, request.get("own") or [], bool(request.get("by_watcher")))
+        guard = _Guard(
+            self._caller, self._fence, _asker(self._options), request.get("own") or [], bool(request.get("by_watcher"))
+        )
         guard.is_gone()
         if not guard.fenced:
             options = dict(
@@ -154,9 +156,12 @@ class _Guard(Caller):
     :arg by_watcher: whether its own watcher is to have it prepared, and not the run that asks
     """
 
-    def __init__(self, caller: Optional[Caller], fence: Fence, own: Sequence[str], by_watcher: bool) -> None:
+    def __init__(
+        self, caller: Optional[Caller], fence: Fence, asker: Asker, own: Sequence[str], by_watcher: bool
+    ) -> None:
         self._caller = caller
         self._fence = fence
+        self._asker = asker
         self._own = own
         self._by_watcher = by_watcher
         self.fenced = ""
@@ -174,11 +179,15 @@ class _Guard(Caller):
         return bool(self.fenced) or bool(self._caller and self._caller.is_gone())
 
     def _is_prepared(self, event: str) -> bool:
-        mark = self._fence.mark
-        is_watchers = mark is not None and mark["holder"]["kind"] == "watcher"
-        # Where it is not to be the watcher's, the fence has refused anybody else's.
-        view = mark_view(mark, WATCHER if is_watchers else "" if self._by_watcher else OURS)
-        return is_prepared_for(view, event.upper(), self._fence.moment().boot_id, 0.0)
+        moment = self._fence.moment()
+        view = mark_view(self._fence.mark, self._fence.unreadable, self._asker, moment)
+        is_whose_it_should_be = (view.owner == WATCHER) == self._by_watcher
+        return is_whose_it_should_be and is_prepared_for(view, event.upper(), moment.boot_id, 0.0)
+
+
+def _asker(options: Mapping[str, Any]) -> Asker:
+    """Whoever makes this call."""
+    return Asker(*(str(options.get(name) or "") for name in ("run", "vm_id", "endpoint")))
 
 
 def _outcome(operation: Operation) -> Dict[str, Any]:

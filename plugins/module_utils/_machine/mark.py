@@ -13,6 +13,8 @@ import json
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import iso_utc
+from .._core.lease import Moment, is_expired, lease_of, left, renewed
+from .._core.mark_view import holder_words
 from .._steps.sequence import (
     BEGUN,
     DONE,
@@ -25,7 +27,6 @@ from .._steps.sequence import (
 from .._steps.step_type import Step
 from .._text import one_line, shown
 from .hand import Case
-from .lease import Moment, is_expired, lease_of, left, renewed
 from .places import Mark, MarkUnreadable
 
 FORMAT = 1
@@ -152,7 +153,7 @@ def objection(mark: Mark, options: Mapping[str, Any], moment: Moment, take: str 
         return ""  # prepare and recover of role drain are two runs
     if take == holder["run"] and forced:
         return ""
-    whose = f"The machine is held by {described(mark, moment)}"
+    whose = f"The machine is held by {holder_words(mark)}"
     if holder["kind"] in _KEEP:
         return f"{whose}: only {_KEEP[holder['kind']]} takes that back, or a recovery that names this run and is forced to."
     if not is_expired(mark["lease"], moment):
@@ -160,14 +161,6 @@ def objection(mark: Mark, options: Mapping[str, Any], moment: Moment, take: str 
     if take != holder["run"]:
         return f"{whose}, which has not been heard of since {mark['renewed']}; name that run to take it over."
     return ""
-
-
-def described(mark: Mark, moment: Moment) -> str:
-    """Whose it is, for people: ``run 4711 of ctl1, since 2026-01-01T00:00:00Z``"""
-    holder = mark["holder"]
-    job = f" (job {holder['job']})" if holder["job"] else ""
-    where = f" of {holder['controller']}" if holder["controller"] else ""
-    return f"{holder['kind'] or 'run'} {holder['run']}{job}{where}, since {mark['since']}"
 
 
 def job_name(mark: Mark, step: Mapping[str, Any], direction: str) -> str:

@@ -9,13 +9,13 @@ Private to this collection.
 from typing import Any, Dict
 
 from .._clock import iso_utc
+from .._core.lease import Moment, since
 from .._steps import sequence
 from .._steps.sequence import Move
 from .._text import one_line
 from . import hand
 from .fence import Fence
 from .hand import Piece, Progress
-from .lease import Moment, since
 from .mark import job_name
 from .places import Mark
 

@@ -16,6 +16,7 @@ import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import Clock, Deadline
+from .._core.lease import LEASE
 from .._core.mark_view import prepared_under
 from .._steps import sequence
 from .._steps.sequence import BEGUN, WAITING, Move, is_to_undo
@@ -26,7 +27,6 @@ from . import hand
 from .fence import Fence
 from .hand import Hand, HandFailed, Progress
 from .here import Here, words_of
-from .lease import LEASE
 from .mark import first_mark, held_by, mark_step, merged
 from .marked import Entry, Marked
 from .places import Busy, Fenced, NotWritten, TooLate

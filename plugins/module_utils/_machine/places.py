@@ -84,6 +84,10 @@ class Store:
         """Remove the mark, whatever it is, and all that is beside it."""
         raise NotImplementedError
 
+    def put_aside(self) -> str:
+        """Move the mark, whatever it is, and all that is beside it out of the way; returns where it is. What was there goes."""
+        raise NotImplementedError
+
     def held(self, run: str, number: int) -> ContextManager[None]:
         """While in it, nobody changes the mark, and it is of this run and number."""
         raise NotImplementedError

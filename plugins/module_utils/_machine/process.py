@@ -15,8 +15,8 @@ from typing import Any, Callable, Dict, List, Optional
 
 from .._caller import Caller
 from .._clock import Clock
+from .._core.lease import Moment
 from .._text import one_line
-from .lease import Moment
 from .program import Parts, lost, perform
 from .store import FOLDER, FolderStore
 from .system import System, moment_of

@@ -12,10 +12,10 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
 
 from .._caller import Caller
 from .._clock import Clock, iso_utc
+from .._core.lease import Moment
 from .._text import one_line
 from .call_clock import CallClock
 from .fence import Fence
-from .lease import Moment
 from .places import Busy, Fenced, Store
 
 SECONDS = 10.0  # that a call may take, where it does not say
@@ -121,6 +121,8 @@ class Performance:
             self._fence.claim(seconds=0.0)  # the mark stays; whoever comes need not wait
         elif do == "take_off":
             self._take_off(request)
+        elif do == "put_aside":
+            self._fence.put_aside(str(request.get("vm_id") or ""))
         else:
             return {"problem": f"This version of the machine program does not know the request {one_line(do, 40)!r}."}
         return {}

@@ -7,7 +7,7 @@ Private to this collection.
 """
 
 from .._clock import Clock
-from .lease import Moment
+from .._core.lease import Moment
 
 
 class System:

@@ -10,7 +10,8 @@ import json
 import os
 from typing import Any, Dict, Mapping, Optional, Sequence
 
-from .lease import Moment
+from .._core.lease import Moment
+from .._text import one_line
 
 NAME = "watcher.json"
 FORMAT = 1
@@ -45,7 +46,8 @@ def watched(
     :arg found: what it says of itself
     :arg steps: as the inventory has them for this machine
     :return: ``act``, ``version``, the ``endpoint`` that it looks at, whether it is ``alive``, ``lacks``: the inventory's steps
-        that it does not have, in words; and ``prepares``: whether it has steps or hooks to prepare the machine by
+        that it does not have, in words; ``prepares``: whether it has steps or hooks to prepare the machine by; and, where there is
+        such an event, ``waits``: why it does not approve it, and what ends that, by the event's key
     """
     if found is None:
         return None
@@ -61,4 +63,14 @@ def watched(
         "lacks": [str(step["does"] or step["key"]) for step in steps if step["key"] not in known],
         "prepares": any(isinstance(step, dict) and step.get("does") for step in found.get("steps") or ())
         or any(str(key).startswith("prepare.d/") for key in found.get("hooks") or ()),
+        **_waits(found.get("shown")),
     }
+
+
+def _waits(shown: Any) -> Dict[str, Any]:
+    waits = {
+        str(event.get("id")).upper(): [one_line(event["waits"], 500), one_line(event.get("ends_by"), 500)]
+        for event in (shown if isinstance(shown, list) else ())
+        if isinstance(event, dict) and event.get("waits")
+    }
+    return {"waits": waits} if waits else {}

@@ -25,6 +25,7 @@ from .log import Log
 from .metadata import Metadata
 from .notify import Notify
 from .orders import Orders
+from .own_mark import asker
 from .parts import Found, Parts
 from .program import Program, objection
 from .published import Published
@@ -95,7 +96,8 @@ def assemble(
     def why_not(events: Tuple[str, ...], own: Tuple[str, ...]) -> str:
         if (put_back.read() - program.yes()).intersection(event.upper() for event in events):
             return "a person has put the machine back into service in spite of it"
-        return objection(*program.mark(), own, system.moment().boot_id, hold.read(), clock.wall())
+        us = asker(metadata.identity, settings.current.endpoint)
+        return objection(*program.mark(), own, us, system.moment(), hold.read())
 
     metadata = Metadata(
         configuration,

@@ -56,6 +56,7 @@ class Collecting:
             crippled=parts.crippled(),
             lacking=self._found.lacking,
             recovery_lacks=self._found.recovery_lacks,
+            endpoint=parts.settings.current.endpoint,
             put_back=parts.put_back.read(),
         )
 

@@ -8,12 +8,14 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, List, Mapping
 
+from .._core.decision import PREPARING
+from .._core.mark_view import NOBODY, OURS
+from .._core.messages import title
 from . import sentences
 from .acts import Say
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS
-from .wishes import PREPARING, Wish, decided, is_put_back, wish
+from .wishes import Wish, decided, is_put_back, wish
 
 
 class EventNews:
@@ -41,7 +43,7 @@ class EventNews:
             said = self.said[life.key]
             if life.is_open and "over" in said:
                 self.said[life.key] = said - {"over", "back"}
-                self.tell(life, "back", f"{sentences.title(life.event)} is back: it was not over.")
+                self.tell(life, "back", f"{title(life.event)} is back: it was not over.")
             if "shown" not in said:
                 now = wish(here, life)
                 details = {"do": now.action, "rule": now.rule}
@@ -60,8 +62,8 @@ class EventNews:
     def _take_strike(self, life: Life) -> None:
         """Whether it has struck a machine that should have been prepared for it."""
         marked = self._here.marked
-        mine = marked.whose == OURS or (marked.whose == NOBODY and self._here.acts)
-        if not mine or marked.is_prepared or decided(self._here, life).action not in PREPARING:
+        mine = marked.owner == OURS or (marked.owner == NOBODY and self._here.acts)
+        if not mine or marked.phase == "prepared" or decided(self._here, life).action not in PREPARING:
             return
         if life.event.takes_machines_away and not (life.failed or is_put_back(self._here, life)):
             return  # it is prepared for even now
@@ -78,6 +80,6 @@ class EventNews:
         for life in self._here.open:
             posted = self._here.facts.posted.get(life.key)
             if posted and posted.accepted:
-                self.tell(life, "approved", f"{sentences.title(life.event)} is approved.")
+                self.tell(life, "approved", f"{title(life.event)} is approved.")
             elif posted:
                 self.tell(life, "not_approved", sentences.not_approved(life.event, posted.why))

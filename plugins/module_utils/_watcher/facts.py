@@ -8,9 +8,9 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Tuple
 
+from .._core.lease import Moment
 from .._events.document import Document
 from .._events.policy import Rule
-from .._machine.lease import Moment
 from .._machine.places import Mark
 from .._steps.step_type import Step
 
@@ -103,4 +103,5 @@ class Facts(NamedTuple):
         str, str
     ] = {}  # by type, as in steps: which prepare hook is not run, though it is there or should be
     recovery_lacks: Mapping[str, str] = {}  # the same of recover hooks
+    endpoint: str = ""  # of the metadata service, as it is configured; "" for Azure's own
     put_back: FrozenSet[str] = frozenset()  # keys of the events in spite of which a person has put the machine back

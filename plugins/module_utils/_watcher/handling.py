@@ -10,6 +10,8 @@ It may be killed after any act and begin anew: all that it has to know then stan
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
+from .._core.decision import PREPARING, may_be_sent
+from .._core.mark_view import COPIED, OURS, UNIDENTIFIED, MarkView, is_copied
 from .._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
 from .._text import one_line
 from . import life as lives_of
@@ -18,20 +20,14 @@ from .acts import Approve, Go, PutAside, Remember, Say
 from .facts import Facts, Look
 from .here import Here
 from .life import Life
-from .marked import COPIED, NOT_KNOWN, Marked, is_copied, marked
 from .news import news
 from .outage import PREPARED, RECOVERED, target
+from .own_mark import note_of, own_mark
 from .progress import Progress, forgotten, late, progress
 from .recollection import Recollection, unpacked
 from .times import Reckoning
 from .turns import keys_of_others
-from .wishes import PREPARING, Wish, judged, wish
-
-POST_AGAIN = 10.0
-"""Seconds after which an event is approved once more that has not started: the first approval may have been lost."""
-
-TRY_AGAIN = 2.0
-"""Seconds after an approval that is known to have failed."""
+from .wishes import Wish, judged, wish
 
 REMEMBER = 4.0
 """Seconds between two recollections at most: a watch counts as broken after 10."""
@@ -59,7 +55,7 @@ class Handling:
         if self._since is None:
             self._since = facts.now
             self._known = unpacked(self._remembered, facts.moment, facts.now) or Recollection()
-        mark = marked(facts)
+        mark = own_mark(facts)
         self._recall(facts, mark)
         self._take_look(facts)
         here = self._here(facts, mark)
@@ -84,14 +80,15 @@ class Handling:
 
     # ---- what is known ----
 
-    def _recall(self, facts: Facts, mark: Marked) -> None:
+    def _recall(self, facts: Facts, mark: MarkView) -> None:
         """The events of the mark that this process has not seen."""
         name = facts.identity.name if facts.identity else ""
-        types = {event_id.upper(): kind for event_id, kind in (mark.note.get("types") or {}).items()}
-        for key, event_id in mark.events.items():
+        note = note_of(facts.mark) if mark.owner == OURS else {}
+        types = {event_id.upper(): kind for event_id, kind in (note.get("types") or {}).items()}
+        for key, event_id in mark.ids.items():
             if key not in self._known.lives:
                 kind = types.get(key, "")
-                self._known.lives[key] = lives_of.recalled(event_id, kind, name, mark.note, facts.now)
+                self._known.lives[key] = lives_of.recalled(event_id, kind, name, note, facts.now)
 
     def _take_look(self, facts: Facts) -> None:
         """What the last answer says of this machine's events, and of whether others are out."""
@@ -130,7 +127,7 @@ class Handling:
         stood = 0.0 if look.date is None or before is None else look.date - before - felt
         return felt + stood if stood > times.PAUSE else felt
 
-    def _here(self, facts: Facts, mark: Marked) -> Here:
+    def _here(self, facts: Facts, mark: MarkView) -> Here:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
         document = self._look.document if self._look else None
         known = self._known
@@ -140,7 +137,7 @@ class Handling:
     def _follow(self, here: Here) -> Optional[Progress]:
         """What all that means for the events and their outage; None while nobody knows whose the mark is."""
         found = None
-        if here.marked.whose != NOT_KNOWN:
+        if here.marked.owner != UNIDENTIFIED:
             found = progress(here, self._known)
             here.lives.update(found.lives)
             self._known.begun, self._known.tried = found.begun, found.tried
@@ -169,7 +166,7 @@ class Handling:
         due = []
         for key, life in [(key, here.lives[key]) for key, found in self.wishes.items() if found.approve]:
             here.lives[key] = life = life._replace(approved=True)
-            if here.is_marked(life) and not here.marked.lists("approved", key):
+            if here.is_marked(life) and not here.notes("approved", key):
                 continue
             if _may_be_sent(here, life):
                 here.lives[key] = life._replace(asked=here.now)
@@ -215,18 +212,14 @@ def _begun(here: Here, go: Go) -> Dict[str, Life]:
 def _aside(here: Here) -> List[PutAside]:
     """What was copied from another machine."""
     hold, acts = here.facts.hold, []
-    if here.marked.whose == COPIED:
-        acts.append(PutAside(f"The mark is of {here.marked.words}, of which this machine is a copy.", "mark"))
-    if hold and is_copied(hold.vm_id, here.facts.identity):
+    if here.marked.owner == COPIED:
+        acts.append(PutAside(f"The mark is of {here.marked.owner_words}, of which this machine is a copy.", "mark"))
+    if hold and is_copied(hold.vm_id, here.vm_id):
         why = f"The hold is of VM {one_line(hold.vm_id)}, of which this machine is a copy."
         acts.append(PutAside(why, "hold"))
     return acts
 
 
 def _may_be_sent(here: Here, life: Life) -> bool:
-    posted, asked = here.facts.posted.get(life.key), life.asked
-    moments = [moment for moment in (posted.at if posted else None, asked) if moment is not None]
-    if not moments:
-        return True
-    has_failed = posted is not None and not posted.accepted and (asked is None or posted.at >= asked)
-    return here.now - max(moments) >= (TRY_AGAIN if has_failed else POST_AGAIN)
+    posted = here.facts.posted.get(life.key)
+    return may_be_sent(here.now, life.asked, posted.at if posted else None, bool(posted and posted.accepted))

@@ -6,16 +6,17 @@
 Private to this collection.
 """
 
-from typing import Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from .._core import deadlines
 from .._core.deadlines import Terms
+from .._core.mark_view import OURS, MarkView
 from .._core.tracked_event import UNBROKEN
 from .._events.document import Document
 from . import times
 from .facts import PREPARE, Facts
 from .life import Life
-from .marked import OURS, Marked
+from .own_mark import note_of
 
 
 class Here(NamedTuple):
@@ -23,7 +24,7 @@ class Here(NamedTuple):
 
     facts: Facts
     wall: float  # Unix time, as Azure tells it
-    marked: Marked
+    marked: MarkView
     lives: Dict[str, Life]  # this machine's events, by key
     document: Optional[Document]  # the last one that is one
     looked: Optional[float]  # when it came
@@ -37,6 +38,19 @@ class Here(NamedTuple):
     @property
     def name(self) -> str:
         return self.facts.identity.name if self.facts.identity else ""
+
+    @property
+    def vm_id(self) -> str:
+        return self.facts.identity.vm_id if self.facts.identity else ""
+
+    @property
+    def note(self) -> Dict[str, Any]:
+        """Of the watcher's own mark; empty where it has none."""
+        return note_of(self.facts.mark) if self.marked.owner == OURS else {}
+
+    def notes(self, name: str, key: str) -> bool:
+        """Whether a list of ids in the note has an event."""
+        return key in {event_id.upper() for event_id in self.note.get(name) or ()}
 
     @property
     def is_fresh(self) -> bool:
@@ -64,7 +78,7 @@ class Here(NamedTuple):
 
     def is_marked(self, life: Life) -> bool:
         """Whether our mark stands for the event."""
-        return self.marked.whose == OURS and life.key in self.marked.keys
+        return self.marked.owner == OURS and life.key in self.marked.keys
 
     @property
     def open(self) -> List[Life]:

@@ -9,6 +9,7 @@ Private to this collection.
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional, Sequence
 
 from .._core import tracked_event as core
+from .._core.decision import Judged
 from .._core.tracked_event import TrackedEvent
 from .._events.event import Event
 
@@ -23,7 +24,7 @@ class Life(NamedTuple):
     """One event. Moments are of the clock that nobody sets."""
 
     tracked: TrackedEvent
-    judged: Optional[float]  # the notice by which the policy was asked: what was decided stays so, though it shrinks
+    judged: Judged  # by what the policy was asked: what was decided stays so
     approved: bool = False  # an approval was sent, or is about to be
     asked: Optional[float] = None  # when last
     begun: Optional[float] = None  # when its preparation was asked for first
@@ -99,13 +100,15 @@ class Life(NamedTuple):
 
 def begun(tracked: TrackedEvent) -> Life:
     """Of an event that nothing was done about so far."""
-    return Life(tracked, tracked.notice)
+    return Life(tracked, Judged(tracked.event.event_status, tracked.notice))
 
 
 def followed(life: Life, tracked: TrackedEvent) -> Life:
     """The same event after another document."""
     if life.started and tracked.started is None:  # it was gone, and its maintenance is to come once more
-        return Life(tracked, tracked.deadline_notice, said=life.said - _OF_ONE_START)
+        return Life(
+            tracked, Judged(tracked.event.event_status, tracked.deadline_notice), said=life.said - _OF_ONE_START
+        )
     return life._replace(tracked=tracked)
 
 
@@ -116,6 +119,9 @@ def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: f
     event = Event(event_id, kind, status, "VirtualMachine", (name,), (name,), "", None, "", "", None)
     notice, outcome = _of(note.get("notices"), event_id), _of(note.get("over"), event_id)
     return begun(core.recalled(event, HERE, notice, started, outcome or "", at))._replace(
+        judged=Judged(
+            "Started" if started and notice is None else "Scheduled", notice
+        ),  # as it was when it was prepared for
         approved=_lists(note.get("approved"), event_id),
         said=frozenset(_of(note.get("said"), event_id) or ()),
     )
@@ -134,7 +140,9 @@ def _of(values: Optional[Mapping[str, Any]], event_id: str) -> Any:
 
 def packed(life: Life) -> Dict[str, Any]:
     """As JSON."""
-    return dict(life._asdict(), tracked=core.packed(life.tracked), said=sorted(life.said))
+    return dict(
+        life._asdict(), tracked=core.packed(life.tracked), judged=dict(life.judged._asdict()), said=sorted(life.said)
+    )
 
 
 def unpacked(data: Mapping[str, Any], shift: float) -> Life:
@@ -142,6 +150,7 @@ def unpacked(data: Mapping[str, Any], shift: float) -> Life:
 
     :arg shift: by which the clock here is ahead of the one there
     """
-    life = Life(**dict(data, tracked=core.unpacked(data["tracked"], shift), said=frozenset(data["said"])))
+    tracked, judged = core.unpacked(data["tracked"], shift), Judged(**data["judged"])
+    life = Life(**dict(data, tracked=tracked, judged=judged, said=frozenset(data["said"])))
     moments = {name: getattr(life, name) for name in ("asked", "begun")}
     return life._replace(**{name: moment + shift for name, moment in moments.items() if moment is not None})

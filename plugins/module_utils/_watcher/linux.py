@@ -16,8 +16,8 @@ import uuid
 from typing import Callable, Mapping
 
 from .._clock import Clock
+from .._core.lease import Moment
 from .._machine.boot import STARTING, is_system_running
-from .._machine.lease import Moment
 from .._machine.system import System
 from .systems import Wake, WatchedSystem
 

@@ -137,7 +137,7 @@ class Loop:
             dict(step, context=context) if step["type"] in HOOKS else step for step in steps_of(facts.steps, go.kinds)
         ]
         before = self._answer
-        self._answer = answer = parts.program.go(go, steps, facts.identity, parts.metadata.endpoint, take, ordered)
+        self._answer = answer = parts.program.go(go, steps, facts.identity, facts.endpoint, take, ordered)
         if obeying.recovery and answer.state not in _UNDER_WAY:
             words = answer.why or f"The machine is {answer.state}."
             parts.log.say(obeying.recovered(words, answer.state == "recovered"), NOTICE)

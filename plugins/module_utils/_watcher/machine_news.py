@@ -9,14 +9,17 @@ Private to this collection.
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .._clock import iso_utc
+from .._core.mark_view import DRAIN, EXPIRED, FOREIGN, RUN
 from .._core.tracked_event import UNBROKEN
 from .._text import clause, one_line
 from . import times, unreadable
 from .acts import Say
 from .here import Here
-from .marked import OTHERS
 from .times import Reckoning
 from .wishes import is_held, wish
+
+_OTHERS = (DRAIN, RUN, EXPIRED, FOREIGN)
+"""Whose mark keeps the watcher off, for as long as it is there. That it can't be read is said on its own."""
 
 FIRST_LOOK = 130.0
 """Seconds until a watcher that has never seen a document is blind: the first answer may take two minutes."""
@@ -82,10 +85,10 @@ def _held(here: Here) -> str:
 
 
 def _kept_off(here: Here) -> str:
-    if here.marked.whose != OTHERS or here.facts.unreadable or not here.acts:
+    if here.marked.owner not in _OTHERS or not here.acts:
         return ""
     wanted = [life for life in here.open if wish(here, life).prepare]
-    return f"the machine is held by {here.marked.words}" if wanted else ""
+    return f"the machine is held by {here.marked.owner_words}" if wanted else ""
 
 
 def _paused(here: Here, clocks: Optional[Reckoning]) -> List[Say]:

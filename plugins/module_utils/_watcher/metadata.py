@@ -93,10 +93,6 @@ class Metadata:
     def blind(self) -> str:
         return self._looking.blind
 
-    @property
-    def endpoint(self) -> str:
-        return self._asking.endpoint
-
     def about(self) -> Dict[str, Any]:
         """For people."""
         return {

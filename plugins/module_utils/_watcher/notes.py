@@ -19,7 +19,7 @@ Private to this collection.
 from typing import Any, Dict, Sequence
 
 from .._clock import iso_utc
-from .._machine.lease import Moment
+from .._core.lease import Moment
 from .here import Here
 from .life import Life
 

@@ -9,6 +9,7 @@ Private to this collection.
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import iso_utc
+from .._core.mark_view import COPIED, OURS, UNIDENTIFIED, mark_view
 from .._core.tracked_event import UNBROKEN
 from .._events.event import Event
 from .._machine.places import Mark, NotWritten
@@ -18,9 +19,9 @@ from .facts import NEVER, REPORT, Hold, Identity, Look
 from .log import NOTICE
 from .notes import named
 from .orders import Order
+from .own_mark import RUN, asker
 from .parts import Parts
 from .plan import steps_of
-from .program import RUN
 
 KEPT = 20  # outcomes
 _ANY = "any"  # stands for every type of event that has no steps of its own
@@ -54,7 +55,6 @@ class Obeying:
         self._program = parts.program
         self._clock = parts.clock
         self._settings = parts.settings
-        self._metadata = parts.metadata
         self._system = parts.system
         self._log = parts.log
         self._check = check
@@ -163,9 +163,9 @@ class Obeying:
         if order.force:
             self._keep_off(mark, look)
             return
-        holder = mark["holder"]
-        if holder["run"] != RUN:
-            raise NotDone(f"The machine is held by {holder['kind']} {holder['run']}; to take it over, force it.")
+        view = mark_view(mark, "", asker(identity, self._settings.current.endpoint), self._system.moment())
+        if view.owner not in (OURS, UNIDENTIFIED, COPIED):
+            raise NotDone(f"The machine is held by {view.owner_words}; to take it over, force it.")
         if not (look and identity) or self._clock.now() - look.asked > UNBROKEN:
             raise NotDone("Which events concern this machine is not known now; to recover it all the same, force it.")
         shown = [event.event_id for event in look.document.events if event.affects(identity.name)]
@@ -182,7 +182,7 @@ class Obeying:
         shown = [event.event_id for event in events if identity and event.affects(identity.name)]
         note = {"outage": named(self._system.moment()), "types": kinds}
         kept = self._program.count_all_as_done(
-            steps_of(steps, tuple(kinds)), shown, note, identity, self._metadata.endpoint
+            steps_of(steps, tuple(kinds)), shown, note, identity, self._settings.current.endpoint
         )
         self._log.say(f"The mark that can't be read is kept as {kept}. All steps count as done.", NOTICE)
         return self._program.mark()[0]

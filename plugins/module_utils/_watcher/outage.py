@@ -11,10 +11,10 @@ It is asked of the mark at every tick, so it does not matter when the watcher wa
 from typing import List, Mapping, NamedTuple, Optional, Tuple
 
 from .._core import deadlines
+from .._core.mark_view import NOBODY, OURS
 from .acts import Go
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS
 from .notes import named, note
 from .wishes import Wish, is_put_back
 
@@ -53,15 +53,15 @@ class Tried(NamedTuple):
 def target(here: Here, wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]:
     """What the machine program is to go on towards; None when the machine stays as it is."""
     marked = here.marked
-    if not here.may_act or marked.whose not in (NOBODY, OURS):
+    if not here.may_act or marked.owner not in (NOBODY, OURS):
         return None
     wanted = [life for life in here.open if life.key in wishes and wishes[life.key].prepare]
     wanted.sort(key=lambda life: (wishes[life.key].left, life.key))
-    if marked.whose == NOBODY:
+    if marked.owner == NOBODY:
         return None if tried.rests(PREPARED, here.now) else _prepare(here, wanted, wishes, named(here.facts.moment))
     if marked.is_recovering:
         return _in_recovery(here, wanted, wishes)
-    if marked.is_not_recovered:
+    if marked.is_partially_recovered:
         return _after_failed_recovery(here, wanted, wishes, tried)
     if marked.is_failed:
         return _after_failed_preparation(here)
@@ -81,7 +81,7 @@ def _go_on(here: Here, wanted: List[Life], wishes: Mapping[str, Wish]) -> Option
 
 
 def _is_unfinished(here: Here, ready: List[Life]) -> bool:
-    is_prepared = here.marked.is_prepared and all(here.is_marked(life) for life in ready)
+    is_prepared = here.marked.phase == "prepared" and all(here.is_marked(life) for life in ready)
     return not is_prepared or _is_to_be_done_again(here, ready)
 
 
@@ -124,7 +124,7 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
     budget = deadlines.budget([(life.tracked, _begun(here, life)) for life in lives], here.terms, here.now)
     left = max(budget, min(here.left(life) for life in lives))  # what is begun within the budget may take its margin
     still = budget <= 0 or len(seen) < len(lives) or (_is_struck(here) and not must)
-    is_new = here.marked.whose == NOBODY or outage != here.marked.outage
+    is_new = here.marked.owner == NOBODY or outage != here.marked.outage
     if still and is_new:
         return None
     return Go(
@@ -136,7 +136,7 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
         at_once=any(life.kind == "preempt" for life in lives),
         again=again and not still,
         still=still,
-        turn_round=is_new and here.marked.whose == OURS,
+        turn_round=is_new and here.marked.owner == OURS,
     )
 
 
@@ -168,7 +168,7 @@ def _note_down(here: Here, struck: List[Life]) -> Optional[Go]:
     :arg struck: events that hold the recovery back, though the machine may not have been prepared for them
     """
     changed = note(here, here.marked.outage, struck)
-    if here.marked.phase != "preparing" and changed == here.marked.note and all(map(here.is_marked, struck)):
+    if here.marked.phase != "preparing" and changed == here.note and all(map(here.is_marked, struck)):
         return None
     ids = tuple(life.event.event_id for life in struck)
     return Go(PREPARED, _long(here), ids, changed, _kinds(here, struck), still=True)
@@ -211,5 +211,5 @@ def _recover(here: Here, still: bool = False) -> Optional[Go]:
 
 def _kinds(here: Here, lives: List[Life]) -> Tuple[str, ...]:
     """The types of all events of the outage: by them its steps are known."""
-    types: Mapping[str, str] = here.marked.note.get("types") or {}
+    types: Mapping[str, str] = here.note.get("types") or {}
     return tuple(dict.fromkeys([kind.lower() for kind in types.values()] + [life.kind for life in lives]))

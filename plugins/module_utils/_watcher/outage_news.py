@@ -8,11 +8,12 @@ Private to this collection.
 
 from typing import Dict, Mapping
 
+from .._core.mark_view import OURS
+from .._core.messages import title
 from . import sentences
 from .acts import Say
 from .event_news import EventNews
 from .here import Here
-from .marked import OURS
 from .outage import PREPARED, RECOVERED
 from .progress import TAKEN_OFF, Progress, can_be_met, could_not_begin, why
 from .recollection import Begun
@@ -43,7 +44,7 @@ class OutageNews:
             self._take_end()
         if self._here.marked.outage != progress.before.name:
             now.pop(_NOT_RECOVERED, None)
-        if self._here.marked.whose == OURS:
+        if self._here.marked.owner == OURS:
             self._take_turn()
             self._take_preparation()
             self._take_recovery(now)
@@ -55,7 +56,7 @@ class OutageNews:
             if here.marked.is_failed:
                 self._events.tell(life, "failed", sentences.failed(life.event, why(here, PREPARED), is_begun=True))
             elif can_be_met(here, life):
-                self._events.tell(life, "prepared", f"This machine is prepared for {sentences.title(life.event)}.")
+                self._events.tell(life, "prepared", f"This machine is prepared for {title(life.event)}.")
 
     def _take_turn(self) -> None:
         """Another outage may have taken the recovery's place before that was over."""
@@ -72,8 +73,8 @@ class OutageNews:
 
     def _take_recovery(self, reported: Dict[str, str]) -> None:
         mark = self._here.marked
-        if mark.is_not_recovered and reported.get(_NOT_RECOVERED) != mark.why:
-            reported[_NOT_RECOVERED] = mark.why
+        if mark.is_partially_recovered and reported.get(_NOT_RECOVERED) != mark.failed_words:
+            reported[_NOT_RECOVERED] = mark.failed_words
             words = sentences.not_recovered(why(self._here, RECOVERED))
             self._say(self._progress.begun, _NOT_RECOVERED, words)
 

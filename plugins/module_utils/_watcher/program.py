@@ -9,18 +9,17 @@ Private to this collection.
 from typing import Any, Dict, FrozenSet, Mapping, Optional, Sequence, Tuple
 
 from .._clock import iso_utc
-from .._core.mark_view import WATCHER, is_prepared_for, mark_view
-from .._machine.lease import LEASE
+from .._core.lease import LEASE, Moment
+from .._core.mark_view import NOBODY, OURS, UNREADABLE, Asker, is_prepared_for, mark_view
+from .._core.messages import on_hold, sentence
 from .._machine.mark import first_mark
 from .._machine.places import Busy, Mark, MarkUnreadable, NotWritten
 from .._machine.program import Parts, perform
 from .._steps.sequence import DONE, in_order
 from .._steps.step_type import Step
-from .._text import one_line
 from .acts import Go
 from .facts import Answer, Hold, Identity
-
-RUN = "watcher"
+from .own_mark import RUN
 
 
 class Program:
@@ -113,8 +112,7 @@ class Program:
 
     def put_aside(self) -> str:
         """Move a mark out of the way that is another machine's; returns where to."""
-        where: str = self._parts.store.put_aside()  # type: ignore[attr-defined]
-        return where
+        return self._parts.store.put_aside()
 
     def yes(self) -> FrozenSet[str]:
         """The keys of the events to which a person has said yes."""
@@ -135,19 +133,24 @@ class Program:
 
 
 def objection(
-    mark: Optional[Mark], unreadable: str, own: Sequence[str], boot_id: str, hold: Optional[Hold], wall: float
+    mark: Optional[Mark],
+    unreadable: str,
+    own: Sequence[str],
+    asker: Asker,
+    moment: Moment,
+    hold: Optional[Hold],
 ) -> str:
     """Why the watcher must not approve anything with such a mark and such a hold on its machine; "" when it may.
 
     :arg own: the events for which the machine has to be prepared
     """
-    if unreadable:
-        return unreadable
-    if mark and mark["holder"]["run"] != RUN:
-        return f"the machine is held by {mark['holder']['kind'] or 'run'} {mark['holder']['run']}"
-    view = mark_view(mark, WATCHER)
-    if not all(is_prepared_for(view, event.upper(), boot_id, 0.0) for event in own):
+    view = mark_view(mark, unreadable, asker, moment)
+    if view.owner == UNREADABLE:
+        return view.owner_words
+    if view.owner not in (NOBODY, OURS):
+        return f"the machine is held by {view.owner_words}"
+    if not all(is_prepared_for(view, event.upper(), moment.boot_id, 0.0) for event in own):
         return "the machine is not prepared for it any more"
-    if hold and hold.lasts(wall):
-        return f"approvals are on hold ({one_line(hold.by) or 'nobody knows who'}: {one_line(hold.reason)})"
+    if hold and hold.lasts(moment.wall):
+        return sentence(on_hold(hold.by, hold.reason))
     return ""

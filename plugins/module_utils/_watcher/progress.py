@@ -10,10 +10,10 @@ It is done before anything is reported: reports only read.
 
 from typing import Dict, List, Mapping, NamedTuple, Optional
 
+from .._core.mark_view import NOBODY, OURS
 from .facts import Answer
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS
 from .outage import PREPARED, RECOVERED, Tried
 from .recollection import Begun, Recollection
 from .wishes import Wish
@@ -47,10 +47,10 @@ def progress(here: Here, known: Recollection) -> Progress:
     lives, begun, ended = dict(here.lives), before, _ended(here, before, answer)
     if ended == TAKEN_OFF:
         lives.update({key: _given_up(lives[key]) for key in before.keys.intersection(lives)})
-    if mark.whose == OURS:
+    if mark.owner == OURS:
         begun = Begun(mark.outage, mark.phase, mark.keys)
         lives.update({life.key: _prepared(here, life) for life in here.open if here.is_marked(life)})
-    elif mark.whose == NOBODY:
+    elif mark.owner == NOBODY:
         begun = Begun()
     return Progress(lives, before, begun, _tried(here, known.tried, answer), ended, answer)
 
@@ -60,7 +60,7 @@ def _ended(here: Here, before: Begun, answer: Optional[Answer]) -> str:
 
     :arg answer: that is new: a person may have had the machine recovered before it was known whose that mark was
     """
-    if here.marked.whose != NOBODY or not (before.name or (answer and answer.state == "recovered")):
+    if here.marked.owner != NOBODY or not (before.name or (answer and answer.state == "recovered")):
         return ""
     last = here.facts.answer
     by_recovery = before.phase == "recovering" or (last is not None and last.state == "recovered")
@@ -83,19 +83,19 @@ def _prepared(here: Here, life: Life) -> Life:
 
 def can_be_met(here: Here, life: Life) -> bool:
     """Whether the machine is prepared for an event of the mark, and that in time: what had struck before met it unprepared."""
-    is_prepared = here.marked.is_prepared and here.marked.boot_id == here.facts.moment.boot_id
+    is_prepared = here.marked.phase == "prepared" and here.marked.boot_id == here.facts.moment.boot_id
     return is_prepared and (life.is_coming or life.event.takes_machines_away)
 
 
 def why(here: Here, to: str) -> str:
     """Why the machine did not become prepared, or recovered; "" where nobody knows."""
     answer = here.facts.answer
-    return answer.why if answer and answer.to == to and answer.why else here.marked.why
+    return answer.why if answer and answer.to == to and answer.why else here.marked.failed_words
 
 
 def could_not_begin(here: Here, answer: Answer) -> bool:
     """Whether a preparation has failed before anything of it was done."""
-    return answer.to == PREPARED and answer.state in ("failed", "refused") and here.marked.whose == NOBODY
+    return answer.to == PREPARED and answer.state in ("failed", "refused") and here.marked.owner == NOBODY
 
 
 def _tried(here: Here, tried: Tried, answer: Optional[Answer]) -> Tried:
@@ -107,7 +107,7 @@ def _tried(here: Here, tried: Tried, answer: Optional[Answer]) -> Tried:
         return tried
     if could_not_begin(here, answer):
         return tried.again(PREPARED, answer.at)
-    if answer.to == RECOVERED and here.marked.is_not_recovered:
+    if answer.to == RECOVERED and here.marked.is_partially_recovered:
         return tried.again(RECOVERED, answer.at)
     return Tried() if here.marked.phase in ("preparing", "prepared") else tried
 
@@ -118,7 +118,7 @@ def late(here: Here, wishes: Mapping[str, Wish]) -> Dict[str, Life]:
     for key, wish in wishes.items():
         life = here.lives[key]
         awaited = wish.prepare and not life.started and life.event.is_scheduled
-        ready = here.marked.is_prepared and here.is_marked(life)
+        ready = here.marked.phase == "prepared" and here.is_marked(life)
         if awaited and not ready and wish.left <= wish.margin:
             found[key] = life._replace(late=True)
     return found

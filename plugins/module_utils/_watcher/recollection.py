@@ -11,7 +11,7 @@ that is restarted from saying everything twice, and from waiting until nothing o
 
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional
 
-from .._machine.lease import Moment
+from .._core.lease import Moment
 from . import life as lives_of
 from .life import Life
 from .outage import Tried

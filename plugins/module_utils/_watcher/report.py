@@ -15,8 +15,8 @@ import math
 from typing import Any, Dict, NamedTuple, Optional
 
 from .._clock import iso_utc
+from .._core.lease import Moment
 from .._events.notification import notification
-from .._machine.lease import Moment
 from .._text import one_line, shortened
 from .acts import Say
 from .facts import Identity

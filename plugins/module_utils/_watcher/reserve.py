@@ -12,7 +12,7 @@ room (the watcher is *crippled* then), and what is under way gets the room that 
 import contextlib
 import errno
 import os
-from typing import Any, Callable, ContextManager, List, Optional
+from typing import Any, Callable, ContextManager, Iterable, List, Optional
 
 from .._machine import files, own_files
 from .._machine.places import Busy, Mark, NotWritten, Store
@@ -120,6 +120,9 @@ class ReservedStore(Store):
     def take_off(self) -> None:
         self._with_reserve(self._store.take_off)
 
+    def put_aside(self) -> str:
+        return self._store.put_aside()
+
     def held(self, run: str, number: int) -> ContextManager[None]:
         return self._store.held(run, number)
 
@@ -134,6 +137,9 @@ class ReservedStore(Store):
 
     def put_back(self) -> List[str]:
         return self._store.put_back()
+
+    def keep_off(self, events: Iterable[str], wall: float) -> None:
+        self._store.keep_off(events, wall)
 
     def _with_reserve(self, write: Callable[[], None]) -> None:
         try:

@@ -6,10 +6,13 @@
 Private to this collection.
 """
 
-from typing import Any, Dict, List, Mapping, Sequence
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import iso_utc
+from .._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
+from .._core.messages import WATCHER, ends_by
 from .facts import Facts
+from .own_mark import own_mark
 from .parts import Parts
 from .plan import HOOKS
 from .wishes import Wish
@@ -57,7 +60,7 @@ def state_of(
 
 
 def _shown(facts: Facts, wishes: Mapping[str, Wish]) -> List[Dict[str, Any]]:
-    """What there is to say of each event of the document; ``waits`` is why one of this machine's is not approved."""
+    """What there is to say of each event of the document; of one of this machine's that is not approved also why, and what ends that."""
     return [
         {
             "id": event.event_id,
@@ -65,10 +68,17 @@ def _shown(facts: Facts, wishes: Mapping[str, Wish]) -> List[Dict[str, Any]]:
             "status": event.event_status,
             "resources": list(event.resources),
             "not_before": iso_utc(event.not_before_time) if event.not_before_time is not None else None,
-            "waits": wishes[event.key].waits if event.key in wishes else "",
+            **_waits(wishes.get(event.key), event.event_id),
         }
         for event in (facts.look.document.events if facts.look else ())
     ]
+
+
+def _waits(wish: Optional[Wish], event_id: str) -> Dict[str, str]:
+    if wish is None or not wish.reasons:
+        return {"waits": "", "reason": "", "ends_by": ""}
+    reason = wish.reasons[0]
+    return {"waits": wish.waits, "reason": reason.code, "ends_by": ends_by(reason, WATCHER, event_id)}
 
 
 def line_of(facts: Facts, problems: Sequence[str]) -> str:
@@ -80,9 +90,13 @@ def line_of(facts: Facts, problems: Sequence[str]) -> str:
 
 def doing(facts: Facts) -> str:
     """``watching``, the phase of the outage, or who else holds the machine."""
-    if facts.unreadable:
+    owner = own_mark(facts).owner
+    if owner == UNREADABLE:
         return "bears a mark that can't be read"
     if not facts.mark:
         return "watching"
-    kind = facts.mark["holder"]["kind"] or "run"
-    return str(facts.mark["phase"]) if kind == "watcher" else f"held by {kind} {facts.mark['holder']['run']}"
+    if owner in (OURS, UNIDENTIFIED):
+        return str(facts.mark["phase"])
+    holder = facts.mark["holder"]
+    what = {FOREIGN: ", for another metadata service", COPIED: ", of the VM of which this one is a copy"}.get(owner, "")
+    return f"held by {holder['kind'] or 'run'} {holder['run']}{what}"

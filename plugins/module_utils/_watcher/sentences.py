@@ -8,10 +8,12 @@ Private to this collection.
 
 from typing import Sequence
 
+from .._core.decision import acts
+from .._core.messages import title
 from .._events.event import Event
 from .._events.lifecycle import CANCELLED, COMPLETED
-from .._text import clause, listed, one_line, seconds_until
-from .wishes import APPROVING, PREPARING, Wish
+from .._text import clause, listed, seconds_until
+from .wishes import Wish
 
 _DOES = {
     "ignore": "nothing is done about it",
@@ -23,11 +25,6 @@ _DOES = {
 }
 
 
-def title(event: Event) -> str:
-    """The event's name in a sentence."""
-    return f"{one_line(event.event_type) or 'Event'} {event.event_id}"
-
-
 def shown(event: Event, wish: Wish) -> str:
     machines = "this machine" if len(event.resources) == 1 else f"{len(event.resources)} machines"
     if event.has_started:
@@ -36,7 +33,7 @@ def shown(event: Event, wish: Wish) -> str:
     words = (
         f"{title(event)} of {machines} comes {seconds_until(wish.left)}: {_DOES.get(wish.action, wish.action)}{rule}"
     )
-    if wish.action in (*PREPARING, *APPROVING) and not wish.prepare and not wish.approve:
+    if acts(wish.action) and not wish.prepare and not wish.approve:
         return f"{words}, not by choice for now, as {clause(wish.waits, 1000)}."
     return f"{words}."
 

@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from .._machine.lease import Moment
+from .._core.lease import Moment
 
 
 class WatchedSystem:

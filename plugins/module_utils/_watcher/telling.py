@@ -9,9 +9,9 @@ Private to this collection.
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 from .._clock import Clock
+from .._core.lease import Moment
 from .._events.event import Event
 from .._events.lifecycle import CANCELLED
-from .._machine.lease import Moment
 from .acts import Go, Say
 from .destinations import spool_names
 from .facts import Facts, Identity

@@ -12,7 +12,7 @@ and aged between two of them by the clock that nobody sets.
 from typing import NamedTuple
 
 from .._core.deadlines import Terms
-from .._machine.lease import Moment
+from .._core.lease import Moment
 from .facts import Look, Settings
 
 MARGIN = 30.0

@@ -8,8 +8,9 @@ Private to this collection.
 A watcher sees no recoveries and no other scopes: after another machine's event has left it waits a while.
 """
 
-from typing import FrozenSet, List, Tuple
+from typing import FrozenSet, List, Optional, Tuple
 
+from .._core.messages import Reason, title_of
 from .._events.document import Document
 from .._events.event import Event
 
@@ -28,8 +29,8 @@ def keys_of_others(document: Document, name: str) -> FrozenSet[str]:
     return frozenset([event.key for event in of_others(document, name)] + [entry.key for entry in document.unusable])
 
 
-def not_its_turn(event: Event, document: Document, name: str, quiet: float, after: float) -> str:
-    """Why it is not the event's turn, as a clause; "" when it is.
+def not_its_turn(event: Event, document: Document, name: str, quiet: float, after: float) -> Optional[Reason]:
+    """Why it is not the event's turn; None when it is.
 
     :arg name: of this machine
     :arg quiet: seconds for which nothing of another machine's has left the document
@@ -38,22 +39,16 @@ def not_its_turn(event: Event, document: Document, name: str, quiet: float, afte
     others = [other for other in of_others(document, name) if other.key != event.key]
     struck = [other for other in others if other.has_started]
     if struck:
-        return f"{_title(struck[0])} is under way"
+        return Reason("under_way", title_of(struck[0]))
     before = [other for other in others if other.is_scheduled and _place(other) < _place(event)]
     if before:
-        return f"{_title(min(before, key=_place))} comes first"
+        return Reason("comes_first", title_of(min(before, key=_place)))
     if document.unusable:
-        return "the document has an event that can't be read, which may be another machine's"
+        return Reason("unreadable_entry")
     if quiet < after:
-        return (
-            f"for {after:.0f} s nothing of another machine's may have left the document, and it is {quiet:.0f} s so far"
-        )
-    return ""
+        return Reason("cooldown", f"{after:.0f} s", f"{quiet:.0f} s", f"by itself in {after - quiet:.0f} s")
+    return None
 
 
 def _place(event: Event) -> Tuple[float, str]:
     return (float("inf") if event.not_before_time is None else event.not_before_time, event.key)
-
-
-def _title(event: Event) -> str:
-    return f"{event.event_type or 'event'} {event.event_id} of {', '.join(event.resources[:3])}"

@@ -10,12 +10,12 @@ import hashlib
 import json
 from typing import Dict, List, Mapping, Tuple
 
+from .._core.messages import title
 from .._events.document import UnusableEvent
 from .._text import clause, listed
 from .acts import Say
 from .here import Here
 from .life import Life
-from .sentences import title
 from .wishes import is_put_back
 
 MOST = 5

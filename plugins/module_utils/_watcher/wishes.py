@@ -5,29 +5,26 @@
 
 Private to this collection.
 
-By choice, that is before it must be, a machine is only prepared for what its watcher is going to approve. What it will not approve,
-others' turn or a person's hold among the reasons, is prepared for when the time left falls to ``watcher_prepare_before``: until then
-the machine serves.
+What is decided by that is the core's (_core/decision). Here is collected what a watcher knows of its machine and its scope. What it will
+not approve, others' turn or a person's hold among the reasons, is prepared for when the time left falls to ``watcher_prepare_before``:
+until then the machine serves.
 """
 
-from typing import Mapping, NamedTuple
+from typing import List, Mapping, NamedTuple, Tuple
 
+from .._clock import iso_utc
 from .._core import deadlines
 from .._core.deadlines import LATER
-from .._events.hours import is_open
-from .._events.policy import Decision, decide
-from .._text import one_line
+from .._core.decision import PREPARING, Standing, acts, by_policy, decide
+from .._core.decision import judged as judged_by
+from .._core.mark_view import NOBODY, OURS, UNREADABLE, is_copied, is_prepared_for
+from .._core.messages import Reason, on_hold, sentence
+from .._events.hours import Hours, is_open, opens
+from .._events.policy import Decision
 from .facts import NEVER, Hold
 from .here import Here
 from .life import Life
-from .marked import NOBODY, OURS, is_copied
 from .turns import not_its_turn
-
-PREPARING = ("prepare", "hold", "prepare_and_approve")
-"""Actions by which the machine is prepared."""
-
-APPROVING = ("hold", "prepare_and_approve", "approve")
-"""Actions by which an event is approved: of ``hold``, once a person has said yes."""
 
 
 class Wish(NamedTuple):
@@ -38,26 +35,27 @@ class Wish(NamedTuple):
     prepare: bool  # now, or the machine is being prepared for it already
     must: bool  # because the time left has come to that
     approve: bool  # now
-    waits: str  # why it is not approved, as a clause; "" when it is
+    reasons: Tuple[Reason, ...]  # why it is not approved, the first one first; none when it is
     left: float  # seconds until it may start by itself
     margin: float
+
+    @property
+    def waits(self) -> str:
+        """Why it is not approved, as a clause; "" when it is."""
+        return sentence(self.reasons[0]) if self.reasons else ""
 
 
 def judged(here: Here, life: Life) -> Life:
     """What was decided stays so, though the notice shrinks; what was left alone is judged anew. What was not run stays undone."""
     if here.is_marked(life) and not life.lacked:
         life = life._replace(lacked=_of_its_type(here.facts.lacking, here, life))
-    if life.judged is not None and decided(here, life).action in (*PREPARING, *APPROVING):
-        return life
-    return life._replace(judged=None if life.tracked.deadline is None else here.left(life))
+    notice = None if life.tracked.deadline is None else here.left(life)
+    return life._replace(judged=judged_by(life.event, notice, life.judged, acts(decided(here, life).action)))
 
 
 def decided(here: Here, life: Life) -> Decision:
     """What the policy says."""
-    event = life.event
-    if not (event.is_scheduled or event.has_started or event.is_advice):
-        return Decision("notify", "", "its status is not one that can be prepared for")
-    return decide(event, here.facts.settings.policy, life.judged)
+    return by_policy(life.event, here.facts.settings.policy, life.judged)
 
 
 def wish(here: Here, life: Life) -> Wish:
@@ -65,16 +63,26 @@ def wish(here: Here, life: Life) -> Wish:
     decision = decided(here, life)
     left, margin = here.left(life), deadlines.margin(life.tracked, here.terms)
     must = deadlines.urgency(life.tracked, here.terms, here.now) != LATER
-    against = _against(here, life, decision)
-    prepare = _prepare(here, life, decision, must, against)
-    waits = against or _not_yet(here, life, decision)
-    return Wish(decision.action, decision.rule, prepare, must, not waits, waits, left, margin)
+    found = decide(
+        life.event,
+        decision.action,
+        [_standing(here, life, decision)],
+        life.key in here.facts.yes,
+        left,
+        has_started=life.started,
+        must=must,
+        first=_first(here, life),
+        lasting=_lasting(here, life, decision, left),
+        passing=_passing(here, life),
+    )
+    prepare = _prepare(here, life, decision, found.prepare)
+    return Wish(decision.action, decision.rule, prepare, must, found.approve, found.reasons, left, margin)
 
 
 # ---- prepare ----
 
 
-def _prepare(here: Here, life: Life, decision: Decision, must: bool, against: str) -> bool:
+def _prepare(here: Here, life: Life, decision: Decision, may_begin: bool) -> bool:
     if (
         life.failed
         or is_put_back(here, life)
@@ -85,7 +93,7 @@ def _prepare(here: Here, life: Life, decision: Decision, must: bool, against: st
         return True  # it was begun: neither a turn that passes nor other settings end it
     if not here.acts or decision.action not in PREPARING:
         return False
-    return must or not against
+    return may_begin
 
 
 def is_put_back(here: Here, life: Life) -> bool:
@@ -93,40 +101,71 @@ def is_put_back(here: Here, life: Life) -> bool:
     return life.key in here.facts.put_back and life.key not in here.facts.yes
 
 
-# ---- approve ----
+# ---- what stands against approving it ----
 
 
-def _against(here: Here, life: Life, decision: Decision) -> str:
-    """What speaks against approving it by choice, the machine's own readiness aside."""
-    facts, event = here.facts, life.event
-    yes = life.key in facts.yes
-    if life.started:
-        return "it has started"
-    if is_put_back(here, life):
-        return "a person has put the machine back into service in spite of it"
-    if not here.acts:
-        return "the watcher only reports"
-    if event.is_advice:
-        return "it is advice, and an approval has no effect"
-    if not event.is_scheduled:
-        return "its status is not one that can be approved"
-    if decision.action not in APPROVING and not (yes and decision.action in PREPARING):
-        return f"the policy says {decision.action}"
+def _standing(here: Here, life: Life, decision: Decision) -> Standing:
+    """How the machine stands to it: by its mark, and by what is not run on it."""
+    if decision.action not in PREPARING:
+        return Standing("", decision.action, False)
+    left_out = bool(life.lacked or _of_its_type(here.facts.lacking, here, life))
+    prepared = is_prepared_for(here.marked, life.key, here.facts.moment.boot_id, 0.0, left_out=left_out)
+    failed = [Reason("failed", words=life.failed)] if life.failed else []
+    late = [Reason("late")] if life.late else []
+    return Standing("", decision.action, prepared, tuple(failed + late))
+
+
+def _first(here: Here, life: Life) -> List[Reason]:
+    found = [Reason("put_back")] if is_put_back(here, life) else []
+    return found if here.acts else [*found, Reason("report_only")]
+
+
+def _lasting(here: Here, life: Life, decision: Decision, left: float) -> List[Reason]:
+    """What preparing the machine does not end."""
+    facts, found = here.facts, []
     # What a recovery will need may still be put right; what a preparation went without stays undone.
     lacking = life.lacked or _of_its_type(facts.lacking, here, life) or _of_its_type(facts.recovery_lacks, here, life)
     if decision.action in PREPARING and lacking:
-        return lacking
+        found.append(Reason("left_out", words=lacking))
     if facts.settings.approve == NEVER:
-        return "the watcher never approves (watcher_approve)"
+        found.append(Reason("never_approves"))
     if life.names != {here.name.lower()}:
-        return "it lists other machines, too"
+        found.append(Reason("other_machines"))
     if facts.hold and is_held(facts.hold, here):
-        return f"{one_line(facts.hold.by)} holds all approvals"
+        found.append(_on_hold(facts.hold))
     if decision.hours and not is_open(decision.hours, here.wall):
-        return f"its hours ({decision.hours.words}) are not open"
+        found.append(_outside_hours(decision.hours, here.wall, left))
     if here.document is None:
-        return "no document has come so far"
-    return not_its_turn(event, here.document, here.name, here.quiet, facts.settings.turn_after)
+        found.append(Reason("no_document"))
+    else:
+        turn = not_its_turn(life.event, here.document, here.name, here.quiet, facts.settings.turn_after)
+        found += [turn] if turn else []
+    return found
+
+
+def _passing(here: Here, life: Life) -> List[Reason]:
+    """What only has to be waited for."""
+    found = []
+    if here.marked.owner == UNREADABLE:
+        found.append(Reason("unreadable_mark", words=here.marked.owner_words))
+    elif here.marked.owner not in (NOBODY, OURS):
+        found.append(Reason("owned", words=here.marked.owner_words))
+    if not here.may_act:
+        found.append(Reason("cannot_act"))
+    if not here.is_fresh or life.is_lacking:
+        found.append(Reason("not_shown"))
+    return found
+
+
+def _on_hold(hold: Hold) -> Reason:
+    ends = "" if hold.until is None else f"by itself at {iso_utc(hold.until)}, or: azure-maintenance release"
+    return on_hold(hold.by, hold.reason, ends=ends)
+
+
+def _outside_hours(hours: Hours, wall: float, left: float) -> Reason:
+    found = opens([hours], wall, wall + max(left, 0.0))
+    when = "at its not-before, as they do not open earlier" if found is None else f"at {hours.moment_words(found)}"
+    return Reason("outside_hours", words=hours.words, ends=f"by itself {when}")
 
 
 def _of_its_type(lacking: Mapping[str, str], here: Here, life: Life) -> str:
@@ -134,32 +173,6 @@ def _of_its_type(lacking: Mapping[str, str], here: Here, life: Life) -> str:
     return lacking.get(life.kind if life.kind in here.facts.steps else "", "")
 
 
-def _not_yet(here: Here, life: Life, decision: Decision) -> str:
-    """What it waits for on this machine."""
-    if here.marked.whose not in (NOBODY, OURS):
-        return f"the machine is held by {here.marked.words}"
-    if not here.may_act:
-        return (
-            "the watcher can't act: the system goes down, its state can't be written, or it does not know its name yet"
-        )
-    if not here.is_fresh or life.is_lacking:
-        return "the last document that came does not show it, or is too old"
-    if decision.action == "hold" and life.key not in here.facts.yes:
-        return "it waits for a person's yes"
-    if here.left(life) <= 0:
-        return "its time has come: it starts by itself"
-    if decision.action not in PREPARING:
-        return ""
-    if life.failed:
-        return f"the machine could not be prepared: {life.failed}"
-    if life.late:
-        return "the machine was prepared too late"
-    left_out = bool(life.lacked or _of_its_type(here.facts.lacking, here, life))
-    if not here.marked.is_prepared_for(life.key, here.facts.moment.boot_id, left_out):
-        return "the machine is not prepared yet"
-    return ""
-
-
 def is_held(hold: Hold, here: Here) -> bool:
     """Whether approvals are held back: not by what was copied from another machine, nor for longer than was said."""
-    return not is_copied(hold.vm_id, here.facts.identity) and hold.lasts(here.wall)
+    return not is_copied(hold.vm_id, here.vm_id) and hold.lasts(here.wall)

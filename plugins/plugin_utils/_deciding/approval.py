@@ -12,13 +12,12 @@ not-before has come.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
+from ...module_utils._core.messages import RUN, Reason, ends_by, sentence
 from ...module_utils._events.event import Event
 from ...module_utils._text import listed, one_line
-from .policies import APPROVING, PREPARING
 
 PAUSE = 2.0
 """Seconds from one try of an approval to the next."""
@@ -35,39 +34,6 @@ class Matched(NamedTuple):
     affected: tuple[str, ...]
     unknown: tuple[str, ...]
     ambiguous: tuple[str, ...]
-
-
-class Standing(NamedTuple):
-    """How one affected machine stands to an event, by its latest answer.
-
-    action: what its own policy says
-    prepared: its mark is this run's, says prepared, and has the event
-    allow_unknown: its option
-    problem: why it can't be prepared (any more), as a clause ("can't be reached: ..."); "" where it can
-    denies: its own document, got after others were shown the event, lacks it: another machine of that name may be meant
-    """
-
-    host: str
-    action: str
-    prepared: bool
-    allow_unknown: bool = False
-    problem: str = ""
-    denies: bool = False
-
-
-class Readiness(NamedTuple):
-    """Whether an event may be approved.
-
-    ready: now
-    waits_for: machines that are still being prepared
-    against: what stands against it for good, as far as is known, as a clause for "... is not approved: "; "" when nothing does
-    yet: what it waits for, as a clause; "" when it waits for nothing
-    """
-
-    ready: bool
-    waits_for: tuple[str, ...]
-    against: str
-    yet: str
 
 
 class Approver(NamedTuple):
@@ -130,71 +96,34 @@ def matched(event: Event, names: Mapping[str, str], near: Collection[str]) -> Ma
     return Matched(tuple(host for host in names if host in affected), tuple(unknown), tuple(ambiguous))
 
 
-def readiness(
-    event: Event,
-    action: str,
-    standings: Sequence[Standing],
-    unknown: Sequence[str],
-    nameless: Sequence[str] = (),
-    ambiguous: Sequence[str] = (),
-    capacity: str = "",
-    yes: bool = False,
-) -> Readiness:
-    """Whether an event may be approved now.
+def unknown_machines(unknown: Sequence[str], nameless: Sequence[str], allow: Mapping[str, bool]) -> list[Reason]:
+    """What stands against an event that affects machines which are none of the run's. These may be allowed, by all of the event's
+    machines, but not what may be a machine of this run.
 
-    :arg action: the strictest of its machines' actions
-    :arg standings: all machines of the run that it affects
-    :arg unknown: resources that are none of the run's machines
-    :arg nameless: machines that may be one of the unknown resources, because their name in Azure isn't known
-    :arg ambiguous: see :class:`Matched`
-    :arg capacity: why capacity forbids it (:attr:`.capacity.Turn.words`); "" where ``Turn.approve``
-    :arg yes: whether a person said yes
+    :arg unknown: their names in Azure
+    :arg nameless: machines of the run that may be one of them, as their name in Azure isn't known
+    :arg allow: the option of each machine that it affects, by host
     """
-    waits_for = tuple(
-        machine.host
-        for machine in standings
-        if machine.action in PREPARING and not machine.prepared and not machine.problem
-    )
-    against = lasting(event, standings, unknown, nameless, ambiguous)
-    yet = [capacity] if capacity else []
-    if waits_for:
-        yet.append(f"{listed(waits_for)} {'is' if len(waits_for) == 1 else 'are'} not prepared yet")
-    yet += [f"{machine.host} is not shown it by its own document" for machine in standings if machine.denies]
-    if action == "hold" and not yes:
-        yet.append(
-            "it waits for a person's yes: ansible-playbook cloudops.azure_maintenance.approve -e "
-            f"event={shlex.quote(event.event_id)}"
-        )
-    wanted = action in APPROVING and bool(standings) and event.is_scheduled
-    return Readiness(wanted and not against and not yet, waits_for, against, "; ".join(yet))
-
-
-def lasting(
-    event: Event,
-    standings: Sequence[Standing],
-    unknown: Sequence[str],
-    nameless: Sequence[str] = (),
-    ambiguous: Sequence[str] = (),
-) -> str:
-    """What stands against an approval for good, as far as is known, as a clause; "" when nothing does. See :func:`readiness`."""
-    against = [*ambiguous, *_unknown_machines(standings, unknown, nameless)]
-    against += [f"it affects {machine.host}, which {machine.problem}" for machine in standings if machine.problem]
-    if event.is_advice:
-        against.append("it is advice, and an approval has no effect")
-    return "; ".join(against)
-
-
-def _unknown_machines(standings: Sequence[Standing], unknown: Sequence[str], nameless: Sequence[str]) -> list[str]:
-    """What nobody knows may be allowed, by all of the event's machines, but not what may be a machine of this run."""
-    forbid = [machine.host for machine in standings if not machine.allow_unknown]
+    forbid = [host for host, allows in allow.items() if not allows]
     if not unknown or not (forbid or nameless):
         return []
-    problem = f"it also affects {listed(unknown)}, which this run knows nothing about"
+    words = ""
     if nameless:
-        problem += f" (of {listed(nameless)} the VM's name is not known)"
-    elif len(forbid) < len(standings):
-        problem += f" (maintain_allow_unknown is false on {listed(forbid)})"
-    return [problem]
+        words = f" (of {listed(nameless)} the VM's name is not known)"
+    elif len(forbid) < len(allow):
+        words = f" (maintain_allow_unknown is false on {listed(forbid)})"
+    return [Reason("unknown_machines", listed(unknown), words)]
+
+
+def words_of(reasons: Sequence[Reason], event_id: str) -> str:
+    """Reasons as a clause, with the command where a person has to say something; "" without any."""
+    return "; ".join(
+        f"{sentence(reason)}{_BY_A_PERSON.get(reason.code, '')}{ends_by(reason, RUN, event_id) if reason.code in _BY_A_PERSON else ''}"
+        for reason in reasons
+    )
+
+
+_BY_A_PERSON = {"confirmation": ": ", "on_hold": "; "}  # what stands before the command
 
 
 def no_tries() -> Tries:

@@ -8,52 +8,55 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from ...module_utils._core.decision import Decision, Standing, decide, is_wanted, may_be_sent
+from ...module_utils._core.mark_view import COPIED, DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
+from ...module_utils._core.messages import RUN as OF_RUN
+from ...module_utils._core.messages import Reason, ends_by, sentence
 from ...module_utils._text import clause, first_line, listed, one_line
-from .approval import Approver, Choice, Readiness, Standing, in_order, lasting, next_approver, readiness, tried
+from .approval import Approver, Choice, in_order, next_approver, tried, unknown_machines, words_of
 from .due import is_late
 from .hold import said_yes
-from .judging import is_acting, is_handled, needs_preparation, title
+from .hours import closed, outside_hours
+from .judging import group_of, is_acting, is_handled, near, needs_preparation, title, within
 from .life import event_of, is_open, not_before
-from .marks import (
-    DRAIN,
-    FOREIGN,
-    NOBODY,
-    OURS,
-    RUN,
-    UNREADABLE,
-    WATCHER,
-    holder_words,
-    is_prepared,
-    mark_keys,
-    was_prepared,
-    whose,
-)
-from .policies import APPROVING
+from .marks import holder_words, is_prepared, mark_keys, was_prepared, whose
 from .reports import happened
-from .said_there import hold_words
+from .said_there import PUT_BACK, hold_of
 from .schema import EventState, MachineState, Record
 from .watchers import lacks_steps, why_not_by_watcher
 
-LATE = "was prepared too late: its not-before, less the margin, had come"
+OUTSIDE_HOURS = "outside_hours"
 
 Prepared = Callable[[Record, MachineState, str, float], bool]
 
 
-def readiness_of(record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None) -> Readiness:
-    """Whether an event may be approved now, by the present marks of its machines."""
-    capacity = entry["turn_words"] if entry["turn"] else ""
-    return readiness(
+def decision_of(
+    record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None, capacity: bool = True
+) -> Decision:
+    """Whether an event is prepared for and approved now, by the present marks of its machines.
+
+    :arg capacity: whether that counts: turns are given by what stands against an event for good
+    """
+    affected = [record["hosts"][host] for host in entry["affected"]]
+    left, shut = not_before(entry) - at, closed(record, entry, at)
+    allow = {machine["host"]: machine["options"]["allow_unknown"] for machine in affected}
+    first = [Reason("ambiguous", words=words) for words in entry["ambiguous"]]
+    return decide(
         event_of(entry),
         entry["action"],
-        _standings(record, key, entry, at, prepared or is_prepared),
-        entry["unknown"],
-        entry["nameless"],
-        entry["ambiguous"],
-        capacity,
-        yes=is_agreed(record, key, entry),
+        [_standing(record, key, entry, machine, at, prepared or is_prepared) for machine in affected],
+        is_agreed(record, key, entry),
+        left,
+        has_started=entry["started"] is not None,
+        must=left <= (near(record, entry) if shut else within(record, entry)),
+        first=[*first, *unknown_machines(entry["unknown"], entry["nameless"], allow)],
+        lasting=[*([outside_hours(shut)] if shut else []), *_unreadable(record, key, entry)],
+        passing=[Reason("capacity", words=entry["capacity"])]
+        if capacity and entry["turn"] and entry["capacity"]
+        else [],
     )
 
 
@@ -64,56 +67,52 @@ def is_agreed(record: Record, key: str, entry: EventState) -> bool:
 
 def is_waiting_for_yes(record: Record, key: str, entry: EventState, at: float) -> bool:
     """Whether all is prepared, none of its machines' own documents lacks it, and only a person's yes is missing."""
-    if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None or entry["hold"]:
+    if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None:
         return False
-    ready = all(
-        is_prepared(record, record["hosts"][host], key, at)
-        for host in entry["affected"]
-        if needs_preparation(entry, host)
-    )
-    denied = any(_denies(key, entry, record["hosts"][host]) for host in entry["affected"])
-    return ready and not denied and not is_agreed(record, key, entry)
+    return _codes(entry) - _COME_BY_THEMSELVES == {"confirmation"}
 
 
-def _standings(record: Record, key: str, entry: EventState, at: float, prepared: Prepared) -> list[Standing]:
-    return [_standing(record, key, entry, record["hosts"][host], at, prepared) for host in entry["affected"]]
+_COME_BY_THEMSELVES = frozenset(["capacity", "outside_hours", "not_before"])
 
 
 def _standing(
     record: Record, key: str, entry: EventState, machine: MachineState, at: float, prepared: Prepared
 ) -> Standing:
     host, is_ready = machine["host"], prepared(record, machine, key, at)
-    return Standing(
-        host=host,
-        action=entry["actions"].get(host, ""),
-        prepared=is_ready,
-        allow_unknown=machine["options"]["allow_unknown"],
-        problem=_why_not_preparable(record, entry, machine, is_ready, at),
-        denies=_denies(key, entry, machine),
-    )
+    never = _why_not_preparable(record, entry, machine, is_ready, at)
+    passing = [Reason("denied", host)] if _denies(key, entry, machine) else []
+    if machine["unbegun"] is not None and needs_preparation(entry, host) and not (is_ready or never):
+        passing.append(Reason("not_begun", host, clause(machine["why"], 1000)))
+    return Standing(host, entry["actions"].get(host, ""), is_ready, (never,) if never else (), tuple(passing))
 
 
-def _why_not_preparable(record: Record, entry: EventState, machine: MachineState, prepared: bool, at: float) -> str:
+def _why_not_preparable(
+    record: Record, entry: EventState, machine: MachineState, prepared: bool, at: float
+) -> Reason | None:
     host = machine["host"]
     if machine["contradiction"]:
-        return "goes by another name in the inventory"
+        return Reason("wrong_name", host)
     owner = whose(record, machine, at)
-    if owner in (RUN, DRAIN, UNREADABLE, FOREIGN):
-        return f"bears the mark of {holder_words(machine)}"
-    if on_hold := hold_words(machine):
+    if owner == UNREADABLE:
+        return Reason("unreadable_mark", host, clause((machine["mark"] or {}).get("unreadable")))
+    if owner in (RUN, DRAIN, FOREIGN, COPIED):
+        return Reason("owned", host, holder_words(machine))
+    if on_hold := hold_of(machine):
         return on_hold
     if not needs_preparation(entry, host):
-        return ""
+        return None
     by_watcher = why_not_by_watcher(record, machine, prepared, at)
     if by_watcher:
         return by_watcher
     if lacks_steps(machine) and not (prepared and owner == WATCHER):
-        return "has no steps, and maintain_require_steps is true: say in drain_steps how to take it out of service"
+        return Reason("no_steps", host)
     if host in entry["failed"]:
-        return f"could not be prepared: {clause(entry['failed'][host], 1000)}"
+        if entry["failed"][host] == PUT_BACK:
+            return Reason("put_back", host)
+        return Reason("failed", host, clause(entry["failed"][host], 1000))
     if machine["lost"]:
-        return f"can't be reached: {clause(machine['lost'], 1000)}"
-    return LATE if prepared and is_late(record, entry, machine) else ""
+        return Reason("unreachable", host, clause(machine["lost"], 1000))
+    return Reason("late", host) if prepared and is_late(record, entry, machine) else None
 
 
 def _denies(key: str, entry: EventState, machine: MachineState) -> bool:
@@ -121,29 +120,63 @@ def _denies(key: str, entry: EventState, machine: MachineState) -> bool:
     return machine["looked"] is not None and machine["looked"] > entry["shown"] and key not in machine["shows"]
 
 
+def _unreadable(record: Record, key: str, entry: EventState) -> list[Reason]:
+    """Entries of documents that may be maintenance of the machines with which the event shares a capacity, if it is kept at all."""
+    affected = [record["hosts"][host] for host in entry["affected"]]
+    groups = {group_of(machine) for machine in affected if str(machine["options"]["max_out"]) != "100%"}
+    hosts = [
+        host
+        for host, machine in record["hosts"].items()
+        if machine["unreadable"]
+        and not machine["aside"]
+        and (group_of(machine) in groups or (groups and key in machine["shows"]))
+    ]
+    return [Reason("unreadable_entry", listed(hosts))] if hosts else []
+
+
 def take_lasting(record: Record, at: float) -> None:
     """What stands for good against the approval of each open event, before turns are given: one that is not approved has none to take."""
     for key, entry in _coming(record):
-        against = ""
-        if _is_wanted(entry):
-            standings = _standings(record, key, entry, at, is_prepared)
-            against = lasting(event_of(entry), standings, entry["unknown"], entry["nameless"], entry["ambiguous"])
-        entry["hold"] = against
+        entry["approves"] = is_acting(entry) and is_wanted(entry["action"], is_agreed(record, key, entry))
+        found = decision_of(record, key, entry, at, capacity=False)
+        against = [reason for reason in found.lasting if reason.code != OUTSIDE_HOURS]
+        entry["wanted"] = found.prepare
+        inside = not against or not_before(entry) - at <= within(record, entry)
+        entry["only_hours"] = inside and not found.prepare
+        entry["hold"] = words_of(against, entry["id"]) if entry["approves"] else ""
+
+
+def take_reasons(record: Record, at: float) -> None:
+    """All that stands against the approval of each open event now, its turn among it: without any it is approved in this tick."""
+    for key, entry in _coming(record):
+        found = decision_of(record, key, entry, at) if entry["approves"] else None
+        entry["waits"] = _waits(entry, found.passing) if found else ""
+        entry["reasons"] = [_plain(reason, entry["id"]) for reason in found.reasons] if found else []
 
 
 def note_readiness(record: Record, at: float) -> None:
-    """Write down for people what the approval of each open event waits for, and why nobody can send it."""
+    """Write down for people why nobody can send the approval of an event that is ready."""
     for key, entry in _coming(record):
-        entry["waits"] = readiness_of(record, key, entry, at).yet if _is_wanted(entry) else ""
         _note_nobody(record, key, entry, at)
+
+
+def _codes(entry: EventState) -> set[str]:
+    return {reason["reason"] for reason in entry["reasons"]}
+
+
+def _waits(entry: EventState, passing: Sequence[Reason]) -> str:
+    """What its approval waits for, with its hours as the timeline has them."""
+    others = words_of([reason for reason in passing if reason.code != "capacity"], entry["id"])
+    return "; ".join(words for words in (entry["turn_words"], others) if words)
+
+
+def _plain(reason: Reason, event_id: str) -> dict[str, str]:
+    words, ends = sentence(reason), ends_by(reason, OF_RUN, event_id)
+    return {"reason": reason.code, "about": reason.subject, "words": words, "ends_by": ends}
 
 
 def _coming(record: Record) -> list[tuple[str, EventState]]:
     return [(key, entry) for key, entry in record["events"].items() if is_open(entry) and entry["started"] is None]
-
-
-def _is_wanted(entry: EventState) -> bool:
-    return is_acting(entry) and entry["action"] in APPROVING
 
 
 def _note_nobody(record: Record, key: str, entry: EventState, at: float) -> None:
@@ -194,16 +227,25 @@ def to_see_again(record: Record, at: float) -> list[str]:
     found = [
         host
         for key, entry in record["events"].items()
-        if _may_be_approved(entry) and readiness_of(record, key, entry, at, was_prepared).ready
+        if _may_be_approved(entry, at)
+        and _codes(entry) == {"not_prepared"}
+        and decision_of(record, key, entry, at, was_prepared).approve
         for host in entry["affected"]
         if needs_preparation(entry, host) and not is_prepared(record, record["hosts"][host], key, at)
     ]
     return list(dict.fromkeys(found))
 
 
-def _may_be_approved(entry: EventState) -> bool:
-    wanted = is_handled(entry) and entry["action"] in APPROVING
-    return wanted and entry["started"] is None and not entry["approval"]["sent"]
+def _may_be_approved(entry: EventState, at: float) -> bool:
+    if not (is_handled(entry) and entry["approves"] and entry["started"] is None):
+        return False
+    return not entry["approval"]["sent"] or _is_due_again(entry, at)
+
+
+def _is_due_again(entry: EventState, at: float) -> bool:
+    """Whether Azure has accepted its approval, and documents say Scheduled all the same: only they confirm it."""
+    sent = entry["approval"]["at"]
+    return sent is not None and entry["announced"] > sent and may_be_sent(at, None, sent, True)
 
 
 def _fits(record: Record, key: str, keys: list[str]) -> bool:
@@ -220,11 +262,22 @@ def _fits(record: Record, key: str, keys: list[str]) -> bool:
 def choice_of(
     record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None
 ) -> Choice | None:
-    """Who approves an event now; None when it isn't ready, or needs no approval any more."""
-    if not _may_be_approved(entry) or not readiness_of(record, key, entry, at, prepared).ready:
+    """Who approves an event now; None when it isn't ready, or needs no approval any more.
+
+    :arg prepared: whether a machine counts as prepared, where that is not by its mark alone
+    """
+    if not _may_be_approved(entry, at):
         return None
+    if prepared:
+        against = {reason.code for reason in decision_of(record, key, entry, at, prepared).reasons}
+    else:
+        against = _codes(entry)
+    if against - {"not_before"}:
+        return None  # when its time has come, what kept it from being approved until then is worth more than that
     approvers = [_approver(record, key, entry, machine, at) for machine in record["hosts"].values()]
     left, tries = not_before(entry) - at, entry["approval"]["tries"]
+    if entry["approval"]["sent"]:
+        tries = {**tries, "accepted": ""}
     choice = next_approver(event_of(entry), approvers, tries, at, record["same"]["takeover"], left)
     if choice.host or choice.wait is None:
         return choice
@@ -315,10 +368,11 @@ def take_approval(record: Record, host: str, ids: list[str], answer: Mapping[str
         entry = record["events"][key]
         approval = entry["approval"]
         if key in approved:
+            again = ", again: it was still Scheduled" if approval["sent"] else ""
             approval["sent"] = approval["maybe"] = True
             approval["by"], approval["at"] = host, at
             _note_try(entry, host, ACCEPTED, "", at)
-            happened(record, at, "approved", f"by {host}", key, host)
+            happened(record, at, "approved", f"by {host}{again}", key, host)
         elif key in already:
             _note_try(entry, host, ACCEPTED, "it had started already", at)
         else:

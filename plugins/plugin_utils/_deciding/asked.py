@@ -9,8 +9,12 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ...module_utils._core import lease
+from ...module_utils._core.lease import Moment
+from ...module_utils._core.mark_view import DRAIN, NOBODY, WATCHER, Asker, MarkView, mark_view
 from ...module_utils._text import one_line, seconds_until
 
 
@@ -20,7 +24,7 @@ class Asked(NamedTuple):
     name: its name in Azure; "" where it isn't known
     events: its document's events, as module scheduled_events_info returns them; None where it could not look
     mark: as the machine gives it (a mapping; ``{"unreadable": why}``); None where there is none
-    expired: whether the mark's lease is over
+    expired: whether its lease is over, or its watcher is not alive
     problem: why nothing came back from the machine; "" when something did
     blind: why it could not look, though it answered
     unusable: the entries of its document that can't be read
@@ -31,6 +35,8 @@ class Asked(NamedTuple):
     ended: when it said so, by the controller's clock; None where that isn't known
     start: seconds that the last start of PowerShell on it took
     left_out: whether its watcher lacks steps of the inventory
+    view: the mark, as somebody sees it who holds none
+    waits: why its watcher does not approve an event, and what ends that, by the event's key
     """
 
     host: str
@@ -49,11 +55,14 @@ class Asked(NamedTuple):
     ended: float | None = None
     start: float = 0.0
     left_out: bool = False
+    view: MarkView = MarkView(NOBODY)
+    waits: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any]) -> Asked:
+def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any], endpoint: str = "") -> Asked:
     """A machine by its answer to ``hello`` and ``look``, without a run of its own.
 
+    :arg endpoint: of the metadata service that it was asked by; "" for Azure's own
     :arg name: its name in Azure by the inventory, or "": for a machine that does not say it
     :arg answer: empty where the machine was not even called
     """
@@ -63,41 +72,36 @@ def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any]) -> As
     look: Mapping[str, Any] = next((found for found in answers if "events" in found), {})
     named = next((found["resource_name"] for found in answers if found.get("resource_name")), name)
     has_document = look.get("incarnation") is not None and not look.get("failure")
-    mark = answer.get("mark")
-    lease: Mapping[str, Any] = (mark or {}).get("lease") or {}
+    mark, watcher = answer.get("mark"), answer.get("watcher") or {}
+    unreadable = str((mark or {}).get("unreadable") or "")
+    given: Mapping[str, Any] = (mark or {}).get("lease") or {}
     boot_id, uptime = answer.get("boot_id"), answer.get("uptime")
-    known = bool(lease) and boot_id == lease["boot_id"] and uptime is not None
+    known = bool(given) and boot_id == given["boot_id"] and uptime is not None
+    now = given.get("uptime", 0.0) if uptime is None else uptime
+    moment = Moment(0.0, now, str(boot_id or given.get("boot_id") or ""))
+    vm_id = next((str(found["vm_id"]) for found in answers if found.get("vm_id")), "")
+    view = mark_view(None if unreadable else mark, unreadable, Asker("", vm_id, endpoint), moment)
+    is_over = bool(given) and lease.is_expired(given, moment)
     return Asked(
         host=host,
         name=named,
         is_linux=is_linux,
         events=look["events"] if has_document else None,
         mark=mark,
-        expired=_is_over(lease, boot_id, uptime)
-        if not is_watchers(mark)
-        else not (answer.get("watcher") or {}).get("alive"),
+        view=view,
+        expired=not watcher.get("alive") if view.owner == WATCHER else is_over,
         problem=one_line(answer.get("lost"), 1000),
         blind="" if has_document else _why_no_document(answers, look),
         unusable=look.get("unusable_events") or (),
         yes=answer.get("yes") or (),
-        silent=max(0.0, uptime - lease["uptime"]) if known else None,
-        lasts=max(0.0, lease["until"] - uptime) if known else None,
+        silent=max(0.0, uptime - given["uptime"]) if known else None,
+        lasts=lease.left(given, moment) if known else None,
         boot_id=str(boot_id or ""),
         ended=None if answer.get("ended") is None else float(answer["ended"]) - float(answer.get("age") or 0.0),
         start=float(answer.get("start") or 0.0),
-        left_out=is_watchers(mark) and bool((answer.get("watcher") or {}).get("lacks")),
+        left_out=view.owner == WATCHER and bool(watcher.get("lacks")),
+        waits=(watcher.get("waits") or {}) if watcher.get("alive") else {},
     )
-
-
-def is_watchers(mark: Mapping[str, Any] | None) -> bool:
-    """Whether the machine's own watcher has made it: its lease says nothing, as it is not renewed while all is quiet."""
-    return bool(mark and (mark.get("holder") or {}).get("kind") == "watcher")
-
-
-def _is_over(lease: Mapping[str, Any], boot_id: str | None, uptime: float | None) -> bool:
-    if not lease:
-        return False
-    return boot_id != lease["boot_id"] or (uptime is not None and uptime >= lease["until"])
 
 
 def _why_no_document(answers: Sequence[Mapping[str, Any]], look: Mapping[str, Any]) -> str:
@@ -115,24 +119,18 @@ def holder_words(mark: Mapping[str, Any]) -> str:
     return f"{words}{job}{where}"
 
 
-def since_words(mark: Mapping[str, Any]) -> str:
-    """``, since 2026-01-01T00:00:00Z``; "" where the mark does not say since when it is there."""
-    since = one_line(mark["since"])
-    return f", since {since}" if since else ""
-
-
-def is_drains(mark: Mapping[str, Any]) -> bool:
+def is_drains(view: MarkView) -> bool:
     """Whether role drain alone has taken the machine out of service, for no event: whoever ran it brings it back.
 
     That role's name is also on a mark that the playbook ``recover`` has taken over, or made where there was none.
     """
-    return mark["holder"]["kind"] == "drain" and not mark["events"] and mark["phase"] in ("preparing", "prepared")
+    return view.owner == DRAIN and not view.keys and view.phase in ("preparing", "prepared")
 
 
 def has_ended(machine: Asked) -> bool:
     """Whether nobody goes on with the machine by its mark, which can be read: its holder has ended, or is taken to have."""
-    mark = machine.mark or {}
-    return machine.expired or (mark["holder"]["kind"] == "drain" and mark["phase"] == "half")
+    view = machine.view
+    return machine.expired or (view.owner == DRAIN and (view.is_failed or view.is_partially_recovered))
 
 
 def event_words(event: Mapping[str, Any]) -> str:

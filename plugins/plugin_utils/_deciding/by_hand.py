@@ -69,4 +69,5 @@ def _wish(given: Mapping[str, Any]) -> Wish:
 
 
 def _machine(host: str, said: Mapping[str, Any]) -> Asked:
-    return asked(host, bool(said.get("is_linux")), str(said.get("resource_name") or ""), said.get("answer") or {})
+    name, endpoint = str(said.get("resource_name") or ""), str(said.get("endpoint") or "")
+    return asked(host, bool(said.get("is_linux")), name, said.get("answer") or {}, endpoint)

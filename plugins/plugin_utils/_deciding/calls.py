@@ -12,12 +12,15 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...module_utils._machine.lease import LEASE
+from ...module_utils._core.lease import LEASE
+from ...module_utils._core.mark_view import COPIED, OURS
+from ...module_utils._core.tracked_event import UNBROKEN
 from .approving import approve_request, to_approve, to_approve_with, to_see_again
 from .capacity import SLACK
+from .due import preparation_end, seconds_needed
 from .hosts import back_off
-from .judging import is_given_up, is_handled, needs_preparation, preparation_end, seconds_needed, took_away
-from .life import UNBROKEN, is_open, not_before
+from .judging import is_given_up, is_handled, needs_preparation, took_away
+from .life import is_open, not_before
 from .looking import (
     BY_TURNS,
     bears_ours,
@@ -28,7 +31,7 @@ from .looking import (
     spot_scopes,
     unseen,
 )
-from .marks import OURS, has_restarted, is_all_done, mark_keys, phase, whose
+from .marks import has_restarted, is_all_done, mark_keys, phase, whose
 from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
@@ -214,7 +217,7 @@ def _requests(
     asked: dict[str, list[dict[str, Any]]] = {}
     looking = lookers(record, at)
     for host, machine in record["hosts"].items():
-        requests = _hello(machine, at)
+        requests = [*_hello(machine, at), *_put_aside(record, machine, at)]
         goal = targets[host]
         if host in approve:
             requests.append(approve_request(record, machine, approve[host], at))
@@ -267,6 +270,12 @@ def _hello(machine: MachineState, at: float) -> list[dict[str, Any]]:
     return [{"do": "hello"}] if is_to_be_asked(machine, at) else []
 
 
+def _put_aside(record: Record, machine: MachineState, at: float) -> list[dict[str, Any]]:
+    """Of the mark of the VM of which a machine is a copy nothing was done there."""
+    is_copied = whose(record, machine, at) == COPIED and not record["run"]["check"]
+    return [{"do": "put_aside", "vm_id": machine["vm_id"]}] if is_copied else []
+
+
 def _wait(record: Record, at: float) -> float:
     """For how many seconds a call waits. A task ends with its slowest host, so several scopes wait in slices."""
     scopes = members(record)
@@ -315,6 +324,7 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]],
         "number": machine["number"],
         "seconds": wait + _limit(record, machine, at),
         "resource_name": machine["resource_name"],
+        "vm_id": machine["vm_id"],
         "heard": machine["heard"],
         "decided": at,
     }

@@ -8,6 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.mark_view import EXPIRED, OURS, WATCHER
 from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
 from .approving import is_waiting_for_yes
@@ -15,7 +16,7 @@ from .hold import leaves
 from .judging import SILENT, is_given_up, is_handled, needs_preparation, title, took_away
 from .life import STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before
 from .looking import is_to_be_learned
-from .marks import LEFT, OURS, WATCHER, has_restarted, mark_keys, phase, whose
+from .marks import has_restarted, mark_keys, phase, whose
 from .outages import comes_soon, is_kept
 from .recalled import keeping
 from .reports import happened, note, report
@@ -126,7 +127,7 @@ def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
     if machine["aside"] or machine["left"] or took_away(record, machine["host"]):
         return False
     owner = whose(record, machine, at)
-    if owner in (OURS, LEFT) or (owner == WATCHER and is_its_watchers(machine)):
+    if owner in (OURS, EXPIRED) or (owner == WATCHER and is_its_watchers(machine)):
         if is_kept(record, machine, at):
             return any(map(is_open, keeping(record, machine)))  # any other counts itself, as long as the run watches it
         since = machine["recovering"] if machine["recovering"] is not None else at

@@ -11,14 +11,29 @@ playbook ``approve`` looks at all marks and approves itself, or says whose is mi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._core import mark_view as core
+from ...module_utils._core import messages
+from ...module_utils._core.decision import Decision, Standing, decide
+from ...module_utils._core.mark_endpoint import service_words
+from ...module_utils._core.mark_view import (
+    COPIED,
+    DRAIN,
+    EXPIRED,
+    FOREIGN,
+    NOBODY,
+    OURS,
+    RUN,
+    UNREADABLE,
+    is_prepared_for,
+)
+from ...module_utils._core.messages import Reason
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .approval import Approver, matched, next_approver, no_tries
-from .asked import Asked, event_words, holder_words, is_watchers
+from .asked import Asked, event_words, holder_words
 
 _SILENT = "it did not say what came of it"
 
@@ -91,32 +106,21 @@ def by_hand(
     title = f"{event.event_type or 'Event'} {event.event_id} ({listed(found.affected or event.resources)})"
     if event.has_started:
         return _nothing("started", event.event_id, [f"{title} has started: nothing is left to approve."])
-    against = _never(event, found.affected, found.ambiguous)
-    if against:
-        return _nothing("refused", event.event_id, [f"{title} is not approved: {against}."])
     affected = [machine for machine in machines if machine.host in found.affected]
+    strange = [name for name in found.unknown if name.lower() not in {allowed.lower() for allowed in allow_unknown}]
+    decision = _decided(event, affected, found.ambiguous, strange, at)
+    never = [messages.sentence(reason) for reason in decision.reasons if reason.code not in (IN_SERVICE, NOT_HERE)]
+    if never:
+        return _nothing("refused", event.event_id, [f"{title} is not approved: {'; '.join(never)}."])
     yes_on = tuple(machine.host for machine in affected if not machine.problem)
     living = [machine for machine in affected if _is_held_by_a_living_run(machine, event.key)]
     if living:
         numbers = {machine.host: machine.mark["number"] for machine in living if machine.mark}
         return _nothing("run", event.event_id, [_run_words(title, living)])._replace(yes_on=yes_on, numbers=numbers)
-    missing = {machine.host: _unprepared(machine, event.key, at) for machine in affected}
-    missing = {host: why for host, why in missing.items() if why}
-    strange = [name for name in found.unknown if name.lower() not in {allowed.lower() for allowed in allow_unknown}]
-    if missing or strange:
-        sentences = [f"{title} is not approved, and no run that would do it is alive."]
-        sentences += [f"{host} {clause(why, 1000)}." for host, why in missing.items()]
-        if strange:
-            sentences.append(
-                f"It also affects {listed(strange)}, which this inventory doesn't have: approve it from where they are, or, "
-                "where nothing needs to be prepared on them, name them in approve_allow_unknown."
-            )
-        if missing:
-            sentences.append(
-                "Run maintain for these machines: it finds the yes, prepares what is missing, and approves."
-            )
-        answer = _nothing("missing", event.event_id, sentences)
-        return answer._replace(yes_on=yes_on, missing=tuple(missing))
+    if not decision.approve:
+        words = [f"{title} is not approved, and no run that would do it is alive.", *_missing_words(decision.reasons)]
+        missing = tuple(reason.subject for reason in decision.reasons if reason.code == IN_SERVICE)
+        return _nothing("missing", event.event_id, words)._replace(yes_on=yes_on, missing=missing)
     host, why = _approver(event, machines, [machine.host for machine, _event in sightings])
     if not host:
         return _nothing("refused", event.event_id, [f"{title} is not approved: {clause(why, 1000)}."])
@@ -226,27 +230,50 @@ def _not_shown(event_id: str, machines: Sequence[Asked]) -> list[str]:
     if lost:
         why = listed(f"{machine.host} ({clause(machine.problem or machine.blind, 1000)})" for machine in lost)
         sentences.append(f"These could not look: {why}.")
-    marked = [machine.host for machine in machines if _holds((machine.mark or {}).get("events", ()), event_id)]
+    marked = [machine.host for machine in machines if event_id.strip().upper() in machine.view.keys]
     if marked:
         sentences.append(f"{listed(marked)} bear a mark for it: run maintain or recover, which bring them back.")
     return sentences
 
 
-def _never(event: Event, affected: Sequence[str], ambiguous: Sequence[str]) -> str:
-    """Why nobody's yes can have the event approved."""
-    if event.is_advice:
-        return "it is advice, and an approval has no effect"
-    if not event.is_scheduled:
-        return f"its status {shown(event.event_status)} is not one that can be approved"
-    if not affected:
-        return "none of its machines is in the inventory"
-    return "; ".join(ambiguous)
+IN_SERVICE, NOT_HERE = "in_service", "not_in_inventory"
+
+
+def _decided(
+    event: Event, affected: Sequence[Asked], ambiguous: Sequence[str], strange: Sequence[str], at: float | None
+) -> Decision:
+    """The question that a run and a watcher ask. Here a person has decided, whatever the policy says, and at any time of the day.
+
+    :arg strange: names in Azure of machines that nobody here answers for
+    """
+    standings = []
+    for machine in affected:
+        why = clause(_unprepared(machine, event.key, at), 1000)
+        never = (Reason(IN_SERVICE, machine.host, why),) if why else ()
+        standings.append(Standing(machine.host, "hold", not why, never))
+    return decide(
+        event,
+        "hold",
+        standings,
+        True,
+        math.inf,
+        first=[Reason("ambiguous", words=words) for words in ambiguous],
+        lasting=[Reason(NOT_HERE, listed(strange))] if strange else [],
+    )
+
+
+def _missing_words(reasons: Sequence[Reason]) -> list[str]:
+    """What is missing, and what a person does about it."""
+    there = [reason for reason in reasons if reason.code == IN_SERVICE]
+    strange = [reason for reason in reasons if reason.code == NOT_HERE]
+    said = [f"{messages.sentence(reason)}." for reason in there]
+    said += [f"{sentence(messages.sentence(one))}: {messages.ends_by(one, messages.RUN, '')}." for one in strange]
+    return said + [f"{sentence(messages.ends_by(reason, messages.RUN, ''))}." for reason in there[:1]]
 
 
 def _is_held_by_a_living_run(machine: Asked, key: str) -> bool:
-    mark = machine.mark or {}
     # A watcher approves what lists its machine only, and sees a yes by itself.
-    return mark.get("holder", {}).get("kind") == "run" and not machine.expired and _holds(mark["events"], key)
+    return machine.view.owner == RUN and key in machine.view.keys
 
 
 def _run_words(title: str, living: Sequence[Asked]) -> str:
@@ -258,26 +285,36 @@ def _run_words(title: str, living: Sequence[Asked]) -> str:
 
 def _unprepared(machine: Asked, key: str, at: float | None) -> str:
     """Why a machine does not count as prepared for the event; "" when it does."""
-    mark = machine.mark
+    view, mark = machine.view, machine.mark or {}
     if machine.problem:
         return f"could not be asked: {machine.problem}"
-    if mark is None:
+    if view.owner == NOBODY:
         return "bears no mark: it is in service"
-    if "unreadable" in mark:
-        return f"bears a mark that can't be read: {mark['unreadable']}"
-    if not _holds(mark["events"], key):
+    if view.owner == UNREADABLE:
+        return f"bears a mark that can't be read: {view.owner_words}"
+    if view.owner == COPIED:
+        return f"bears the mark of {view.owner_words}, of which it is a copy: it is in service"
+    if view.owner == FOREIGN:
+        return f"bears the mark of {holder_words(mark)}, made for {service_words(mark)}"
+    if key not in view.keys:
         return f"bears a mark of {mark['holder']['run'] or mark['holder']['kind']} that is not for this event"
-    if mark["phase"] != "prepared":
-        return f"bears a mark that says {mark['phase']!r}, not 'prepared'"
-    view = core.mark_view(mark, core.WATCHER if is_watchers(mark) else core.OURS)  # it is approved for whoever made it
+    if view.phase != "prepared":
+        return f"bears a mark that says {view.phase!r}, not 'prepared'"
+    if view.owner in (RUN, EXPIRED, DRAIN):
+        view = view._replace(owner=OURS)  # it is approved for whoever made it
     if view.boot_id != machine.boot_id:
         return "was started anew since it was prepared: what was stopped may run again"
     if machine.left_out:
         return "has a watcher that lacks steps of the inventory"
     age = 0.0 if at is None else None if machine.ended is None else at - machine.ended
-    if not core.is_prepared_for(view, key, machine.boot_id, age, machine.start):
+    if not is_prepared_for(view, key, machine.boot_id, age, machine.start):
         return "gave its answer too long ago to go by it: say yes once more"
     return ""
+
+
+def _may_be_called(machine: Asked, key: str) -> bool:
+    view = machine.view
+    return view.owner == NOBODY or (key in view.keys and view.owner not in (COPIED, FOREIGN))
 
 
 def _approver(event: Event, machines: Sequence[Asked], sighted: Collection[str]) -> tuple[str, str]:
@@ -291,7 +328,7 @@ def _approver(event: Event, machines: Sequence[Asked], sighted: Collection[str])
             affected=machine.name.lower() in named,
             own=event.affects(machine.name),
             # One that bears a mark can only be called for the run that holds it.
-            able=not machine.problem and (machine.mark is None or _holds(machine.mark.get("events", ()), event.key)),
+            able=not machine.problem and _may_be_called(machine, event.key),
         )
         for machine in machines
     ]

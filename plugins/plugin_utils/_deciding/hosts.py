@@ -74,6 +74,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "hold": None,
         "watcher": None,
         "begun": None,
+        "unbegun": None,
         "recovering": None,
         "tried": None,
         "undone": None,

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...module_utils._core.messages import Reason
 from ...module_utils._events.hours import Hours, hours_of, opens
 from ...module_utils._text import listed
 from .capacity import SLACK, Candidate, Turn
 from .life import not_before
-from .policies import APPROVING
 from .reports import wall_time
 from .schema import EventState, Record
 
@@ -63,22 +63,20 @@ def _hours(entry: EventState) -> dict[Hours, list[str]]:
     return found
 
 
-def within_hours(turn: Turn, candidate: Candidate, shut: Closed, action: str) -> Turn:
-    """The turn of an event whose hours are not open.
+def within_hours(turn: Turn, candidate: Candidate, shut: Closed, holds: bool, approves: bool) -> Turn:
+    """The turn of an event whose hours are not open, as people read it: that it is neither prepared for early nor approved is decided
+    with all other reasons.
 
-    :arg turn: as it is for one that nobody wants yet
-    :arg candidate: as it would be without its hours
-    :arg action: what its approval goes by
+    :arg holds: whether nothing but its hours is the reason why it is left for later
+    :arg approves: whether it is to be approved at all
     """
     if turn.state == "later":
-        if not candidate.wanted:
-            return turn
-        return turn._replace(state="waits", words=turn.words or _waiting_words(candidate, shut))
-    if not holds_up(turn, action):
+        return turn._replace(state="waits", words=turn.words or _waiting_words(candidate, shut)) if holds else turn
+    if not holds_up(turn, approves):
         return turn
     then = f"before {shut.when}" if shut.when else "and starts by itself"
     words = f"its hours ({shut.words}) are not open: it is not approved {then}"
-    return turn._replace(approve=False, words="; ".join(part for part in (turn.words, words) if part))
+    return turn._replace(words="; ".join(part for part in (turn.words, words) if part))
 
 
 def _waiting_words(candidate: Candidate, shut: Closed) -> str:
@@ -88,9 +86,15 @@ def _waiting_words(candidate: Candidate, shut: Closed) -> str:
     return f"its hours ({shut.words}) do not open before its not-before: {how}"
 
 
-def holds_up(turn: Turn, action: str) -> bool:
+def holds_up(turn: Turn, approves: bool) -> bool:
     """Whether an event has to wait for its hours, which are not open, with its preparation or its approval."""
-    return turn.state != "later" and not turn.too_large and (turn.state == "waits" or action in APPROVING)
+    return turn.state != "later" and not turn.too_large and (turn.state == "waits" or approves)
+
+
+def outside_hours(shut: Closed) -> Reason:
+    """That its hours are not open, as a reason against its approval."""
+    when = shut.when or "at its not-before, as they do not open earlier"
+    return Reason("outside_hours", words=shut.words, ends=f"by itself {when}")
 
 
 def resumes(turn: Turn, candidate: Candidate, shut: Closed, at: float) -> float | None:

@@ -8,6 +8,8 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.decision import PREPARING, Judged, acts, judged
+from ...module_utils._core.mark_view import NOBODY, WATCHER
 from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
@@ -16,11 +18,12 @@ from .capacity import Candidate, Turn, turns
 from .due import preparation_end, seconds_needed
 from .hours import NOT_EARLY, closed, holds_up, resumes, within_hours
 from .life import TAKEN, event_of, is_open, is_recalled, not_before
-from .marks import NOBODY, WATCHER, holder_words, mark_keys, whose
-from .policies import APPROVING, PREPARING, decided
+from .marks import holder_words, mark_keys, whose
+from .policies import decided
 from .reports import happened, note
 from .schema import EventState, MachineState, Record
-from .scopes import joined_groups, near, said_scope
+from .scopes import joined_groups, said_scope
+from .scopes import near as near_hosts
 from .watchers import has_steps
 
 SILENT = 60.0
@@ -34,7 +37,7 @@ def title(entry: EventState) -> str:
 
 def is_acting(entry: EventState) -> bool:
     """Whether anything is to be done about the event."""
-    return any(action in PREPARING or action in APPROVING for action in entry["actions"].values())
+    return any(map(acts, entry["actions"].values()))
 
 
 def is_handled(entry: EventState) -> bool:
@@ -79,7 +82,7 @@ def match_and_decide(record: Record, at: float) -> None:
 
 
 def _match(record: Record, key: str, entry: EventState, names: dict[str, str], at: float) -> None:
-    hosts = near(record, entry)
+    hosts = near_hosts(record, entry)
     found = matched(event_of(entry), names, hosts)
     new = [host for host in found.affected if host not in entry["affected"]]
     if entry["affected"] and new:
@@ -94,25 +97,22 @@ def _match(record: Record, key: str, entry: EventState, names: dict[str, str], a
 
 
 def _decide(record: Record, entry: EventState, at: float) -> None:
-    """What was decided stays so, though the notice shrinks; what was left alone is judged anew."""
+    """What was decided stays so, though it starts and its notice shrinks; what was left alone is judged anew."""
     if is_recalled(entry):
         return
     event = event_of(entry)
     by = repr((entry["type"], entry["source"], entry["duration"], entry["affected"]))
     if is_acting(entry) and by == entry["judged_by"]:
         return
-    if not is_acting(entry):
-        known = entry["deadline"] if entry["started"] is None else None
-        entry["judged"] = None if known is None else known - at
-    entry["judged_by"] = by
+    known = entry["deadline"] if entry["started"] is None else None
+    notice = None if known is None else known - at
+    found_by = judged(event, notice, Judged(entry["judged_status"], entry["judged"]), is_acting(entry))
+    entry["judged_status"], entry["judged"], entry["judged_by"] = found_by.status, found_by.notice, by
     if not entry["affected"]:
         _note_decision(entry, {}, "", "", "none of its machines is in this run")
-    elif not (event.is_scheduled or event.has_started or event.is_advice):
-        words = f"its status {entry['status']!r} is not one that can be prepared for"
-        _note_decision(entry, dict.fromkeys(entry["affected"], "notify"), "notify", "", words)
     else:
         rules = {host: parse_policy(record["hosts"][host]["options"]["policy"]) for host in entry["affected"]}
-        found = decided(event, entry["judged"], rules)
+        found = decided(event, entry["judged"], rules, entry["judged_status"])
         _note_decision(entry, found.actions, found.action, found.rule, found.words)
         entry["hours"] = {host: hours.as_rule() for host, hours in found.hours.items()}
         _note_without_steps(record, entry)
@@ -151,24 +151,21 @@ def give_turns(record: Record, at: float) -> None:
         {host: str(machine["options"]["max_out"]) for host, machine in hosts.items()},
         who_is_out(record, at),
         [host for host in hosts if took_away(record, host)],
-        # Hours forbid what is early, and nothing else.
-        [
-            one._replace(wanted=one.wanted and one.left <= one.near) if key in shut else one
-            for key, one in candidates.items()
-        ],
+        list(candidates.values()),
         [host for host, machine in hosts.items() if not is_group_said(machine)],
         joined_groups(record),
     )
     for key, entry in record["events"].items():
         turn = found.get(key)
         entry["full"] = turn is not None and not turn.approve
+        entry["capacity"] = turn.words if turn and not turn.approve else ""
         entry["resumes"] = None
         if turn and key in shut:
-            turn = within_hours(turn, candidates[key], shut[key], entry["action"])
+            turn = within_hours(turn, candidates[key], shut[key], entry["only_hours"], entry["approves"])
             entry["resumes"] = resumes(turn, candidates[key], shut[key], at)
         _note_waiting(record, key, entry, turn, key in shut, at)
         entry["turn"] = turn.state if turn else ""
-        entry["turn_words"] = turn.words if turn and not turn.approve else ""
+        entry["turn_words"] = turn.words if turn and (entry["full"] or entry["shut"]) else ""
         entry["may_prepare"] = bool(turn and turn.prepare)
         if turn:  # one that has started was what it was
             entry["too_large"] = turn.too_large
@@ -176,7 +173,7 @@ def give_turns(record: Record, at: float) -> None:
 
 def _note_waiting(record: Record, key: str, entry: EventState, turn: Turn | None, shut: bool, at: float) -> None:
     """Say when an event begins to wait for its turn or its hours."""
-    shut = shut and turn is not None and holds_up(turn, entry["action"])
+    shut = shut and turn is not None and holds_up(turn, entry["approves"])
     begins = shut != entry["shut"] or entry["turn"] != "waits"
     if turn and ((turn.state == "waits" and begins) or (shut and not entry["shut"])):
         happened(record, at, "waits", turn.words, key)
@@ -193,11 +190,21 @@ def is_group_said(machine: MachineState) -> bool:
     return bool(machine["group"] or said_scope(machine))
 
 
+def within(record: Record, entry: EventState) -> float:
+    """Seconds before its not-before from which on an event is prepared for, whatever stands against its approval."""
+    hosts = [host for host in entry["affected"] if needs_preparation(entry, host)]
+    return max((record["hosts"][host]["options"]["prepare_within"] for host in hosts), default=0.0)
+
+
+def near(record: Record, entry: EventState) -> float:
+    """The same outside of its hours, which forbid what is early, and nothing else."""
+    return min(within(record, entry), NOT_EARLY)
+
+
 def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candidate:
     left = not_before(entry) - at
     machines = [record["hosts"][host] for host in entry["affected"] if needs_preparation(entry, host)]
     needs = [seconds_needed(machine) + not_before(entry) - preparation_end(entry, machine) for machine in machines]
-    within = max((machine["options"]["prepare_within"] for machine in machines), default=0.0)
     # What a watcher does is no choice of this run: it takes out nobody else for it.
     ours = [machine for machine in machines if machine["begun"] is not None and whose(record, machine, at) != WATCHER]
     begun = entry["approval"]["maybe"] or any(key in mark_keys(machine) for machine in ours)
@@ -207,8 +214,8 @@ def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candid
         hosts=tuple(entry["affected"]),
         left=left,
         needs=max(needs, default=0.0),
-        wanted=(entry["action"] in APPROVING and not entry["hold"]) or left <= within,
-        near=min(within, NOT_EARLY),
+        wanted=entry["wanted"],
+        near=near(record, entry),
         begun=begun,
         timeless=entry["deadline"] is None,
         advice=event_of(entry).is_advice,

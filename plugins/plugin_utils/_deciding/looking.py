@@ -8,10 +8,11 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.mark_view import COPIED, EXPIRED, OURS, RUN, WATCHER
 from .hosts import back_off
 from .judging import is_handled, took_away
 from .life import is_open
-from .marks import LEFT, OURS, RUN, WATCHER, whose
+from .marks import whose
 from .schema import EventState, MachineState, Record
 from .scopes import can_look, members, near, sentinels
 from .watchers import is_its_watchers
@@ -70,9 +71,9 @@ def bears_ours(record: Record, machine: MachineState, at: float) -> bool:
 
 
 def is_to_be_learned(record: Record, machine: MachineState, at: float) -> bool:
-    """Whether its mark is that of a run of which it will show whether it is still there."""
+    """Whether its mark is that of a run of which it will show whether it is still there, or another VM's, which is put aside."""
     owner = whose(record, machine, at)
-    return owner == LEFT or (owner == RUN and machine["renewals"] == 0)
+    return owner in (EXPIRED, COPIED) or (owner == RUN and machine["renewals"] == 0)
 
 
 def lookers(record: Record, at: float) -> set[str]:
@@ -147,9 +148,10 @@ def _unproven(record: Record) -> list[MachineState]:
 
 
 def _is_held_up(record: Record, machine: MachineState) -> bool:
-    """Whether approvals are on hold there, and an event waits for that: only the machine shows when it is released."""
-    return bool(machine["hold"]) and any(
-        is_open(entry) and entry["started"] is None and entry["hold"] and machine["host"] in entry["affected"]
+    """Whether an event waits for what only the machine shows: that its hold is released, or its document can be read again."""
+    host, held = machine["host"], bool(machine["hold"])
+    return bool(held or machine["unreadable"]) and any(
+        is_open(entry) and entry["started"] is None and entry["hold"] and (not held or host in entry["affected"])
         for entry in record["events"].values()
     )
 

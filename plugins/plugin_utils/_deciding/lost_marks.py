@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...module_utils._core.mark_view import EXPIRED, OURS
 from ...module_utils._steps.sequence import TAKEN_BACK, WAITING
 from ...module_utils._text import listed, one_line
-from .marks import LEFT, OURS, mark_keys, whose
+from .marks import mark_keys, whose
 from .reports import happened, note
 from .schema import MachineState, Record
 
@@ -53,7 +54,9 @@ def with_lost_mark(record: Record, machine: MachineState, answer: Mapping[str, A
 
 def _was_lost(record: Record, machine: MachineState, answer: Mapping[str, Any], at: float) -> bool:
     """Whether the mark went with a reboot: whoever removes one leaves the machine running."""
-    return whose(record, machine, at) in (OURS, LEFT) and bool(undone_words(machine)) and _was_rebooted(machine, answer)
+    return (
+        whose(record, machine, at) in (OURS, EXPIRED) and bool(undone_words(machine)) and _was_rebooted(machine, answer)
+    )
 
 
 def _was_rebooted(machine: MachineState, answer: Mapping[str, Any]) -> bool:

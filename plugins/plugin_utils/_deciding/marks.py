@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Marks as the controller sees them: whose one is, whether its holder still lives, what a machine is prepared for. Pure.
+"""The run asks whose a machine is: by its mark, and the moment on the machine's own clock. Pure.
 
 Private to this collection.
 """
@@ -11,92 +11,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...module_utils._core import lease
 from ...module_utils._core import mark_view as core
+from ...module_utils._core.lease import Moment
+from ...module_utils._core.mark_view import WATCHER, Asker, MarkView
 from ...module_utils._steps.sequence import BEGUN, DONE
-from ...module_utils._text import clause, one_line
-from .asked import since_words
+from ...module_utils._text import clause
 from .schema import MachineState, Record
-from .services import is_made_for
-
-NOBODY = "nobody"
-OURS = core.OURS
-WATCHER = core.WATCHER
-DRAIN = "drain"  # role drain alone: only its own recovery takes it back
-RUN = "run"  # another run, which lives as far as is known
-LEFT = "left"  # a run that has not renewed its lease
-UNREADABLE = "unreadable"  # or of a newer format
-FOREIGN = "foreign"  # made for another metadata service: a rehearsal's, or in a rehearsal a real one
 
 
 def whose(record: Record, machine: MachineState, at: float) -> str:
-    """Whose the machine's mark is, as it was last seen."""
+    """Whose the machine's mark is, as it was last seen: one of the owners of :mod:`.._core.mark_view`."""
     mark = machine["mark"]
     if mark is None:
-        return NOBODY
-    if "unreadable" in mark:
-        return UNREADABLE
-    holder = mark["holder"]
-    if holder["kind"] == "drain":
-        return DRAIN
-    if holder["run"] == record["run"]["run"]:
-        return OURS
-    if not is_made_for(mark, machine["endpoint"]):
-        return FOREIGN
-    if holder["kind"] == "watcher":
-        return WATCHER  # alive or not: what it leaves is nobody else's
-    return LEFT if is_expired(machine, at) else RUN
+        return core.NOBODY
+    return core.owner_of(mark, mark.get("unreadable", ""), _asker(record, machine), _moment(machine, at))
+
+
+def view_of(record: Record, machine: MachineState, at: float) -> MarkView:
+    """All that the machine's mark says, as it was last seen. Building it costs more than whose it is."""
+    unreadable = str((machine["mark"] or {}).get("unreadable", ""))
+    mark = None if unreadable else machine["mark"]
+    return core.mark_view(mark, unreadable, _asker(record, machine), _moment(machine, at))
 
 
 def is_expired(machine: MachineState, at: float) -> bool:
-    """Whether the lease of the machine's mark is over: by the machine's uptime, or else by how long it has not been renewed."""
-    lease = (machine["mark"] or {})["lease"]
-    if machine["boot_id"] and machine["boot_id"] != lease["boot_id"]:
-        return True
-    if machine["uptime"] is not None and machine["mark_at"] is not None:
-        return bool(machine["uptime"] + at - machine["mark_at"] >= lease["until"])
-    return bool(at - (machine["mark_since"] or at) >= lease["until"] - lease["uptime"])
+    """Whether the lease of the machine's mark is over, whosever it is."""
+    return lease.is_expired((machine["mark"] or {})["lease"], _moment(machine, at))
 
 
 def mark_keys(machine: MachineState) -> list[str]:
-    """The keys of the events in its mark."""
-    return [str(event_id).upper() for event_id in (machine["mark"] or {}).get("events") or ()]
+    """The keys of the events in its mark, in their order."""
+    mark = machine["mark"]
+    return list(core.event_ids(mark)) if mark and "events" in mark else []
 
 
 def phase(machine: MachineState) -> str:
     """The phase of its mark; "" where it has none that can be read."""
     return str((machine["mark"] or {}).get("phase") or "")
-
-
-def is_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
-    """Whether its mark says now that it is prepared for an event, by this run or by its own watcher.
-
-    What it said before another event of it was approved, or seen to start, counts no more: that may have rebooted it.
-    """
-    said = machine["mark_at"]
-    age = None if said is None or _was_affected_since(record, machine, key, said) else at - said
-    return _is_prepared(record, machine, key, at, age)
-
-
-def _was_affected_since(record: Record, machine: MachineState, key: str, at: float) -> bool:
-    others = [
-        entry for other, entry in record["events"].items() if other != key and machine["host"] in entry["affected"]
-    ]
-    moments = [
-        moment for entry in others for moment in (entry["started"], entry["approval"]["at"]) if moment is not None
-    ]
-    return any(moment >= at for moment in moments)
-
-
-def was_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
-    """Whether it said so when the machine last answered, however long ago that was."""
-    return _is_prepared(record, machine, key, at, 0.0)
-
-
-def _is_prepared(record: Record, machine: MachineState, key: str, at: float, age: float | None) -> bool:
-    owner, watcher = whose(record, machine, at), machine["watcher"]
-    left_out = owner == WATCHER and bool(watcher and watcher["lacks"])
-    view = core.mark_view(machine["mark"], owner)
-    return core.is_prepared_for(view, key, machine["boot_id"], age, machine["start"], left_out)
 
 
 def has_restarted(machine: MachineState) -> bool:
@@ -125,8 +77,56 @@ def holder_words(machine: MachineState) -> str:
     mark = machine["mark"] or {}
     if "unreadable" in mark:
         return f"a mark that can't be read ({clause(mark['unreadable'])})"
-    holder = mark["holder"]
-    job = f" (job {one_line(holder['job'])})" if holder.get("job") else ""
-    where = f" of {one_line(holder['controller'])}" if holder.get("controller") else ""
-    whose = " ".join(word for word in (holder["kind"] or "run", one_line(holder["run"])) if word)
-    return f"{whose}{job}{where}{since_words(mark)}"
+    return core.holder_words(mark)
+
+
+def _asker(record: Record, machine: MachineState) -> Asker:
+    return Asker(record["run"]["run"], machine["vm_id"], machine["endpoint"])
+
+
+def _moment(machine: MachineState, at: float) -> Moment:
+    """Now, by the machine's clock; where its uptime is not known, by how long its mark has been seen with this lease."""
+    given = (machine["mark"] or {}).get("lease")
+    if not given:
+        return Moment(0.0, 0.0, machine["boot_id"])
+    uptime, said, since = machine["uptime"], machine["mark_at"], machine["mark_since"]
+    now = given["uptime"] + at - (at if since is None else since)
+    if uptime is not None and said is not None:
+        now = uptime + at - said
+    return Moment(0.0, now, machine["boot_id"] or given["boot_id"])
+
+
+# ---- whether it is prepared ----
+
+
+def is_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
+    """Whether its mark says now that it is prepared for an event, by this run or by its own watcher.
+
+    What it said before another event of it was approved, or seen to start, counts no more: that may have rebooted it.
+    """
+    said = machine["mark_at"]
+    age = None if said is None or _was_affected_since(record, machine, key, said) else at - said
+    return _is_prepared(record, machine, key, at, age)
+
+
+def was_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
+    """Whether it said so when the machine last answered, however long ago that was."""
+    return _is_prepared(record, machine, key, at, 0.0)
+
+
+def _is_prepared(record: Record, machine: MachineState, key: str, at: float, age: float | None) -> bool:
+    if phase(machine) != "prepared" or key not in mark_keys(machine):
+        return False  # most machines at most times: no view is built
+    view, watcher = view_of(record, machine, at), machine["watcher"]
+    left_out = view.owner == WATCHER and bool(watcher and watcher["lacks"])
+    return core.is_prepared_for(view, key, machine["boot_id"], age, machine["start"], left_out)
+
+
+def _was_affected_since(record: Record, machine: MachineState, key: str, at: float) -> bool:
+    others = [
+        entry for other, entry in record["events"].items() if other != key and machine["host"] in entry["affected"]
+    ]
+    moments = [
+        moment for entry in others for moment in (entry["started"], entry["approval"]["at"]) if moment is not None
+    ]
+    return any(moment >= at for moment in moments)

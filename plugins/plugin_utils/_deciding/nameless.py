@@ -8,11 +8,12 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.decision import PREPARING
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
 from .judging import title
 from .life import event_of, is_open
-from .policies import PREPARING, decided
+from .policies import decided
 from .schema import EventState, Record
 
 LATE = "name learned late"

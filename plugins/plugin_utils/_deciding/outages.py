@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_view import FRESH
+from ...module_utils._core.mark_view import COPIED, EXPIRED, FRESH, NOBODY, OURS, WATCHER
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
 from .due import budget, is_last_call, may_come_now, preparation_end
 from .judging import is_given_up, needs_preparation, title
 from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
-from .marks import LEFT, NOBODY, OURS, WATCHER, has_restarted, holder_words, mark_keys, phase, whose
+from .marks import has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
 from .said_there import note_put_back
 from .schema import EventState, HostResult, MachineState, Record
@@ -30,12 +30,18 @@ from .watchers import is_its_watchers, lacks_steps
 RETRY = 30.0
 """Seconds after which a recovery that failed is tried again."""
 
+BEGIN_AGAIN = 5.0
+"""Seconds after which a preparation that could not begin is tried again: there is a time by which it has to be done."""
+
 LONG_TICK = 60.0
 """Seconds that a look may be old for a machine which could have been brought back that long ago: where all ticks are long, as while
 load balancers hang, none is younger when its tick ends, and who does not hang must not wait for who does."""
 
 LOOKS_IN_VAIN = 60.0
 """Seconds after which a machine is brought back that can be reached, but can't look: others have seen that its events are over."""
+
+
+NOT_BEGUN = "NOT BEGUN"
 
 
 class Target(NamedTuple):
@@ -52,12 +58,14 @@ class Target(NamedTuple):
 def target(record: Record, machine: MachineState, at: float) -> Target | None:
     """What the machine is to become; None when it is left as it is."""
     owner = whose(record, machine, at)
-    if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, LEFT):
+    if record["run"]["check"] or machine["aside"] or owner not in (NOBODY, OURS, EXPIRED):
         return None
     if owner == NOBODY and (is_its_watchers(machine) or lacks_steps(machine)):
         return None
-    take = machine["mark"]["holder"]["run"] if owner == LEFT and machine["mark"] else ""
+    take = machine["mark"]["holder"]["run"] if owner == EXPIRED and machine["mark"] else ""
     wanted = wanted_events(record, machine, at)
+    if wanted and owner == NOBODY and machine["unbegun"] is not None and at - machine["unbegun"] < BEGIN_AGAIN:
+        return None
     if wanted:
         return _to_prepare(record, machine, wanted, owner, take, at)
     if owner == NOBODY:
@@ -148,7 +156,7 @@ def note_restarts(record: Record, at: float) -> None:
             affected = host in entry["affected"] or key in mark_keys(machine)
             if host in entry["restarted"] or not affected or not is_open(entry) or entry["started"] is not None:
                 continue
-            if whose(record, machine, at) in (OURS, LEFT, WATCHER) and _is_undone(machine, key, at):
+            if whose(record, machine, at) in (OURS, EXPIRED, WATCHER) and _is_undone(machine, key, at):
                 entry["restarted"][host] = machine["restarted"] = machine["begun"] = at
                 if entry["prepared"].pop(host, None):
                     words = f"{host} was started anew after it was prepared, and counts as in service until its steps are done again"
@@ -246,10 +254,12 @@ def follow(record: Record, at: float) -> None:
     """Note since when each machine could be brought back, by what is known of it and its events."""
     for machine in record["hosts"].values():
         owner = whose(record, machine, at)
-        if owner in (OURS, LEFT):
+        if not of_machine(record, machine):
+            machine["unbegun"] = None
+        if owner in (OURS, EXPIRED):
             _note_staying_out(record, machine, at)
         due = (
-            owner in (OURS, LEFT, WATCHER)
+            owner in (OURS, EXPIRED, WATCHER)
             and not wanted_events(record, machine, at)
             and not is_kept(record, machine, at)
         )
@@ -310,7 +320,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
     :arg asked: whether it was asked to recover
     """
     owner, host = whose(record, machine, at), machine["host"]
-    if before.owner == NOBODY and owner == LEFT:
+    if before.owner == NOBODY and owner == EXPIRED:
         happened(
             record,
             at,
@@ -318,8 +328,11 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
             f"{host} bears the mark of {holder_words(machine)}, which is not heard of any more",
             host=host,
         )
-    if before.owner == LEFT and owner == OURS:
+    if before.owner == EXPIRED and owner == OURS:
         happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
+    if before.owner == COPIED and owner == NOBODY:
+        words = f"{host}: the mark of {before.words}, which is that of the VM of which it is a copy; nothing of it was done here"
+        happened(record, at, "put aside", words, host=host)
     note_put_back(record, machine, before.keys, before.answered)
     if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
         machine["undone"] = at
@@ -327,8 +340,8 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
         machine["begun"] = at
     if owner in (OURS, WATCHER) and phase(machine) == "prepared":
         _note_prepared(record, machine, at)
-    if before.owner in (OURS, LEFT, WATCHER) and owner == NOBODY:
-        if before.recovering or asked or before.owner in (LEFT, WATCHER):
+    if before.owner in (OURS, EXPIRED, WATCHER) and owner == NOBODY:
+        if before.recovering or asked or before.owner in (EXPIRED, WATCHER):
             _note_recovered(record, machine, before.keys, True, "", at, by_watcher=before.owner == WATCHER)
         else:
             _note_removed(record, machine, before, at)
@@ -421,7 +434,12 @@ def take_go(
     if not answer.get("ask") and not answer.get("problem") and state != "skipped":
         machine["before"], machine["outcomes"] = {}, {}
     if request["to"] == "prepared" and state == "failed":
-        _note_failure(record, machine, [str(event_id).upper() for event_id in request["events"]], at)
+        ids = [str(event_id).upper() for event_id in request["events"]]
+        # Before its mark says that, nothing was done that could have failed: it may come about the next time.
+        has_failed = phase(machine) == "half"
+        (_note_failure if has_failed else _note_not_begun)(record, machine, ids, at)
+    elif request["to"] == "prepared" and state in ("preparing", "prepared") and not answer.get("ask"):
+        machine["unbegun"] = None
     elif request["to"] == "recovered" and state in ("failed", "half"):
         if machine["tried"] is None:
             _note_recovered(record, machine, mark_keys(machine), False, machine["why"] or "no reason was given", at)
@@ -436,6 +454,17 @@ def _note_failure(record: Record, machine: MachineState, asked: list[str], at: f
             entry["failed"][host] = why
             entry["prepared"][host] = _result(machine, _DO, False, why, machine["begun"], at)
             happened(record, at, "FAILED", _in_seconds(host, entry["prepared"][host]), key, host)
+
+
+def _note_not_begun(record: Record, machine: MachineState, asked: list[str], at: float) -> None:
+    host, machine["unbegun"] = machine["host"], at
+    for key in asked:
+        known = [
+            one for one in record["happenings"] if (one["what"], one["event"], one["host"]) == (NOT_BEGUN, key, host)
+        ]
+        if key in record["events"] and not known:
+            why = clause(machine["why"] or "no reason was given", 1000)
+            happened(record, at, NOT_BEGUN, f"{host}: {why}. It is tried again", key, host)
 
 
 def _result(machine: MachineState, direction: str, ok: bool, why: str, since: float | None, at: float) -> HostResult:

@@ -14,16 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ...module_utils._core.decision import Judged, by_policy
 from ...module_utils._events.event import Event
 from ...module_utils._events.hours import Hours
-from ...module_utils._events.policy import Decision, Rule, decide, strictest
+from ...module_utils._events.policy import Decision, Rule, strictest
 from ...module_utils._text import clause, listed
-
-PREPARING = ("prepare", "hold", "prepare_and_approve")
-"""Actions by which a machine is prepared."""
-
-APPROVING = ("hold", "prepare_and_approve", "approve")
-"""Actions by which an event is approved: of ``hold``, once a person has said yes."""
 
 _WORDS = {
     "ignore": "nothing",
@@ -54,13 +49,15 @@ class EventDecision(NamedTuple):
     words: str
 
 
-def decided(event: Event, notice: float | None, rules: Mapping[str, Sequence[Rule]]) -> EventDecision:
+def decided(event: Event, notice: float | None, rules: Mapping[str, Sequence[Rule]], status: str = "") -> EventDecision:
     """What is to be done about an event.
 
-    :arg notice: seconds until its not-before; None where that is not known
+    :arg notice: seconds until its not-before, by which it is judged; None where that is not known
+    :arg status: by which it is judged; "" for that which it has
     :arg rules: the policy of each machine that it affects, by host in the order of the inventory; at least one
     """
-    decisions = {host: decide(event, own, notice) for host, own in rules.items()}
+    by = Judged(status or event.event_status, notice)
+    decisions = {host: by_policy(event, own, by) for host, own in rules.items()}
     actions = {host: decision.action for host, decision in decisions.items()}
     action = strictest(actions.values())
     deciding = [host for host in actions if actions[host] == action]

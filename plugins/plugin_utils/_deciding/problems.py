@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from ...module_utils._core.mark_endpoint import is_made_for_azure, service_words
+from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
 from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._text import clause
 from .approving import no_approver_words
@@ -20,30 +22,15 @@ from .hours import closed
 from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
 from .life import STAYED, event_of, is_open, last_seen, not_before
 from .lost_marks import undo_words, undone_words
-from .marks import (
-    DRAIN,
-    FOREIGN,
-    LEFT,
-    NOBODY,
-    OURS,
-    RUN,
-    UNREADABLE,
-    WATCHER,
-    holder_words,
-    is_expired,
-    mark_keys,
-    whose,
-)
+from .marks import holder_words, is_expired, mark_keys, whose
 from .nameless import LATE, of_nameless
 from .outages import is_kept
-from .policies import APPROVING
 from .reached import has_come
 from .reasons import by_reason, counted
 from .recalled import NOBODY_SAW, keeping
 from .reports import happened, note, report, time_of_day
 from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
-from .services import is_made_for_azure, service_words
 from .watchers import is_its_watchers, lacking
 
 
@@ -74,7 +61,7 @@ def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[st
             f"{record['same']['event_timeout']:.0f} s after its {moment}: the run watched it no longer."
         )
     if is_open(entry) and is_acting(entry) and entry["started"] is None:
-        if entry["hold"] and not entry["failed"] and entry["action"] in APPROVING:
+        if entry["hold"] and not entry["failed"]:
             found["approval"] = f"{title(entry)} was not approved: {entry['hold']}"
         elif not record["run"]["check"] and (words := no_approver_words(record, key, entry, at)):
             found["approval"] = words
@@ -134,7 +121,7 @@ def _note_unprepared(record: Record, key: str, entry: EventState, host: str, at:
 def _note_unapproved(record: Record, key: str, entry: EventState) -> None:
     subject = f"event {key}: approval"
     approval = entry["approval"]
-    if entry["action"] not in APPROVING or approval["maybe"] or entry["failed"] or entry["too_large"]:
+    if not entry["approves"] or approval["maybe"] or entry["failed"] or entry["too_large"]:
         return
     if entry["started"] is not None and closed(record, entry, entry["started"]):
         return  # outside its hours it starts by itself, as the policy has it
@@ -178,7 +165,14 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         yield "mark", f"{host} bears the mark of {holder_words(machine)}, so this run kept off."
     elif owner == FOREIGN and (is_expired(machine, at) or _concerns_us(record, machine)):
         yield "mark", _foreign_words(machine)
-    elif owner in (OURS, LEFT):
+    elif owner == COPIED:
+        why = f" ({clause(machine['why'], 1000)})" if machine["why"] else ""
+        yield (
+            "mark",
+            f"{host} bears the mark of {holder_words(machine)}, which is that of the VM of which it is a copy, and which could not be put "
+            f"aside{why}: begin this run again, or see to its folder of marks.",
+        )
+    elif owner in (OURS, EXPIRED):
         yield from _left(record, machine, owner, at)
     if is_its_watchers(machine) and machine["watcher"] and machine["watcher"]["lacks"]:
         yield (
@@ -186,6 +180,8 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"The watcher of {host} does not have all steps of the inventory, so none of its events is approved; it lacks: "
             f"{lacking(machine)}. Run the playbook deploy_watcher, or take these steps out of drain_steps.",
         )
+    if machine["unbegun"] is not None and owner == NOBODY and _is_to_be_prepared(record, machine):
+        yield "begun", f"{host} could not be prepared so far: {clause(machine['why'], 1000)}. It is tried again."
     if machine["answered"] is None:
         yield "asked", f"{host} could not be asked: {machine['lost'] or 'it was not called'}"
     elif machine["lost"] and owner == NOBODY and machine["begun"] is not None and not _is_being_taken(record, host):
@@ -274,7 +270,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         )
         return
     held = is_kept(record, machine, at)
-    if owner == LEFT:
+    if owner == EXPIRED:
         because = (
             (NOBODY_SAW if keeping(record, machine) else "its event is not over")
             if held
@@ -296,6 +292,13 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     if held:
         why = NOBODY_SAW if keeping(record, machine) else "its event was not over"
     yield "left", f"{host} is not back in service: {clause(why, 1000)}. It bears {mark}: {next_step}"
+
+
+def _is_to_be_prepared(record: Record, machine: MachineState) -> bool:
+    return any(
+        is_handled(entry) and entry["started"] is None and needs_preparation(entry, machine["host"])
+        for entry in record["events"].values()
+    )
 
 
 def _is_being_taken(record: Record, host: str) -> bool:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 
+from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause
 from .due import is_last_call
 from .judging import is_acting, needs_preparation
 from .life import event_of, is_open
-from .marks import WATCHER, mark_keys, phase, was_prepared, whose
+from .marks import mark_keys, phase, was_prepared, whose
 from .schema import EventState, MachineState, Record
 
 
@@ -76,6 +77,8 @@ def _state_words(entry: EventState, machine: MachineState) -> str:
         return f"could not be prepared ({clause(entry['failed'][host], 1000)})"
     if host in entry["restarted"] and phase(machine) == "prepared":
         return "was started anew after it had been prepared, and its steps were not done again"
+    if machine["unbegun"] is not None and machine["mark"] is None:
+        return f"could not be prepared ({clause(machine['why'], 1000)})"
     if phase(machine):
         return "was still being prepared when it was last seen"
     if entry["started"] is not None and entry["started"] <= entry["shown"]:

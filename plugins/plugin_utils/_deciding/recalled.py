@@ -12,9 +12,10 @@ Until a document shows it, nothing is prepared, approved or joined by one.
 from __future__ import annotations
 
 from ...module_utils._core import tracked_event as core
+from ...module_utils._core.mark_view import EXPIRED, OURS
 from ...module_utils._events.event import Event
 from .life import is_open, is_recalled, new_entry
-from .marks import LEFT, OURS, mark_keys, whose
+from .marks import mark_keys, whose
 from .reports import happened
 from .schema import EventState, MachineState, Record
 
@@ -27,7 +28,7 @@ def take_recalled(record: Record, at: float) -> None:
     if record["run"]["check"]:
         return
     for machine in record["hosts"].values():
-        if machine["aside"] or whose(record, machine, at) not in (OURS, LEFT):
+        if machine["aside"] or whose(record, machine, at) not in (OURS, EXPIRED):
             continue
         for event_id in (machine["mark"] or {})["events"]:
             entry = record["events"].get(event_id.upper())

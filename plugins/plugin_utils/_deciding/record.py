@@ -17,7 +17,7 @@ from typing import Any, cast
 from ...module_utils._core.mark_view import FRESH
 from ...module_utils._text import first_line
 from . import problems
-from .approving import note_readiness, take_approval, take_lasting, take_lost_approval
+from .approving import note_readiness, take_approval, take_lasting, take_lost_approval, take_reasons
 from .calls import todo_of
 from .ending import end, stop_watching
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
@@ -103,6 +103,7 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     note_restarts(record, at)
     take_lasting(record, at)
     give_turns(record, at)
+    take_reasons(record, at)
     note_readiness(record, at)
     follow(record, at)
     problems.note_reached(record, take_reached(record, at), at)
@@ -190,6 +191,9 @@ def _take_one(
 ) -> None:
     earlier = before_answer(record, machine, at)
     answer = with_lost_mark(record, machine, answer, at)
+    for request, one in zip(requests, answer["answers"], strict=False):
+        if request["do"] == "hello":  # whose the mark is depends on which VM this is
+            take_hello(record, machine, one, at)
     take_answer(machine, answer, ended, at)
     take_steps(machine, answer)
     asked = any(request["do"] == "go" and request["to"] == "recovered" for request in requests)
@@ -197,14 +201,14 @@ def _take_one(
     went = {"state": "prepared"}
     for request, one in zip(requests, answer["answers"], strict=False):
         went = one if request["do"] == "go" else went
-        if request["do"] == "hello":
-            take_hello(record, machine, one, at)
-        elif request["do"] == "go":
+        if request["do"] == "go":
             take_go(record, machine, request, one, at)
         elif request["do"] == "approve" and (
             went.get("state") == "prepared" or one.get("approved") or one.get("failure")
         ):
             take_approval(record, machine["host"], request["ids"], one, at)
+        elif request["do"] == "put_aside":
+            machine["why"] = first_line(one.get("problem"), 1000)
     if machine["mark"] is None:
         machine["begun"] = None  # it is known now that nothing is under way
     # What was done elsewhere in this tick goes to the machine with its next call.

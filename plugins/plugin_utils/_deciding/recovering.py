@@ -12,10 +12,12 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...module_utils._core.mark_endpoint import service_words
+from ...module_utils._core.mark_view import COPIED, FOREIGN, NOBODY, UNREADABLE, WATCHER, since_words
 from ...module_utils._events.event import event_from_dict
 from ...module_utils._steps.sequence import is_to_undo
 from ...module_utils._text import clause, listed, one_line, sentence
-from .asked import Asked, event_words, has_ended, holder_words, is_drains, is_watchers, since_words
+from .asked import Asked, event_words, has_ended, holder_words, is_drains
 from .status import duration
 
 
@@ -41,6 +43,7 @@ class Verdict(NamedTuple):
     forced: though that run may be alive
     unmarked: all steps are taken back, as there is no mark to go by
     drop: the mark, which can't be read, is removed before
+    aside: the mark, which is another VM's, is put aside
     """
 
     verdict: str
@@ -49,6 +52,7 @@ class Verdict(NamedTuple):
     forced: bool = False
     unmarked: bool = False
     drop: bool = False
+    aside: bool = False
 
 
 def verdicts(machines: Sequence[Asked], wish: Wish) -> dict[str, Verdict]:
@@ -63,25 +67,29 @@ def verdicts(machines: Sequence[Asked], wish: Wish) -> dict[str, Verdict]:
 def _verdict(machine: Asked, shown: Iterable[Mapping[str, Any]], wish: Wish) -> Verdict:
     if machine.problem:
         return Verdict("lost", f"could not be asked: {_end(machine.problem)} Nothing was done.")
-    mark = machine.mark
-    if mark is None and not wish.unmarked:
+    mark, owner = machine.mark, machine.view.owner
+    if owner == COPIED and not wish.unmarked:
+        words = f"bears the mark of {machine.view.owner_words}, of which it is a copy: nothing of that was done here"
+        return Verdict("leave", f"{words}, and the mark is put aside.", aside=True)
+    if owner == NOBODY and not wish.unmarked:
         return Verdict(
             "leave",
             "bears no mark, so nothing is to be taken back. (If a run of version 0.1.0 left it out of service: "
             "-e recover_unmarked=true takes back all steps.)",
         )
-    against = _against(mark, machine, wish)
+    against = _against(machine, wish) if mark else ""
     if against:
         return Verdict("refuse", against)
     coming = "" if wish.force else _still_there(machine, mark or {}, shown)
     if coming:
         return Verdict("refuse", f"{coming} Nothing was done. (-e recover_force=true takes it back all the same.)")
-    if mark is None or "unreadable" in mark:
+    if mark is None or owner in (UNREADABLE, COPIED):
         return Verdict(
             "recover",
             "is brought back by taking back all steps, as no mark says which were done",
             unmarked=True,
-            drop=mark is not None,
+            drop=owner == UNREADABLE,
+            aside=owner == COPIED,
         )
     run = mark["holder"]["run"]
     return Verdict(
@@ -98,27 +106,34 @@ def _inverses(mark: Mapping[str, Any]) -> str:
     return listed(word for word in words if word) or "no step is left to be taken back"
 
 
-def _against(mark: Mapping[str, Any] | None, machine: Asked, wish: Wish) -> str:
-    """Why the machine can't be had; "" when it can."""
-    if mark is None:
+def _against(machine: Asked, wish: Wish) -> str:
+    """Why the machine, which bears a mark, can't be had; "" when it can."""
+    view, mark = machine.view, machine.mark or {}
+    if view.owner == COPIED:
         return ""
-    if "unreadable" in mark:
+    if view.owner == UNREADABLE:
         if wish.force and wish.unmarked:
             return ""
         return (
-            f"bears a mark that can't be read, so nobody can tell what was done to it: {_end(mark['unreadable'])} "
+            f"bears a mark that can't be read, so nobody can tell what was done to it: {_end(view.owner_words)} "
             "Nothing was done. (-e recover_force=true -e recover_unmarked=true removes it and takes back all steps.)"
         )
     run = mark["holder"]["run"]
     if run == wish.take:
         return ""
     whose = holder_words(mark)
-    if is_drains(mark):
+    if view.owner == FOREIGN:
+        return (
+            f"is held by {whose}{since_words(mark)}, made for {service_words(mark)}, which does not show here whether that is over. "
+            "Nothing was done. (A rehearsal that was interrupted: the playbook rehearse with -e rehearse_state=absent; "
+            f"-e recover_take={shlex.quote(one_line(run))} takes it back here.)"
+        )
+    if is_drains(view):
         return (
             f"was taken out of service by {whose}{since_words(mark)}, and not for an event: let the play that did it bring "
             f"it back (entry point recover of role drain). Nothing was done. (-e recover_take={shlex.quote(one_line(run))} takes it back here.)"
         )
-    if is_watchers(mark):
+    if view.owner == WATCHER:
         state = (
             "is down: start it there (systemctl start azure-maintenance)"
             if machine.expired

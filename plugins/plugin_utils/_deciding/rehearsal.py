@@ -13,10 +13,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...module_utils._core.mark_endpoint import is_made_for, service_words
+from ...module_utils._core.mark_view import since_words
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
-from .asked import Asked, holder_words, since_words
+from .asked import Asked, holder_words
 from .due import SHARE_OF_NOTICE_FOR_MARGIN
-from .services import is_made_for, service_words
 from .watchers import no_steps
 
 LEAST = 5.0

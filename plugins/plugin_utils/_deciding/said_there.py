@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...module_utils._text import one_line
+from ...module_utils._core.mark_view import is_copied
+from ...module_utils._core.messages import Reason, on_hold
 from .judging import needs_preparation, title
 from .life import is_open
 from .marks import mark_keys
@@ -82,10 +83,9 @@ def _report_late(record: Record, key: str, entry: EventState, host: str) -> None
     report(record, f"event {key}: {host} unprepared", text)
 
 
-def hold_words(machine: MachineState) -> str:
-    """That approvals are on hold there, by whom and how that ends; "" where they are not."""
+def hold_of(machine: MachineState) -> Reason | None:
+    """That approvals are on hold there; None where they are not."""
     hold = machine["hold"]
-    if not hold or (hold["vm_id"] and machine["vm_id"] and hold["vm_id"].lower() != machine["vm_id"].lower()):
-        return ""  # that of a machine of which this one is a copy holds nothing
-    said = ": ".join(one_line(hold[name], 200) for name in ("by", "reason") if hold[name])
-    return f"has its approvals on hold ({said}); release them there with: azure-maintenance release"
+    if not hold or is_copied(hold["vm_id"], machine["vm_id"]):
+        return None  # that of a machine of which this one is a copy holds nothing
+    return on_hold(hold["by"], hold["reason"], machine["host"])

@@ -113,6 +113,7 @@ class MachineState(TypedDict):
     watcher: Watcher | None  # its own, as it was last heard of
     # what is under way
     begun: float | None  # since when a preparation may be under way: it was asked for, or found
+    unbegun: float | None  # when its preparation last could not begin
     recovering: float | None  # since when it could be brought back
     tried: float | None  # when its recovery last failed
     undone: float | None  # when it was last seen to be put back, or without the mark that it had
@@ -227,21 +228,27 @@ class EventState(TypedDict):
     nameless: list[str]  # hosts that may be among these, as nobody knows their names
     ambiguous: list[str]  # sentences about resources that are several hosts
     judged: float | None  # the notice by which the policies have decided
+    judged_status: str  # the status by which they have
     judged_by: str  # what else they have decided by
     actions: dict[str, str]  # of the policies, by affected host
     hours: dict[str, Any]  # of the policies, by affected host: when that may be done by choice; no key for always
     action: str  # of all of them the strictest
     rule: str
     words: str  # why
+    approves: bool  # the policies want it approved, or a person does
+    wanted: bool  # it may be prepared for, or approved, as far as capacity goes
+    only_hours: bool  # it may not, and nothing but its hours is the reason
     turn: str  # "turn", "waits", "due", "later"; "" when nothing is to be prepared or approved
     turn_words: str
     may_prepare: bool
     full: bool  # its capacity groups have no room for all of its machines
+    capacity: str  # why capacity forbids to approve it
     shut: bool  # its hours are not open, and it is held up by that
     resumes: float | None  # while it only waits for its hours: when they open, or its preparation is due
     too_large: bool
     hold: str  # why it is not approved though the policy wants it
     waits: str  # what its approval waits for
+    reasons: list[dict[str, str]]  # the same one by one, with what ends each
     # what was done: for people, as the barrier goes by the marks
     prepared: dict[str, HostResult]  # by host
     failed: dict[str, str]  # by host: why it could not be prepared
@@ -272,6 +279,7 @@ class Call(TypedDict):
     number: int
     seconds: float
     resource_name: str  # "" where its metadata service is to be asked
+    vm_id: str  # as that has said it; it stands in the mark
     heard: dict[str, Any] | None  # from which it follows until when it may begin anything
     decided: float
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from ...module_utils._core.mark_endpoint import is_made_for_azure, service_words
+from ...module_utils._core.mark_view import COPIED, NOBODY, UNREADABLE, since_words
 from ...module_utils._steps.sequence import (
     BEGUN,
     DONE,
@@ -22,9 +24,8 @@ from ...module_utils._steps.sequence import (
     WAITING,
 )
 from ...module_utils._text import listed, one_line, seconds_until
-from .asked import Asked, has_ended, holder_words, is_drains, since_words
+from .asked import Asked, has_ended, holder_words, is_drains
 from .reasons import by_reason, counted
-from .services import is_made_for_azure, service_words
 
 _STEPS = {
     DONE: "done",
@@ -38,7 +39,8 @@ _STEPS = {
 """What is said of a step in each state, in the order in which it is said."""
 
 NO_MARK = "no mark"
-UNREADABLE = "MARK CAN'T BE READ"
+CANNOT_BE_READ = "MARK CAN'T BE READ"
+OF_ANOTHER_VM = "MARK OF ANOTHER VM"
 
 
 def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
@@ -74,13 +76,15 @@ def _sight(machine: Asked) -> str:
 
 
 def _in_short(machine: Asked) -> str:
-    mark = machine.mark
-    if mark is None:
+    view = machine.view
+    if view.owner == NOBODY:
         return NO_MARK
-    if "unreadable" in mark:
-        return UNREADABLE
-    phase = mark["phase"].upper()
-    if is_drains(mark):
+    if view.owner == UNREADABLE:
+        return CANNOT_BE_READ
+    if view.owner == COPIED:
+        return OF_ANOTHER_VM
+    phase = view.phase.upper()
+    if is_drains(view):
         return f"{phase} by role drain"
     return f"{phase}, its holder {'has EXPIRED' if has_ended(machine) else 'may be alive'}"
 
@@ -90,14 +94,15 @@ def unknown(machines: Sequence[Asked]) -> list[str]:
     kinds = {
         "not reached": [machine.host for machine in machines if machine.problem],
         "can't look": [machine.host for machine in machines if machine.blind and not machine.problem],
-        "mark can't be read": [machine.host for machine in machines if "unreadable" in (machine.mark or {})],
+        "mark can't be read": [machine.host for machine in machines if machine.view.owner == UNREADABLE],
     }
     return [f"{what}: {counted(hosts)} of {len(machines)}" for what, hosts in kinds.items() if hosts]
 
 
 def _below(machine: Asked, wall: float, says_why: bool) -> list[str]:
     lines = [f"why: {machine.blind}"] if machine.blind and says_why else []
-    lines += [_seen(event) for event in machine.events or ()]
+    for event in machine.events or ():
+        lines += [_seen(event), *_waits(machine.waits.get(event["id"].upper()))]
     lines += [
         f"CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
         for unusable in machine.unusable
@@ -107,6 +112,16 @@ def _below(machine: Asked, wall: float, says_why: bool) -> list[str]:
     if machine.yes:
         lines.append(f"a person has said yes to {listed(machine.yes)}")
     return lines
+
+
+def _waits(said: Sequence[str] | None) -> list[str]:
+    """Why its watcher does not approve an event, and what ends that."""
+    if not said:
+        return []
+    words, ends = said
+    return [f"  not approved by its watcher: {one_line(words, 500)}"] + (
+        [f"  ends: {one_line(ends, 500)}"] if ends else []
+    )
 
 
 def _seen(event: Mapping[str, Any]) -> str:
@@ -119,13 +134,15 @@ def _seen(event: Mapping[str, Any]) -> str:
 
 
 def _mark_lines(machine: Asked, mark: Mapping[str, Any], wall: float) -> list[str]:
-    if "unreadable" in mark:
-        return [f"mark: {one_line(mark['unreadable'], 1000)}"]
+    if machine.view.owner == UNREADABLE:
+        return [f"mark: {one_line(machine.view.owner_words, 1000)}"]
     events = f"for {listed(one_line(event) for event in mark['events'])}" if mark["events"] else "for no event"
     lines = [
         f"mark: {mark['phase']} {events}, by {holder_words(mark)}{since_words(mark)}{_age(mark['since'], wall)}",
         f"holder: {_life(machine, mark)}",
     ]
+    if machine.view.owner == COPIED:
+        lines.append(f"made on {machine.view.owner_words}, of which this one is a copy: nothing of it was done here")
     if not is_made_for_azure(mark):
         lines.append(f"made for {service_words(mark)}")
     for state, words in _STEPS.items():
@@ -149,7 +166,7 @@ def _age(since: str, wall: float) -> str:
 
 def _life(machine: Asked, mark: Mapping[str, Any]) -> str:
     """Whether who holds the mark is taken to be alive, and why."""
-    if is_drains(mark):
+    if is_drains(machine.view):
         return "brought back by role drain's entry point recover, or by the playbook recover with recover_take"
     if machine.silent is None:
         if machine.expired:

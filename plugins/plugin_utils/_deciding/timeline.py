@@ -8,10 +8,10 @@ Private to this collection.
 
 from __future__ import annotations
 
+from ...module_utils._core.decision import acts
 from ...module_utils._text import listed, one_line
 from .approving import ACCEPTED
 from .life import is_open, not_before
-from .policies import APPROVING, PREPARING
 from .reports import time_of_day
 from .schema import Attempt, EventState, Happening, Record
 
@@ -101,8 +101,7 @@ def heading(entry: EventState) -> str:
 def decision(entry: EventState) -> str:
     """What is to be done about an event, and why."""
     parts = [entry["words"] or ACTION_WORDS[entry["action"]]]
-    kinds = set(entry["actions"].values())
-    if kinds.intersection((*PREPARING, *APPROVING)) and entry["started"] is None:
+    if any(map(acts, entry["actions"].values())) and entry["started"] is None:
         notice = not_before(entry) - entry["shown"]
         parts.append(f"{notice:.0f} s after it was shown at the latest" if notice > 0 else "its time is over")
         parts += [words for words in (entry["turn_words"], entry["hold"] and f"not approved: {entry['hold']}") if words]

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from ...module_utils._core.mark_endpoint import is_made_for, is_made_for_azure
+from ...module_utils._core.mark_view import WATCHER
+from ...module_utils._core.messages import Reason
 from ...module_utils._text import clause, listed, one_line
-from .marks import WATCHER, holder_words, phase, whose
+from .marks import holder_words, view_of, whose
 from .schema import MachineState, Record
-from .services import is_made_for, is_made_for_azure
 
 
 def is_its_watchers(machine: MachineState) -> bool:
@@ -58,21 +60,23 @@ def _looks_elsewhere(machine: MachineState) -> bool:
     return not is_made_for({"endpoint": seen}, given)
 
 
-def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at: float) -> str:
-    """Why its watcher can't be waited for; "" when it can, or has nothing to do with it.
+def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at: float) -> Reason | None:
+    """Why its watcher can't be waited for; None when it can, or has nothing to do with it.
 
     :arg prepared: whether its mark says that it is prepared for what is asked about
     """
-    watcher = machine["watcher"]
+    host, watcher = machine["host"], machine["watcher"]
     if watcher and is_its_watchers(machine) and watcher["lacks"]:
-        return f"has a watcher (version {one_line(watcher['version'], 40)}) that lacks steps of the inventory: {lacking(machine)}"
-    if prepared:
-        return ""
-    if whose(record, machine, at) != WATCHER:
-        return ""
-    if phase(machine) == "half":
-        return f"could not be prepared by its watcher (mark of {holder_words(machine)})"
-    return "" if is_its_watchers(machine) else f"bears the mark of {holder_words(machine)}, which is down"
+        words = f"(version {one_line(watcher['version'], 40)}) that lacks steps of the inventory: {lacking(machine)}"
+        return Reason("steps_differ", host, words)
+    if prepared or whose(record, machine, at) != WATCHER:
+        return None
+    view = view_of(record, machine, at)
+    if view.is_failed:
+        return Reason("failed_there", host, holder_words(machine))
+    if view.is_partially_recovered:
+        return Reason("half_recovered", host, holder_words(machine))
+    return None if is_its_watchers(machine) else Reason("owner_down", host, holder_words(machine))
 
 
 def lacking(machine: MachineState) -> str:

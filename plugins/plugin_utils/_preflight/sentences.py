@@ -14,8 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...module_utils._core.mark_endpoint import service_words
+from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, UNREADABLE, WATCHER
 from ...module_utils._text import listed, one_line
-from .._deciding.marks import DRAIN, LEFT, NOBODY, UNREADABLE, holder_words, whose
+from .._deciding.marks import holder_words, whose
 from .._deciding.reasons import by_reason, counted
 from .._deciding.schema import MachineState, Record
 from .._deciding.scopes import can_look, members, sentinels
@@ -254,7 +256,7 @@ def _marks(record: Record, at: float) -> Iterator[str]:
         if owner == NOBODY:
             continue
         said = f"{host} bears {'' if owner == UNREADABLE else 'the mark of '}{holder_words(machine).rstrip('.')}"
-        if owner == LEFT:
+        if owner == EXPIRED:
             yield (
                 f"{said}, which is not heard of any more: a run takes the machine over, and brings it back when its maintenance is over."
             )
@@ -265,6 +267,15 @@ def _marks(record: Record, at: float) -> Iterator[str]:
                 f"{said}: a run keeps off. Bring it back by role drain's entry point recover, or by the playbook recover with "
                 "recover_take."
             )
+        elif owner == COPIED:
+            yield f"{said}, which is that of the VM of which it is a copy: a run puts it aside, and undoes nothing."
+        elif owner == FOREIGN:
+            yield (
+                f"{said}, made for {service_words(machine['mark'] or {})}: a run keeps off. What an interrupted rehearsal has left, the "
+                "playbook rehearse brings back with -e rehearse_state=absent."
+            )
+        elif owner == WATCHER:
+            yield f"{said}: its watcher brings it back, a run keeps off (azure-maintenance status, on the machine)."
         else:
             yield (
                 f"{said}, which is alive as far as is known: a run keeps off. If it is not there any more, it is taken over when its lease "

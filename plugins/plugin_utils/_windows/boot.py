@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._clock import Clock
-from ...module_utils._machine.lease import Moment
+from ...module_utils._core.lease import Moment
 from ...module_utils._text import one_line
 from .machine import WindowsMachine, WindowsProblem
 from .store import WindowsStore

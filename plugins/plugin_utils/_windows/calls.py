@@ -325,7 +325,7 @@ class _Call:
         if do == "approve" and (store.fenced or store.late or store.busy) and not said.get("approved"):
             refused = [{"id": event, "reason": "fenced", "message": why} for event in request["ids"]]
             return dict(said, failure=None, msg="", not_approved=refused)
-        if do in ("yes", "no_yes", "put_back", "release", "take_off"):
+        if do in ("yes", "no_yes", "put_back", "release", "take_off", "put_aside"):
             return {"problem": why}
         if "warnings" in said:
             said["warnings"].append(f"The mark could not be renewed: {why}")

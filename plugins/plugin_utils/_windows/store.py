@@ -50,6 +50,7 @@ class WindowsStore(Store):
         self._machine = machine
         self._path = f"{folder}\\mark.json"
         self._yes_path = f"{folder}\\yes"
+        self._aside_path = f"{folder}\\aside.json"
         self._watcher_path = f"{folder}\\{WATCHER}"
         self._folder = folder
         self._asked_trust = machine.later(Do="trust", Path=folder)
@@ -60,6 +61,7 @@ class WindowsStore(Store):
         self._asked_put_back = machine.later(Do="read", Path=self._put_back_path)
         self._asked_yes = machine.later(Do="folder", Path=self._yes_path)
         self._mark: Mark | None = None  # as this call would have it
+        self._aside: Mark | None = None  # another VM's, which is to be kept elsewhere
         self._is_read = False
         self._is_taken_off = False
         self._yes: dict[str, bytes | None] = {}  # files to be written, and removed
@@ -131,6 +133,12 @@ class WindowsStore(Store):
         self._mark = None
         self._is_read = self._is_taken_off = True
         self._yes.update(dict.fromkeys(self._yes_files()))
+
+    def put_aside(self) -> str:
+        self._refuse_distrusted()
+        self._aside, self._mark = self._mark, None
+        self._yes.update(dict.fromkeys(self._yes_files()))
+        return self._aside_path
 
     @contextlib.contextmanager
     def held(self, run: str, number: int) -> Iterator[None]:
@@ -255,8 +263,10 @@ class WindowsStore(Store):
         if self._writing:
             return  # they do already
         path, known = self._path, self._asked.answer().get("body")
+        if self._aside is not None:
+            self._edit(self._aside_path, _as_file(self._aside), None, compare=False)
         if self._is_taken_off or self._mark != self.there():
-            content = None if self._mark is None else json.dumps(self._mark, indent=1).encode("ascii") + b"\n"
+            content = None if self._mark is None else _as_file(self._mark)
             self._edit(path, content, known, compare=True)
         elif guard:
             self._writing.append(self._machine.later(Do="read", Path=path, Stop=True, Expect={"body": known}))
@@ -281,7 +291,7 @@ class WindowsStore(Store):
     def written(self) -> None:
         """See what came of it."""
         writing, self._writing = self._writing, []
-        self._is_taken_off, self._yes, self._put_back = False, {}, None
+        self._is_taken_off, self._yes, self._put_back, self._aside = False, {}, None, None
         self._asked_trust, self._made = self._made or self._asked_trust, None
         for asked in writing:
             said = asked.answer()
@@ -350,6 +360,10 @@ class WindowsStore(Store):
         files = {} if self._distrusted() else said.get("files")
         found = files if isinstance(files, Mapping) else {}
         return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}
+
+
+def _as_file(mark: Mark) -> bytes:
+    return json.dumps(mark, indent=1).encode("ascii") + b"\n"
 
 
 def _without_times(mark: Mark) -> Mark:

@@ -45,16 +45,6 @@ class Case(NamedTuple):
         return any(abs(moment - at) <= ABOUT for at in self.moments)
 
 
-def was_confirmed(case: Case) -> bool:
-    confirmed = [at for at, identity in case.script.confirmed if identity == case.first.event]
-    return case.action == "prepare" and any(at <= case.first.at for at in confirmed)
-
-
-def is_beside_unreadable(case: Case) -> bool:
-    """Whether there was an entry that nobody could read, at about that moment."""
-    return any(begins - ABOUT <= case.first.at <= ends + ABOUT for begins, ends in case.script.damaged)
-
-
 def is_late(case: Case) -> bool:
     """Whether who did not approve it was prepared within its margin."""
     if case.first.what != "approved":

@@ -32,13 +32,6 @@ class Row(NamedTuple):
 
 
 ROWS: dict[str, Row] = {
-    "confirmed-prepare": Row(
-        run="never approves an event whose policy says prepare, though a person has confirmed it",
-        watcher="prepares for it and approves it once it is confirmed",
-        right="as the watcher, within the event's hours: a person has decided",
-        is_it=causes.was_confirmed,
-        shown_by=scenarios.CONFIRMED,
-    ),
     "joins-failed": Row(
         run="tries the steps of a preparation that has failed again for an event that is shown before they are undone",
         watcher="undoes them first; what is shown meanwhile is another outage",
@@ -52,13 +45,6 @@ ROWS: dict[str, Row] = {
         right="meant: one margin, whose figures are arguments, as a run decides once a tick",
         is_it=causes.is_late,
         shown_by=scenarios.LATE,
-    ),
-    "beside-unreadable": Row(
-        run="approves an event though the document has an entry beside it that can't be read",
-        watcher="waits until all can be read: it may be another machine's, whose turn it is",
-        right="it waits where an order or a capacity is kept",
-        is_it=causes.is_beside_unreadable,
-        shown_by=scenarios.BESIDE_UNREADABLE,
     ),
     "has-just-left": Row(
         run="begins with an event that its last poll did not show any more, when that has to be prepared for by then",

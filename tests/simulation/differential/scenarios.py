@@ -11,10 +11,6 @@ _REBOOT = {"lasts": 30.0, "down": 2.0}
 _PREPARE = ({"name": "All", "do": "prepare"},)
 _APPROVE = ({"name": "All", "do": "approve"},)
 
-CONFIRMED = Script(
-    (Coming("E-0", 30.0, "Reboot", 600.0, _REBOOT),), policy=_PREPARE, prepare_before=60.0, confirmed=((100.0, "E-0"),)
-)
-
 UNDER_ANOTHER = Script(
     (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 100.0}), Coming("E-1", 80.0, "Freeze", 600.0, {"lasts": 20.0}))
 )
@@ -26,12 +22,6 @@ JOINS_FAILED = Script(
 
 LATE = Script(
     (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0}),), work=(Work(do=278.0, limit=300.0),), margin=10.0
-)
-
-BESIDE_UNREADABLE = Script(
-    (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0}), Coming("E-1", 60.0, "Freeze", 300.0, {"lasts": 20.0})),
-    policy=_APPROVE,
-    damaged=((25.0, 120.0),),
 )
 
 HAS_JUST_LEFT = Script(

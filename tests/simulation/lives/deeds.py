@@ -11,7 +11,6 @@ from .azure import GONE_FOR_GOOD
 from .run_facts import PREPARING, RunFacts
 
 STRICTNESS = ("ignore", "notify", "prepare", "hold", "prepare_and_approve", "approve")
-APPROVING = ("hold", "prepare_and_approve", "approve")
 
 
 def approvals(run: RunFacts) -> Iterator[str]:
@@ -30,9 +29,10 @@ def approvals(run: RunFacts) -> Iterator[str]:
             continue
         actions = {host: run.action(event, host) for host in ours}
         strictest = min(actions.values(), key=STRICTNESS.index)
-        if strictest not in APPROVING or event.type == "SpotRebalanceRecommendation":
+        if strictest in ("ignore", "notify") or event.type == "SpotRebalanceRecommendation":
             yield f"approval: at {at:.1f} {event.id}, though the policies say {actions}"
-        if strictest == "hold" and not any(
+        # A person has decided, also where the policy leaves the start to Azure.
+        if strictest in ("hold", "prepare") and not any(
             line["at"] <= at for line in run.journal.of("yes") if line["event"] == event.id
         ):
             yield f"approval: at {at:.1f} {event.id}, to which nobody has said yes"
@@ -313,12 +313,13 @@ def put_back(run: RunFacts) -> Iterator[str]:
 
 
 def repeated(run: RunFacts) -> Iterator[str]:
-    """Rule 5: what Azure has taken is not sent again."""
+    """Rule 5: what Azure has taken is not sent again within a minute: documents may lag."""
     taken: dict[str, float] = {}
     for line in run.lines("post", "taken-approval"):
+        since = line["at"] - taken.get(line["event"], 1e9)
         if line["what"] == "taken-approval":
-            taken.setdefault(line["event"], line["at"])
-        elif line["at"] > taken.get(line["event"], 1e9) + 12 and not run.is_odd(line["event"]):
+            taken[line["event"]] = line["at"]
+        elif 12 < since < 59 and not run.is_odd(line["event"]):
             yield f"repeated: at {line['at']:.1f} {line['event']} was approved again, by {line['by']}"
 
 

@@ -22,13 +22,6 @@ def _no_check_mode(real: Any) -> Any:
     return lambda hosts, options, at, wall: real(hosts, {**options, "check": False}, at, wall)
 
 
-def _without_unknown(real: Any) -> Any:
-    def readiness(event: Any, action: Any, standings: Any, _unknown: Any, *args: Any, **kwargs: Any) -> Any:
-        return real(event, action, standings, (), *args, **kwargs)
-
-    return readiness
-
-
 def _everybodys_turn(real: Any) -> Any:
     def turns(*args: Any) -> Any:
         return {key: turn._replace(state="turn", prepare=True, approve=True) for key, turn in real(*args).items()}
@@ -174,11 +167,16 @@ FAULTS = {
         "barrier", "every machine passes for prepared", [("approving", "is_prepared", always(True))], seed=5
     ),
     "unknown": Fault(
-        "approval", "unknown machines don't count", [("approving", "readiness", _without_unknown)], seed=1
+        "approval", "unknown machines don't count", [("approving", "unknown_machines", always([]))], seed=1
     ),
     "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", always("somebody"))], seed=18),
     "capacity": Fault("capacity", "it is always everybody's turn", [("judging", "turns", _everybodys_turn)], seed=29),
-    "hours": Fault("hours", "hours are always open", [("judging", "closed", always(None))], seed=16),
+    "hours": Fault(
+        "hours",
+        "hours are always open",
+        [(file, "closed", always(None)) for file in ("judging", "approving")],
+        seed=16,
+    ),
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",

@@ -31,7 +31,7 @@ def parts() -> Any:
                 "event": "_events.event",
                 "document": "_events.document",
                 "json_body": "_events.json_body",
-                "lease": "_machine.lease",
+                "lease": "_core.lease",
             }.items()
         }
         _PARTS["all"] = SimpleNamespace(**modules)

@@ -532,6 +532,7 @@ def foreign_mark(machine: Machine) -> dict[str, Any]:
         "events": [],
         "steps": [],
         "holder": {"kind": "run", "run": "run-7", "job": "", "controller": "ctl"},
+        "lease": {"uptime": 0.0, "boot_id": machine.boot_id, "until": 120.0},
         "since": "then",
         "phase": "prepared",
         "note": {"outage": "of-a-run"},

@@ -240,7 +240,7 @@ class Judge:
             ready = not seer.why_not_ready(key, at)
             since = seer.ready_since.setdefault(key, at) if ready else seer.ready_since.pop(key, at)
             sent = max(since, seer.posted.get(key, since))
-            if ready and at - sent > 10.0 + SLACK:
+            if ready and at - sent > seer.sends_again(key) + SLACK:
                 self._say_wrong("prompt", at, seer, f"{key} could have been approved since {sent:.1f}")
                 seer.ready_since[key] = at
             due = seer.is_neglected(key, at)

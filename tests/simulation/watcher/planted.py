@@ -34,11 +34,19 @@ def _is(value: Any) -> Callable[[Any], Any]:
 
 
 def _lists_only_us(real: Any) -> Any:
-    def against(here: Any, life: Any, decision: Any) -> Any:
+    def lasting(here: Any, life: Any, *more: Any) -> Any:
         alone = life.tracked._replace(event=life.event._replace(resources=(here.name,)))
-        return real(here, life._replace(tracked=alone), decision)
+        return real(here, life._replace(tracked=alone), *more)
 
-    return against
+    return lasting
+
+
+def _passes_for_prepared(real: Any) -> Any:
+    return lambda *args: real(*args)._replace(prepared=True, lasting=())
+
+
+def _sent_once(_real: Any) -> Any:
+    return lambda _now, asked, *_answer: asked is None
 
 
 def _always_quiet(real: Any) -> Any:
@@ -86,12 +94,12 @@ def _settled(real: Any) -> Any:
 
 
 def _knows_its_mark(real: Any) -> Any:
-    def marked(facts: Any) -> Any:
+    def own_mark(facts: Any) -> Any:
         if facts.identity is None and facts.mark is not None:
-            facts = facts._replace(identity=real.__globals__["Identity"]("", ""))
+            facts = facts._replace(identity=real.__globals__["Identity"]("", facts.mark["vm_id"]))
         return real(facts)
 
-    return marked
+    return own_mark
 
 
 def _knows_whom_it_listed(real: Any) -> Any:
@@ -133,17 +141,21 @@ def _takes_for_none(real: Any) -> Any:
 
 
 def _minds_letters(_real: Any) -> Any:
-    return lambda here, life: here.marked.whose == "ours" and life.event.event_id in here.marked.events.values()
+    return lambda here, life: here.marked.owner == "ours" and life.event.event_id in here.marked.ids.values()
 
 
 FAULTS = {
-    "barrier": Fault("barrier", "a machine that is not prepared passes for it", [("wishes", "_not_yet", _always(""))]),
-    "turn": Fault("turn", "it is always its turn", [("wishes", "not_its_turn", _always(""))], seed=34),
+    "barrier": Fault(
+        "barrier",
+        "a machine that is not prepared passes for it",
+        [("wishes", "_standing", _passes_for_prepared)],
+    ),
+    "turn": Fault("turn", "it is always its turn", [("wishes", "not_its_turn", _always(None))], seed=34),
     "space": Fault(
         "space", "nobody waits for others to come back", [("wishes", "not_its_turn", _always_quiet)], seed=11
     ),
     "others": Fault(
-        "allowed", "events of several machines are approved", [("wishes", "_against", _lists_only_us)], seed=13
+        "allowed", "events of several machines are approved", [("wishes", "_lasting", _lists_only_us)], seed=13
     ),
     "held": Fault("allowed", "nobody minds a hold", [("wishes", "is_held", _always(False))], seed=34),
     "restarted": Fault(
@@ -155,7 +167,7 @@ FAULTS = {
     "lost": Fault(
         "prompt",
         "an approval is sent once, and never again",
-        [("handling", "POST_AGAIN", _is(1e9)), ("handling", "TRY_AGAIN", _is(1e9))],
+        [("handling", "may_be_sent", _sent_once)],
     ),
     "one-look": Fault(
         "early",
@@ -182,10 +194,10 @@ FAULTS = {
         "going-down", "a system that goes down is no obstacle", [("here", "Here.may_act", _may_act_going_down)], seed=15
     ),
     "copy": Fault(
-        "copy", "another machine's mark passes for its own", [("marked", "is_copied", _always(False))], seed=16
+        "copy", "another machine's mark passes for its own", [("_core.mark_view", "is_copied", _always(False))], seed=16
     ),
     "name-late": Fault(
-        "copy", "a mark is its own before it knows who it is", [("handling", "marked", _knows_its_mark)], seed=18
+        "copy", "a mark is its own before it knows who it is", [("handling", "own_mark", _knows_its_mark)], seed=18
     ),
     "grown": Fault(
         "claim",
@@ -207,7 +219,12 @@ FAULTS = {
     ),
     "absent": Fault("due", "what may be over holds up what comes", [("outage", "_prepare", _waits_for_all)], seed=64),
     "letters": Fault("early", "ids differ by their letters", [("here", "Here.is_marked", _minds_letters)], seed=149),
-    "run": Fault("held", "a run's mark is none", [("marked", "OTHERS", _is("nobody"))], seed=52),
+    "run": Fault(
+        "held",
+        "a run's mark is none",
+        [("_core.mark_view", owner, _is("nobody")) for owner in ("RUN", "EXPIRED", "DRAIN")],
+        seed=52,
+    ),
     "twice": Fault("told", "what was told is told again", [("event_news", "EventNews.tell", _forgets_that_it_told)]),
     "waits": Fault(
         "in-time",
@@ -249,7 +266,7 @@ FAULTS = {
         seed=9,
     ),
     "damaged-mark": Fault(
-        "claim", "a mark that can't be read passes for none", [("handling", "marked", _takes_for_none)], seed=18
+        "claim", "a mark that can't be read passes for none", [("handling", "own_mark", _takes_for_none)], seed=18
     ),
     "silent": Fault(
         "silent",
@@ -265,7 +282,7 @@ def planted(name: str) -> Iterator[None]:
     """With one of FAULTS, or with none."""
     with contextlib.ExitStack() as stack:
         for file, path, change in FAULTS[name].changes if name else ():
-            owner: Any = importlib.import_module(f"{UTILS if '.' in file else ROOM}.{file}")
+            owner: Any = importlib.import_module(f"{UTILS if file.startswith('_core') else ROOM}.{file}")
             *classes, attribute = path.split(".")
             for step in classes:
                 owner = getattr(owner, step)

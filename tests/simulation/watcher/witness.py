@@ -38,6 +38,7 @@ class Witness:
         self.hit: set[str] = set()
         self.ever_started: set[str] = set()
         self.posted: dict[str, float] = {}
+        self.accepted: set[str] = set()  # events of which Azure has answered that it takes the last approval
         self.ready_since: dict[str, float] = {}
         self.due_since: dict[str, float] = {}
         self.serving_since = 1e9
@@ -222,6 +223,9 @@ class Witness:
 
     def _posting(self, line: dict[str, Any]) -> None:
         self.posted[line["event"]] = line["at"]
+        self.accepted.discard(line["event"])
+        if line["fault"] == "ok":
+            self.accepted.add(line["event"])
 
     def _say(self, line: dict[str, Any]) -> None:
         if line["happened"] == "failed":
@@ -294,6 +298,10 @@ class Witness:
         return min(30.0, 0.1 * max(self.noticed.get(key, (0.0, 0.0))[1], 0.0))
 
     # ---- may it, should it ----
+
+    def sends_again(self, key: str) -> float:
+        """Seconds after which an approval is sent again: one that Azure has accepted after a minute."""
+        return 60.5 if key in self.accepted else 10.0
 
     def why_not_allowed(self, key: str, at: float) -> str:
         """Why the user's settings, or the event itself, forbid an approval."""

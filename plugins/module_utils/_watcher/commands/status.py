@@ -166,7 +166,10 @@ def _event(event: Mapping[str, Any], name: str, is_put_back: bool, wall: float) 
         words += f", not before {one_line(event['not_before'], 30)} (in {duration(at - wall)})"
     if is_put_back:
         words += ", in spite of which somebody has put the machine back"
-    return [one_line(words, 1000)] + ([f"not approved: {waits}"] if waits and status.lower() != "started" else [])
+    if not waits or status.lower() == "started":
+        return [one_line(words, 1000)]
+    ends = one_line(event.get("ends_by"), 500)
+    return [one_line(words, 1000), f"not approved: {waits}"] + ([f"ends: {ends}"] if ends else [])
 
 
 def _list(given: Any) -> List[Any]:

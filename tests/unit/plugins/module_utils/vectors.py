@@ -43,6 +43,11 @@ def body_of(case):
     return case["body"].encode("utf-8")
 
 
+def shown_of(view, wanted):
+    """Of a view of a mark what a case of marks.json expects something of."""
+    return {name: sorted(view.keys) if name == "keys" else getattr(view, name) for name in wanted}
+
+
 if __name__ == "__main__":
     for path in files():
         with open(path, encoding="utf-8") as file:

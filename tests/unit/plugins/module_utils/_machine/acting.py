@@ -5,6 +5,7 @@
 
 import collections
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
     ABSENT,
     DONE,
@@ -14,7 +15,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     HandFailed,
     Progress,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import Parts, perform
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (

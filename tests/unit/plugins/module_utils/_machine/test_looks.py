@@ -225,6 +225,22 @@ def test_nothing_is_sent_by_a_machine_that_is_not_prepared_itself_any_more(machi
     assert "not prepared for it any more" in answer["not_approved"][0]["message"]
 
 
+def test_nothing_is_sent_by_the_mark_of_another_vm_or_service(machine):
+    """The decision may be older than the mark."""
+    machine.go()
+    approve = {"do": "approve", "ids": ["E1"], "own": ["E1"], "prepared": ["web1"], "allow_unknown": []}
+    made_here = machine.mark()
+    for changes in ({"vm_id": "vm-a"}, {"endpoint": "http://10.0.0.11:8780"}):
+        machine.store.replace(
+            dict(machine.mark(), **dict(made_here, **changes, number=machine.mark()["number"])),
+            "run-1",
+            machine.mark()["number"],
+        )
+        machine.transport.expect(look(200, document(1, event("E1"))), own_name())
+        (answer,) = machine.call(approve, vm_id="vm-b")["answers"]
+        assert answer["approved"] == [] and "not prepared for it any more" in answer["not_approved"][0]["message"]
+
+
 def test_after_a_wait_the_mark_is_as_it_is_then(machine):
     """A person brings the machine back while a run waits for a change."""
     machine.go()

@@ -233,3 +233,17 @@ def test_a_yes_to_it_ends_that_a_person_put_the_machine_back(machine):
     machine.call({"do": "yes", "event": "E-1", "by": "me"}, run="")
     answer = machine.call({"do": "go", "to": "prepared", "events": ["E-1"], "left": 600.0})
     assert answer["answers"][0]["state"] == "prepared"
+
+
+def test_the_mark_of_another_vm_is_put_aside(tmp_path):
+    machine = Machine(tmp_path, step("one"))
+    machine.call({"do": "go", "to": "prepared", "left": 60.0, "events": ["A"]}, vm_id="vm-a")
+    machine.call({"do": "yes", "event": "A", "by": "me"})
+    for vm_id in ("VM-A", ""):
+        answer = machine.call({"do": "put_aside", "vm_id": vm_id}, **another_run())
+        assert "not that of another VM" in answer["answers"][0]["problem"] and answer["mark"]
+    answer = machine.call({"do": "put_aside", "vm_id": "vm-b"}, **another_run())
+    assert (answer["answers"], answer["mark"], answer["yes"]) == ([{}], None, [])
+    assert (machine.folder / "aside" / "mark.json").exists()
+    answer = machine.call({"do": "put_aside", "vm_id": "vm-b"}, **another_run())
+    assert "not that of another VM" in answer["answers"][0]["problem"]

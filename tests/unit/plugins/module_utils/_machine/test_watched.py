@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.watched import published, watched
 
 AZURE = "http://169.254.169.254"
@@ -59,6 +59,20 @@ def test_one_that_lives_says_what_it_does_and_what_it_lacks(tmp_path):
 )
 def test_whether_it_has_anything_to_prepare_the_machine_by(tmp_path, says, prepares):
     assert asked(tmp_path, dict(SAYS, **says))["prepares"] is prepares
+
+
+def test_why_it_does_not_approve_an_event(tmp_path):
+    shown = [
+        {"id": "e-1", "waits": "it lists other machines, too", "ends_by": "run maintain"},
+        {"id": "E-2", "waits": ""},
+    ]
+    found = asked(tmp_path, dict(SAYS, shown=shown))
+    assert found["waits"] == {"E-1": ["it lists other machines, too", "run maintain"]}
+
+
+@pytest.mark.parametrize("shown", [None, 3, {}, [None, 3, {}], [{"id": None, "waits": ""}]])
+def test_what_it_says_of_events_may_be_damaged(tmp_path, shown):
+    assert "waits" not in asked(tmp_path, dict(SAYS, shown=shown))
 
 
 @pytest.mark.parametrize("metadata", [None, [], {}, {"endpoint": None}])

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Events, sayings and reports for tests."""
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Identity
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import Machine, report_of

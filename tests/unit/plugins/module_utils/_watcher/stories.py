@@ -6,6 +6,7 @@
 import json
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document, UnusableEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.json_body import JsonObject
@@ -13,7 +14,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events
     DEFAULT_POLICY,
     parse_policy,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
     Approve,
     Go,
@@ -138,6 +138,7 @@ class Story:
             "steps": [],
             "holder": {"kind": "watcher", "run": "watcher", "job": "", "controller": "vm1"},
             "since": iso_utc(WALL + self.at),
+            "lease": {"uptime": 0.0, "boot_id": self.world["boot"], "until": 120.0},
             "phase": "preparing",
         }
         phase = said if isinstance(said, str) else said.get("phase", mark["phase"])
@@ -193,6 +194,7 @@ class Story:
             going_down=world.get("going_down", False),
             settled=world["settled"],
             crippled=world.get("crippled", ""),
+            endpoint=world.get("endpoint", ""),
             put_back=frozenset(key.upper() for key in world.get("put_back", ())),
         )
 

@@ -5,6 +5,8 @@
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core import mark_view as core
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
@@ -224,9 +226,9 @@ def test_other_settings_of_the_same_service(monkeypatch):
     metadata._asker.ask()
     metadata._asking.endpoint = "http://168.63.129.16"
     metadata.configure(configuration._replace(interval=2.0))
-    assert metadata.identity == ("web1", "ID-OF-VM") and metadata.endpoint == "http://168.63.129.16"
+    assert metadata.identity == ("web1", "ID-OF-VM") and metadata.about()["endpoint"] == "http://168.63.129.16"
     metadata.configure(configuration._replace(interval=2.0, endpoint="http://10.0.0.1"))
-    assert metadata.identity is None and metadata.endpoint == "http://10.0.0.1"
+    assert metadata.identity is None and metadata.about()["endpoint"] == "http://10.0.0.1"
 
 
 def test_a_look_that_has_not_ended_for_long_hangs_unless_that_was_ordered():
@@ -349,9 +351,10 @@ def test_it_is_asked_by_what_has_to_be_prepared():
 
 def test_a_mark_that_has_changed_since_the_decision_speaks_against_it():
     def why_not(mark, own=("A",)):
-        return objection(mark, "", own, "boot-1", None, 0.0)
+        return objection(mark, "", own, core.Asker("watcher", "VM-1"), Moment(0.0, 100.0, "boot-1"), None)
 
     mark = {"phase": "prepared", "events": ["a"], "boot_id": "boot-1", "holder": {"kind": "watcher", "run": "watcher"}}
+    mark.update(steps=[], lease={"uptime": 0.0, "boot_id": "boot-1", "until": 120.0})
     assert why_not(mark) == why_not(None, ()) == ""
     for changed in (None, dict(mark, phase="recovering"), dict(mark, events=["b"]), dict(mark, boot_id="boot-0")):
         assert why_not(changed) == "the machine is not prepared for it any more"

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import Reason
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import UNBROKEN
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import FAILED, PENDING, Progress
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import orders
@@ -40,7 +41,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 PREPARE = Go("prepared", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 RECOVER = Go("recovered", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 
-WISH = Wish("prepare_and_approve", "", False, False, False, "it lists other machines, too", 900.0, 30.0)
+WISH = Wish("prepare_and_approve", "", False, False, False, (Reason("other_machines"),), 900.0, 30.0)
 
 
 @pytest.fixture
@@ -209,6 +210,13 @@ def test_what_is_another_machines_is_put_aside(played):
     played.tick(Say("x", "x"))
     assert played.facts.mark is None and played.facts.hold is None
     assert (played.state / "aside" / "mark.json").exists() and played.log.has("Put aside: It is of VM-0.")
+
+
+def test_the_mark_names_the_service_that_the_settings_name(played):
+    """Where that was found elsewhere it is the same, and a run of maintain goes by it, too."""
+    played.tick(PREPARE)
+    assert played.metadata.endpoint == "http://imds.test"
+    assert json.loads((played.state / "mark.json").read_text())["endpoint"] == "http://169.254.169.254"
 
 
 def test_while_it_ends_nothing_is_begun(played):

@@ -126,6 +126,11 @@ class Full(Store):
         self._write("take off")
 
 
+def test_it_does_all_that_a_store_does():
+    """What it left to the class of all stores would be refused by that, and not be done by the store behind it."""
+    assert [name for name in vars(Store) if not name.startswith("_") and name not in vars(ReservedStore)] == []
+
+
 def test_what_is_under_way_gets_the_room(tmp_path):
     reserve = Reserve(str(tmp_path))
     reserve.crippled()
@@ -166,7 +171,7 @@ def test_where_there_is_none_left_it_fails_as_before(tmp_path):
 FILLS_THE_DISK = """
 import json, os, sys
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import NotWritten

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go, Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import destinations_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import (

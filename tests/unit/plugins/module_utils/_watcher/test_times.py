@@ -6,9 +6,9 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core import deadlines
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import TrackedEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import times
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Look, Settings
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.times import Reckoning

@@ -5,6 +5,7 @@
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import sentence
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document, UnusableEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.turns import (
     keys_of_others,
@@ -17,7 +18,8 @@ OWN = event({"id": "E5", "in": 900, "on": ["VM1"]})
 
 def why(*others, quiet=120.0, unusable=()):
     document = Document(1, (OWN, *(event(dict({"on": ["vm2"]}, **other)) for other in others)), tuple(unusable))
-    return not_its_turn(OWN, document, "vm1", quiet, 120.0)
+    found = not_its_turn(OWN, document, "vm1", quiet, 120.0)
+    return sentence(found) if found else ""
 
 
 def test_alone_it_is_its_turn():

@@ -70,5 +70,14 @@ DENIED = {"events": [], "incarnation": None, "failure": {"kind": "denied"}, "msg
 LOST = {"lost": "no route to host", "answers": None, "mark": None, "yes": None, "boot_id": None, "uptime": None}
 
 
+ELSEWHERE = {"endpoint": "http://10.0.0.11:8780/vm/web1"}
+
+
+def copied(said):
+    """The same answer, of a VM that is a copy of the one on which its mark was made."""
+    hello, *others = said["answers"]
+    return {**said, "answers": [{**hello, "vm_id": "VM-B"}, *others], "mark": {**said["mark"], "vm_id": "vm-a"}}
+
+
 def machine(host="web1", said=None, **changes):
     return asked(host, True, "", said if said is not None else answer(**changes))

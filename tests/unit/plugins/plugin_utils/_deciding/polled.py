@@ -26,7 +26,7 @@ class Polled:
     def __init__(self, settings: dict[str, Any], alone_since: float) -> None:
         given = {"policy": DEFAULT_POLICY, "prepare_before": 300.0, "limits": 0.0, **settings}
         policy = given["policy"]
-        options: Any = {**OPTIONS, "margin": 30.0, "prepare_within": given["prepare_before"]}
+        options: Any = {**OPTIONS, "margin": 30.0, "max_out": "50%", "prepare_within": given["prepare_before"]}
         options["policy"] = [{"do": policy}] if isinstance(policy, str) else policy
         facts: Any = {"host": HOST, "is_linux": True, "scope": "", "resource_name": "", "group": "", "steps": 1}
         facts.update(needs=given["limits"], options=options, same={**SAME, "rounds": 0, "wait_timeout": 1e6})
@@ -145,6 +145,10 @@ class Polled:
             return self._went("recovering" if self.mark else "recovered")
         phase = self.mark["phase"] if self.mark else "preparing"
         return self._went("failed", "it broke") if phase == "half" else self._went(phase)
+
+    def _put_aside(self, _request: Any) -> dict[str, Any]:
+        self.mark = None
+        return {}
 
     def _went(self, state: str, why: str = "") -> dict[str, Any]:
         return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": []}

@@ -81,6 +81,8 @@ class Machine:
         self.seconds = 10.0  # that draining takes, and putting back
         self.fails = ""  # why its preparation fails
         self.stuck = ""  # why its recovery fails
+        self.unknown = ""  # why its initial state can't be learned
+        self.unreadable = []  # entries of its document that can't be read
         self.yes = []
         self.put_back = []
         self.hold = None
@@ -108,7 +110,7 @@ class Machine:
         return {
             "events": [] if self.empty else events,
             "incarnation": None if self.empty else self.incarnation,
-            "unusable_events": [],
+            "unusable_events": self.unreadable,
             "began": 0.2,
             "age": 0.1,
         }
@@ -200,6 +202,11 @@ class Machine:
     def release(self, request, call, at):
         return {}
 
+    def put_aside(self, request, call, at):
+        assert self.mark["vm_id"] != request["vm_id"] == self.vm_id
+        self.mark = None
+        return {}
+
     def is_put_back(self):
         """A person recovers it by force."""
         self.put_back = list(self.mark["events"])
@@ -220,11 +227,13 @@ class Machine:
         return self._recover(request, call, at)
 
     def _prepare(self, request, call, at):
+        if self.mark is None and self.unknown:
+            return self._state("failed", self.unknown)
         if self.mark is None or self.mark["holder"]["run"] != call["run"]:
             kept = self.mark["events"] if self.mark else []
             if self.mark is None or self.mark["phase"] != "prepared":
                 self.done_at = at + self.seconds
-            self.mark = mark(
+            self.mark = self._marked(
                 call["run"],
                 [*kept, *request["events"]],
                 phase=(self.mark or {}).get("phase", "preparing"),
@@ -242,12 +251,17 @@ class Machine:
             self.mark["phase"] = "prepared"
         return self._state(self.mark["phase"])
 
+    def _marked(self, *args, **values):
+        """Another one in the place of its mark: for which VM and service that was made stays."""
+        made = {"endpoint": self.facts.get("endpoint") or "", "vm_id": self.vm_id}
+        return dict(mark(*args, **values), **{name: (self.mark or made).get(name, "") for name in made})
+
     def _recover(self, request, call, at):
         if self.mark is None:
             return self._state("recovered")
         if self.mark["phase"] != "recovering" or self.mark["holder"]["run"] != call["run"]:
             steps = self.mark["steps"]
-            self.mark = mark(call["run"], self.mark["events"], phase="recovering", boot=self.mark["boot_id"])
+            self.mark = self._marked(call["run"], self.mark["events"], phase="recovering", boot=self.mark["boot_id"])
             self.mark["steps"] = steps
             self.done_at = at + self.seconds
         if at < self.done_at or (request["still"] and not self.stuck):

@@ -5,18 +5,22 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.decision import Standing, decide
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import Reason
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.approval import (
     PAUSE,
     Approver,
-    Standing,
     matched,
     next_approver,
     no_tries,
-    readiness,
     tried,
+    unknown_machines,
+    words_of,
 )
 
 
@@ -52,12 +56,43 @@ class TestMatched:
         )
 
 
-def ready(*standings, action="prepare_and_approve", what=None, unknown=(), **more):
-    return readiness(what or event(), action, standings, unknown, **more)
+class Ready(NamedTuple):
+    ready: bool
+    waits_for: tuple
+    against: str
+    yet: str
 
 
-def standing(host="web1", action="prepare_and_approve", prepared=True, **more):
-    return Standing(host, action, prepared, **more)
+def ready(
+    *standings,
+    action="prepare_and_approve",
+    what=None,
+    unknown=(),
+    nameless=(),
+    ambiguous=(),
+    capacity="",
+    yes=False,
+):
+    """What is decided by what a run hands in."""
+    what = what or event()
+    allow = {one.machine: allows for one, allows in standings}
+    found = decide(
+        what,
+        action,
+        [one for one, _allows in standings],
+        yes,
+        600.0,
+        first=[*(Reason("ambiguous", words=words) for words in ambiguous), *unknown_machines(unknown, nameless, allow)],
+        passing=[Reason("capacity", words=capacity)] if capacity else [],
+    )
+    never = [reason for reason in found.lasting if not reason.code.startswith("policy")]
+    said = (words_of(never, what.event_id), words_of(found.passing, what.event_id))
+    return Ready(found.approve, found.waits_for, *said)
+
+
+def standing(host="web1", action="prepare_and_approve", prepared=True, allow_unknown=False, problem="", denies=False):
+    never = (Reason("unreachable", host, problem.partition(": ")[2]),) if problem else ()
+    return Standing(host, action, prepared, never, (Reason("denied", host),) if denies else ()), allow_unknown
 
 
 class TestReadiness:

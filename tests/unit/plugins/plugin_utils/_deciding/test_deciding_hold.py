@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import Asker, mark_view
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.asked import Asked, asked
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.hold import (
     after_waiting,
@@ -38,9 +40,11 @@ def mark(*ids, phase="prepared", kind="run", run="r7", number=17):
     return {
         "number": number,
         "holder": {"kind": kind, "run": run, "job": "", "controller": "ctl"},
+        "lease": {"uptime": 100.0, "boot_id": "b1", "until": 220.0},
         "boot_id": "b1",
         "events": list(ids or ("A-1",)),
         "phase": phase,
+        "steps": [],
     }
 
 
@@ -57,9 +61,15 @@ def fleet(first="dead", second="dead", third="bare", shown=SHOWN):
         for mark in (first, second, third)
     )
     return [
-        Asked(**{**ANSWERED, "host": f"web{number}", "name": f"vm{number}", "events": list(shown), **changes})
+        _machine({**ANSWERED, "host": f"web{number}", "name": f"vm{number}", "events": list(shown), **changes})
         for number, changes in enumerate((first, second, third), 1)
     ]
+
+
+def _machine(values):
+    mark, moment = values["mark"], Moment(0.0, 220.0 if values.get("expired") else 140.0, "b1")
+    unreadable = (mark or {}).get("unreadable", "")
+    return Asked(**values, view=mark_view(None if unreadable else mark, unreadable, Asker("", "vm-b"), moment))
 
 
 def test_one_yes_on_any_machine_of_the_event_is_enough():
@@ -77,7 +87,7 @@ def test_a_run_leaves_only_what_all_machines_let_it_leave(holds, wanted):
 
 class TestWhatAMachineAnswered:
     LOOK = {"events": [event()], "incarnation": 3, "msg": "", "unusable_events": []}
-    LEASED = {**mark(), "lease": {"uptime": 100.0, "boot_id": "b1", "until": 220.0}}
+    LEASED = mark()
 
     def answer(self, **changes):
         hello = {"resource_name": "vm1", "problem": ""}
@@ -86,7 +96,10 @@ class TestWhatAMachineAnswered:
 
     def test_all_of_it(self):
         found = asked("web1", False, "inventory", self.answer())
-        assert found == Asked("web1", "vm1", False, [event()], self.LEASED, silent=119.0, lasts=1.0, boot_id="b1")
+        view = mark_view(self.LEASED, "", Asker(""), Moment(0.0, 219.0, "b1"))
+        assert found == Asked(
+            "web1", "vm1", False, [event()], self.LEASED, silent=119.0, lasts=1.0, boot_id="b1", view=view
+        )
 
     @pytest.mark.parametrize(
         "changes, expired",
@@ -109,10 +122,10 @@ class TestWhatAMachineAnswered:
         ],
     )
     def test_a_look_without_a_document_says_nothing_of_events_but_its_mark_counts(self, look, why):
-        found = asked("web1", True, "", self.answer(look=look))
+        found = asked("web1", True, "", self.answer(look=look, uptime=220.0))
         assert (found.events, found.problem, found.blind) == (None, "", why)
         machines = fleet(second=BARE, shown=(event("A-1", "vm1"),))
-        assert by_hand("A-1", [found._replace(expired=True), *machines[1:]]).verdict == "approve"
+        assert by_hand("A-1", [found, *machines[1:]]).verdict == "approve"
 
     def test_one_that_is_lost_keeps_the_inventory_s_name(self):
         nothing = {"lost": "no route", "answers": None, "mark": None, "yes": None, "boot_id": None}
@@ -221,6 +234,14 @@ class TestNoRunLives:
             (BARE, "web2 bears no mark: it is in service."),
             ({"mark": mark("B-2"), "expired": True}, "web2 bears a mark of r7 that is not for this event."),
             ({"mark": mark("B-2", kind="drain", run="")}, "web2 bears a mark of drain that is not for this event."),
+            (
+                {"mark": {**mark(), "endpoint": "http://10.0.0.11:8780"}},
+                "web2 bears the mark of run r7 on ctl, made for another metadata service, as in a rehearsal (http://10.0.0.11:8780).",
+            ),
+            (
+                {"mark": {**mark(), "vm_id": "vm-a"}},
+                "web2 bears the mark of VM vm-a, of which it is a copy: it is in service.",
+            ),
             ({"mark": mark(phase="half"), "expired": True}, "web2 bears a mark that says 'half', not 'prepared'."),
             ({"mark": {"unreadable": "cut off"}}, "web2 bears a mark that can't be read: cut off."),
             ({"mark": None, "events": None, "problem": "no route"}, "web2 could not be asked: no route."),

@@ -10,9 +10,11 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.recovering import Wish, verdicts
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.asked_machines import (
     DENIED,
+    ELSEWHERE,
     LOST,
     UNREADABLE,
     answer,
+    copied,
     event,
     machine,
     mark,
@@ -49,6 +51,14 @@ class TestByItsMark:
         found = verdict()
         assert found.verdict == "leave" and "recover_unmarked=true takes back all steps" in found.words
 
+    def test_that_of_the_vm_of_which_it_is_a_copy_is_put_aside_and_nothing_is_undone(self):
+        said = copied(answer(mark=mark("A-1", steps=[step("service nginx")])))
+        found = verdicts([machine("web1", said)], NOTHING)["web1"]
+        assert (found.verdict, found.aside) == ("leave", True)
+        assert "the mark of VM vm-a, of which it is a copy" in found.words
+        found = verdicts([machine("web1", said)], Wish(unmarked=True))["web1"]
+        assert (found.verdict, found.unmarked, found.aside, found.drop) == ("recover", True, True, False)
+
     def test_unless_version_0_1_0_left_it(self):
         found = verdict(wish=Wish(unmarked=True))
         assert (found.verdict, found.unmarked, found.drop, found.take) == ("recover", True, False, "")
@@ -68,6 +78,12 @@ class TestWhoHoldsIt:
     def test_unless_it_is_named(self):
         found = verdict(mark=mark("A-1"), wish=Wish(take="r7"))
         assert (found.verdict, found.take, found.forced) == ("recover", "r7", True)
+
+    def test_one_that_goes_by_another_metadata_service_keeps_it(self):
+        found = verdict(mark={**mark("A-1"), **ELSEWHERE}, **PAST)
+        assert found.verdict == "refuse"
+        assert "another metadata service" in found.words and "-e recover_take=r7" in found.words
+        assert verdict(mark={**mark("A-1"), **ELSEWHERE}, wish=Wish(take="r7")).verdict == "recover"
 
     def test_a_reboot_ends_a_lease(self):
         assert verdict(mark=mark("A-1"), boot_id="b2", uptime=1.0).verdict == "recover"

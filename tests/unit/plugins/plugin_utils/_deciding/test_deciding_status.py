@@ -45,6 +45,20 @@ def test_machines_stand_in_columns_and_their_events_below():
     ]
 
 
+@pytest.mark.parametrize("alive", [True, False])
+def test_why_a_watcher_does_not_approve_an_event_and_what_ends_that(alive):
+    watcher = {"alive": alive, "waits": {"A-1": ["approvals are on hold (ann: a freeze)", "azure-maintenance release"]}}
+    said = lines(machine(said={**answer(event("A-1")), "watcher": watcher}))
+    assert (
+        said[2:]
+        == [
+            "          not approved by its watcher: approvals are on hold (ann: a freeze)",
+            "          ends: azure-maintenance release",
+        ]
+        * alive
+    ), "what one that is down had said counts no more"
+
+
 def test_a_mark_says_who_for_what_since_when_and_how_far():
     steps = [
         step("service nginx"),

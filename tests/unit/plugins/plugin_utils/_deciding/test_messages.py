@@ -11,6 +11,7 @@ import re
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import Reason
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS, ScheduledEventsError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds import retries
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.http_transport import http_error
@@ -53,7 +54,7 @@ def the_event(**changes):
 
 EVENTS = [the_event(), the_event(event_type="", event_status="Started"), the_event(resources=("web1", "web2"))]
 WISHES = [
-    Wish(action, rule, False, False, False, waits or "its turn has not come", left, 0.0)
+    Wish(action, rule, False, False, False, (Reason("failed", words=waits or "its turn has not come"),), left, 0.0)
     for action, rule, left, waits in itertools.product(["prepare_and_approve", "x"], ["", "A rule."], SECONDS, WORDS)
 ]
 GIVEN = {

@@ -18,6 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._decidi
     take_approval,
     take_lasting,
     take_lost_approval,
+    take_reasons,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.judging import give_turns
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.life import STAYED, TAKEN
@@ -109,6 +110,7 @@ def test_what_a_run_says_of_its_machines_and_events(words):
             record = changed(record, "web2", changes)
         if "hold" not in changes:
             take_lasting(record, PREPARED.at)
+            take_reasons(record, PREPARED.at)
             note_readiness(record, PREPARED.at)
         assert_all_well_said(PREPARED.record, record, PREPARED.at)
 
@@ -126,6 +128,7 @@ def test_what_a_run_says_of_an_approval(words):
         take_approval(record, "web3", ["A"], answer, PREPARED.at)
         take_lost_approval(record, "web3", ["A"], words, PREPARED.at)
         take_lasting(record, PREPARED.at)
+        take_reasons(record, PREPARED.at)
         note_readiness(record, PREPARED.at)
         assert_all_well_said(PREPARED.record, record, PREPARED.at)
 
@@ -137,6 +140,7 @@ def test_what_a_run_says_of_moments(moment, seconds):
         record = changed(PREPARED.record, "A", {moment: seconds, "closed": closed, "failed": failed})
         give_turns(record, PREPARED.at)
         take_lasting(record, PREPARED.at)
+        take_reasons(record, PREPARED.at)
         note_readiness(record, PREPARED.at)
         assert_all_well_said(PREPARED.record, record, PREPARED.at)
 

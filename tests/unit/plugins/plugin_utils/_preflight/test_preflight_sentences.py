@@ -133,6 +133,9 @@ def test_a_placement_group_that_nobody_declared():
             "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is alive as far as is known: a run keeps off",
         ),
         (mark("", ["A"], kind="watcher"), "the mark of watcher"),
+        (mark("watcher", ["A"], kind="watcher"), "its watcher brings it back"),
+        (dict(mark("r0", ["A"]), vm_id="vm-a"), "which is that of the VM of which it is a copy: a run puts it aside"),
+        (dict(mark("r0", ["A"]), endpoint="http://10.0.0.11:8780"), "made for another metadata service"),
         (mark("r0", [], kind="drain"), "a run keeps off. Bring it back by role drain's entry point recover"),
         (
             {"unreadable": "its JSON is broken"},
@@ -144,7 +147,7 @@ def test_a_mark_says_whose_it_is_since_when_and_what_to_do(found, says):
     run = Run("web1")
     run["web1"].mark = None if "unreadable" in found else found
     run.tick()
-    run.record["hosts"]["web1"]["mark"] = found
+    run.record["hosts"]["web1"].update(mark=found, vm_id="vm-b")
     assert says in only(warned(run))
 
 

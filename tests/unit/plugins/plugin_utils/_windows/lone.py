@@ -77,6 +77,7 @@ class Lone:
             "scope": "",
             "resource_name": "",
             "group": "",
+            "endpoint": ENDPOINT,
             "steps": len(steps),
             "needs": 60.0 * len(steps),
             "options": OPTIONS,

@@ -9,8 +9,8 @@ import json
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment, is_expired
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer, Transport
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.lease import Moment, is_expired
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import limit, perform_on_windows
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
@@ -230,6 +230,13 @@ LIVES = {
         ([{"do": "yes", "event": "ID-2", "by": "me"}, {"do": "no_yes", "event": "ID-1"}], {"run": ""}),
         ([LOOK], {}),
         ([{"do": "take_off"}], {}),
+        ([LOOK], {}),
+    ],
+    "it is a copy of the machine on which its mark was made": [
+        ([go(before={SERVICE: {"ran": True}})], {"vm_id": "vm-a"}),
+        ([{"do": "yes", "event": "ID-1", "by": "me"}], {"run": ""}),
+        ([{"do": "put_aside", "vm_id": "vm-a"}], {"run": ""}),
+        ([{"do": "put_aside", "vm_id": "vm-b"}], {"run": ""}),
         ([LOOK], {}),
     ],
     "its run lets go of it": [
@@ -546,6 +553,13 @@ def test_a_mark_that_can_not_be_understood_is_somebodys(machine):
     assert answer["answers"][1]["state"] == "refused"
     assert answer["answers"][2]["approved"] == []
     assert machine.file.read_text() == '{"format": 99}'
+
+
+def test_what_is_put_aside_is_kept(machine):
+    machine.call(go(before={SERVICE: {"ran": True}}), vm_id="vm-a")
+    content = machine.file.read_text()
+    machine.call({"do": "put_aside", "vm_id": "vm-b"}, run="")
+    assert not machine.file.exists() and (machine.file.parent / "aside.json").read_text() == content
 
 
 def test_a_mark_that_can_not_be_understood_can_be_taken_off(machine):

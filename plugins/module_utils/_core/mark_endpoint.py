@@ -6,13 +6,10 @@
 Private to this collection.
 """
 
-from __future__ import annotations
+from typing import Any, Mapping
 
-from collections.abc import Mapping
-from typing import Any
-
-from ...module_utils._imds.endpoint import DEFAULT_ENDPOINT
-from ...module_utils._text import one_line
+from .._imds.endpoint import DEFAULT_ENDPOINT
+from .._text import one_line
 
 
 def made_for(mark: Mapping[str, Any]) -> str:
@@ -22,7 +19,8 @@ def made_for(mark: Mapping[str, Any]) -> str:
 
 def is_made_for(mark: Mapping[str, Any], endpoint: str) -> bool:
     """Whether a mark was made for this endpoint ("": Azure's own), by whomever."""
-    return _form(made_for(mark)) == _form(endpoint or DEFAULT_ENDPOINT)
+    one, other = made_for(mark), endpoint or DEFAULT_ENDPOINT
+    return one == other or _form(one) == _form(other)
 
 
 def is_made_for_azure(mark: Mapping[str, Any]) -> bool:
