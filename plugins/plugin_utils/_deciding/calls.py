@@ -232,8 +232,8 @@ def _requests(
         if requests:
             asked[host] = requests
     if len(asked) == 1:
-        ((host, requests),) = asked.items()
-        if len(requests) == 1 and targets[host] is None and _only_waits(record, record["hosts"][host]):
+        host = next(iter(asked))
+        if len(asked[host]) == 1 and targets[host] is None and _only_waits(record, record["hosts"][host]):
             return {host: [_look(record["hosts"][host], min(LONGEST_WATCH, _wait(record, at)))]}
     return asked
 

@@ -150,7 +150,7 @@ def test_while_only_windows_machines_watch_they_rest_as_long_as_their_starts_cos
     run["web1"].start = start
     run.tick()
     run.show(event("A", ["vm1"]))
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     run.tick()
     assert run.record["todo"]["seconds"] == rest
 
@@ -254,7 +254,7 @@ def under_its_event(*others, boot="boot-2", **show):
     run["web1"].start = 2.0
     run.tick()
     run.show(event("A", ["vm1"]))
-    run.until(lambda: run.sent())
+    run.until(run.sent)
     run["web1"].boot = boot
     run.show(dict(event("A", ["vm1"], "Started"), starts=None), *show.get("more", ()))
     return run.tick()
