@@ -121,8 +121,9 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
     again = _is_to_be_done_again(here, lives)
     if again and not (here.facts.settled or must):
         return None  # what the boot is still starting would only be stopped to be started by it
-    left = deadlines.budget([(life.tracked, _begun(here, life)) for life in lives], here.terms, here.now)
-    still = left <= 0 or len(seen) < len(lives) or (_is_struck(here) and not must)
+    budget = deadlines.budget([(life.tracked, _begun(here, life)) for life in lives], here.terms, here.now)
+    left = max(budget, min(here.left(life) for life in lives))  # what is begun within the budget may take its margin
+    still = budget <= 0 or len(seen) < len(lives) or (_is_struck(here) and not must)
     is_new = here.marked.owner == NOBODY or outage != here.marked.outage
     if still and is_new:
         return None

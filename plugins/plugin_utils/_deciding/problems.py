@@ -27,7 +27,7 @@ from .nameless import LATE, of_nameless
 from .outages import is_kept
 from .reached import has_come
 from .reasons import by_reason, counted
-from .recalled import UNSEEN, keeping
+from .recalled import NOBODY_SAW, keeping
 from .reports import happened, note, report, time_of_day
 from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
@@ -272,7 +272,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     held = is_kept(record, machine, at)
     if owner == EXPIRED:
         because = (
-            (UNSEEN if keeping(record, machine) else "its event is not over")
+            (NOBODY_SAW if keeping(record, machine) else "its event is not over")
             if held
             else machine["why"] or machine["lost"] or "there was no time to bring it back"
         )
@@ -290,7 +290,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         return
     why = machine["why"] or machine["look_problem"] or "there was no time to bring it back"
     if held:
-        why = UNSEEN if keeping(record, machine) else "its event was not over"
+        why = NOBODY_SAW if keeping(record, machine) else "its event was not over"
     yield "left", f"{host} is not back in service: {clause(why, 1000)}. It bears {mark}: {next_step}"
 
 

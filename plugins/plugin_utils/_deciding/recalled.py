@@ -19,7 +19,7 @@ from .marks import mark_keys, whose
 from .reports import happened
 from .schema import EventState, MachineState, Record
 
-UNSEEN = "nobody has seen whether its event is over"
+NOBODY_SAW = "nobody has seen whether its event is over"
 """Why a machine whose event only its mark tells of is not brought back, and at last not waited for."""
 
 
@@ -57,5 +57,5 @@ def stop_recalling(record: Record, at: float) -> None:
             continue
         timeouts = [record["hosts"][host]["options"]["recover_timeout"] for host in entry["sightings"]]
         if at - entry["shown"] >= max(timeouts):
-            entry["closed"] = UNSEEN
-            happened(record, at, "left", UNSEEN, key)
+            entry["closed"] = NOBODY_SAW
+            happened(record, at, "left", NOBODY_SAW, key)

@@ -103,9 +103,10 @@ def _reckoned_apart(case: Case, coming: Coming) -> bool:
     notice = 600.0 if coming.fate.get("timeless") else left
     run = max(script.prepare_before, script.limits + 4 * len(script.work) + min(script.margin, notice / 4) + 15)
     watcher = max(script.prepare_before, script.limits + min(30.0, notice / 10))
-    again = [line["at"] for line in case.run.journal.of("shown-again") if line["event"] == coming.id]
-    begins = [shown + notice - max(run, watcher) for shown in (coming.at + moved, *again)]
-    late = any(begin - ABOUT <= case.first.at <= begin + abs(run - watcher) + ABOUT for begin in begins)
+    returned = [lived.events[coming.id].returned for lived in case.both if coming.id in lived.events]
+    shown = [coming.at + moved, *(at for at in returned if at is not None)]
+    begins = [at + notice - max(run, watcher) for at in shown]
+    late = any(at - ABOUT <= case.first.at <= at + abs(run - watcher) + ABOUT for at in begins)
     return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and case.first.what != "outcome" and late
 
 
@@ -113,7 +114,13 @@ def was_away(case: Case) -> bool:
     """Whether nobody could poll when it ended, or for longer than an outcome is known by, in one of the two."""
     if case.first.what != "outcome":
         return False
-    return any(_silences(lived, case.first.event) for lived in case.both)
+    return any(_silences(lived, case.first.event) or _was_unreadable(case, lived) for lived in case.both)
+
+
+def _was_unreadable(case: Case, lived: Lived) -> bool:
+    """Whether there was an entry that nobody could read when the event left: that is no watch."""
+    left = lived.events[case.first.event].left
+    return left is not None and any(begins <= left <= ends + ABOUT for begins, ends in case.script.damaged)
 
 
 def _silences(lived: Lived, key: str) -> bool:

@@ -40,9 +40,9 @@ ROWS: dict[str, Row] = {
         shown_by=scenarios.JOINS_FAILED,
     ),
     "late": Row(
-        run="approves what it has prepared within a margin that is the option, and a quarter of the first notice at most",
-        watcher="approves nothing that was prepared within 30 s, and a tenth of the first notice at most, of its not-before",
-        right="one margin, by the notice that the present not-before was first shown with; nothing is approved within it",
+        run="approves nothing that was prepared within a margin that is the option, and a quarter of the notice at most",
+        watcher="approves nothing that was prepared within 30 s, and a tenth of the notice at most",
+        right="meant: one margin, whose figures are arguments, as a run decides once a tick",
         is_it=causes.is_late,
         shown_by=scenarios.LATE,
     ),

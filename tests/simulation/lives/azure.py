@@ -36,6 +36,7 @@ class Event:
             "returns", None
         )  # seconds after which it is Scheduled again, once it was over
         self.moves: tuple[float, float] | None = fate.pop("moves", None)  # when, and how many seconds are left then
+        self.overdue: float = fate.pop("overdue", 0.0)  # seconds for which it is Scheduled though its time has come
         self.moved: float | None = None
         self.returned: float | None = None
         assert not fate, fate
@@ -150,7 +151,7 @@ class Azure:
     def announce(self, scope: Scope, event: Event) -> None:
         event.shown = self.clock.now
         event.not_before = self.clock.now + event.notice
-        event.status = "Scheduled" if event.notice > 0 else "Started"
+        event.status = "Scheduled" if event.notice > 0 or event.overdue else "Started"
         scope.change(lambda: scope.events.append(event))
         self.journal.add(
             "shown",
@@ -170,7 +171,7 @@ class Azure:
         if event.type == "SpotRebalanceRecommendation":
             self.clock.after(event.lasts, self._leave, scope, event, "withdrawn")
             return
-        self.clock.at(event.not_before, self._start, scope, event, "not-before")
+        self.clock.at(event.not_before + event.overdue, self._start, scope, event, "not-before")
         if event.moves:
             self.clock.after(event.moves[0], self._move, scope, event, event.moves[1])
         if event.cancelled_after is not None:

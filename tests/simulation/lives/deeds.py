@@ -206,6 +206,14 @@ def moved(run: RunFacts) -> Iterator[str]:
             yield f"moved: {event.id} struck {host} in service at {line['at']:.1f}, which {event.moves[1]:.0f} s before was to take {takes:.0f} s"
 
 
+def overdue(run: RunFacts) -> Iterator[str]:
+    """Rule 1: what may start by itself at any moment is not approved."""
+    for line in run.lines("post"):
+        event = run.fleet.events.get(line["event"])
+        if event and event.overdue:
+            yield f"overdue: {event.id} was approved at {line['at']:.1f}, though its time had come at {event.not_before:.1f}"
+
+
 def returned(run: RunFacts) -> Iterator[str]:
     """Rule 6: what comes back is taken up again: who can be prepared in time is."""
     for line in run.journal.of("strike"):
@@ -378,6 +386,7 @@ DEEDS = (
     reverted,
     in_time,
     moved,
+    overdue,
     returned,
     back_in_time,
     waits_idly,

@@ -264,6 +264,12 @@ FAULTS = {
         [(file, "preparation_end", _by_first_notice) for file in ("judging", "outages")],
         scenario="moved",
     ),
+    "overdue": Fault(
+        "late",
+        "nothing is prepared once its time has come",
+        [("outages", "may_come_now", always(False))],
+        scenario="overdue",
+    ),
     "clock": Fault(
         "hours", "the time is read once, when the run begins", [("record", "note_clock", always(None))], seed=30
     ),

@@ -67,6 +67,13 @@ def moved(fleet: Fleet, chance: random.Random) -> None:
     event(fleet, chance, machines[:1], moves=(chance.uniform(8, 20), chance.choice((45.0, 60.0))))
 
 
+def overdue(fleet: Fleet, chance: random.Random) -> None:
+    """An event is Scheduled though its time has come when it is first seen."""
+    machines = healthy(fleet, chance, chance.choice((1, 2)))
+    choose(fleet)
+    event(fleet, chance, machines[:1], notice=0.0, overdue=400.0)
+
+
 def blinked(fleet: Fleet, chance: random.Random) -> None:
     """The documents are empty for a moment."""
     machines = healthy(fleet, chance, chance.choice((1, 2)))
@@ -132,6 +139,7 @@ SCENARIOS: dict[str, Scenario] = {
     "many-hosts": many_hosts,
     "misdeclared": misdeclared,
     "moved": moved,
+    "overdue": overdue,
     "restarted": restarted,
     "returned": returned,
     "stopped": stopped,
