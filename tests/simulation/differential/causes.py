@@ -114,7 +114,13 @@ def was_away(case: Case) -> bool:
     """Whether nobody could poll when it ended, or for longer than an outcome is known by, in one of the two."""
     if case.first.what != "outcome":
         return False
-    return any(_silences(lived, case.first.event) for lived in case.both)
+    return any(_silences(lived, case.first.event) or _was_unreadable(case, lived) for lived in case.both)
+
+
+def _was_unreadable(case: Case, lived: Lived) -> bool:
+    """Whether there was an entry that nobody could read when the event left: that is no watch."""
+    left = lived.events[case.first.event].left
+    return left is not None and any(begins <= left <= ends + ABOUT for begins, ends in case.script.damaged)
 
 
 def _silences(lived: Lived, key: str) -> bool:

@@ -314,12 +314,14 @@ def put_back(run: RunFacts) -> Iterator[str]:
 
 def repeated(run: RunFacts) -> Iterator[str]:
     """Rule 5: what Azure has taken is not sent again within a minute: documents may lag."""
-    taken: dict[str, float] = {}
+    first: dict[str, float] = {}  # of those that were sent one soon after the other, as the answer to one was lost
+    last: dict[str, float] = {}
     for line in run.lines("post", "taken-approval"):
-        since = line["at"] - taken.get(line["event"], 1e9)
+        at, event = line["at"], line["event"]
         if line["what"] == "taken-approval":
-            taken[line["event"]] = line["at"]
-        elif 12 < since < 59 and not run.is_odd(line["event"]):
+            first[event] = at if at - last.get(event, -1e9) >= 59 else first[event]
+            last[event] = at
+        elif event in last and at - first[event] > 12 and at - last[event] < 59 and not run.is_odd(event):
             yield f"repeated: at {line['at']:.1f} {line['event']} was approved again, by {line['by']}"
 
 

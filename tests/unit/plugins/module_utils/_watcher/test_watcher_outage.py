@@ -25,7 +25,7 @@ def said(acts, happened):
     return found[0]
 
 
-def test_a_preparation_has_what_is_left_until_not_before_less_the_margin():
+def test_a_preparation_has_what_is_left_until_not_before():
     story = Story()
     go = go_of(story.tick({"at": 100.0, "document": [E1]}))
     assert (go.left, go.kinds, go.at_once, go.again, go.still) == (800.0, ("reboot",), False, False, False)
