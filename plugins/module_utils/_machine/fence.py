@@ -13,10 +13,11 @@ by the machine's uptime: after that it begins nothing, makes no mark its own, an
 """
 
 import contextlib
-from typing import Any, Callable, Iterator, Mapping, Optional
+from typing import Any, Callable, Iterator, List, Mapping, Optional, Sequence
 
 from .._core.lease import Moment, is_expired, since
 from .._core.mark_view import holder_words, is_copied
+from .._text import listed
 from .mark import held_by, objection
 from .places import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate
 
@@ -100,14 +101,28 @@ class Fence:
         :raises Fenced: when one has; whoever sent this call could not know
         """
         with self._watched(), self._store.alone():
-            against = set(self._store.put_back()).difference(event.upper() for event in self._store.yes())
-            for event in mark["events"]:
-                if event.upper() in against:
-                    raise Fenced(
-                        f"A person has put the machine back into service in spite of event {event} (recover with force), so it "
-                        "is not prepared for it again. Nothing was begun."
-                    )
+            kept_off = self.kept_off(mark["events"])
+            if kept_off:
+                raise Fenced(_put_back_in_spite_of(kept_off))
             self.create(mark)
+
+    def joining(self, events: Sequence[str], still: bool) -> List[str]:
+        """Of these events, those that may join the mark, which is there for others: all but those in spite of which a person has put
+        the machine back meanwhile.
+
+        :arg still: whether nothing new is begun
+        :raises Fenced: when none is left, and something new would be begun
+        """
+        known = {event.upper() for event in self._needed()["events"]}
+        kept_off = self.kept_off([event for event in events if event.upper() not in known])
+        if kept_off and len(kept_off) == len(events) and not still:
+            raise Fenced(_put_back_in_spite_of(kept_off))
+        return [event for event in events if event not in kept_off]
+
+    def kept_off(self, events: Sequence[str]) -> List[str]:
+        """Of these events, those in spite of which a person has put the machine back; a yes to one, which can only be later, ends that."""
+        against = set(self._store.put_back()).difference(event.upper() for event in self._store.yes())
+        return [event for event in events if event.upper() in against]
 
     def keep(self, mark: Mark) -> None:
         """Put the changed mark in the place of the one that is there."""
@@ -218,3 +233,10 @@ class Fence:
             self._is_ours = False
             self.look()
             raise Fenced(self.lost) from error
+
+
+def _put_back_in_spite_of(events: Sequence[str]) -> str:
+    return (
+        f"A person has put the machine back into service in spite of event {listed(events)} (recover with force), so it "
+        "is not prepared for it again. Nothing was begun."
+    )

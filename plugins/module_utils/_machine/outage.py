@@ -116,6 +116,9 @@ class Outage:
             return self._answer("refused", "The machine bears no mark, and nothing new may be begun.")
         if not self._fence.mark and self._fence.left(request["left"]) <= 0:
             return self._answer("failed", "There is no time left to prepare the machine. Nothing was begun.")
+        events = request.get("events") or ()
+        if self._marked.mark:
+            events = self._fence.joining(events, bool(request.get("still")))
         if self._turns(request) and not self._turned_round(request):
             return self._under_way("prepared")
         known = {entry["key"] for entry in self._marked.mark.get("steps", ())}
@@ -152,7 +155,7 @@ class Outage:
             self._begin_again()
         mark = self._marked.mark
         self._marked.change(
-            events=merged(mark["events"], request.get("events") or ()),
+            events=merged(mark["events"], events),
             phase="prepared" if mark["phase"] == "prepared" else "preparing",
         )
         return self._advance(request)

@@ -234,8 +234,13 @@ class Going:
             )
         notes = self.mark["steps"]
         if to == "prepared":
-            for identity in request.get("events") or []:
-                if identity not in self.mark["events"]:
+            asked = request.get("events") or []
+            new = [identity for identity in asked if identity not in self.mark["events"]]
+            kept_off = put_back(machine, new)
+            if kept_off and len(kept_off) == len(asked) and not request.get("still"):
+                return self._said("refused", "a person has put it back into service in spite of its events")
+            for identity in new:
+                if identity not in kept_off:
                     self.mark["events"].append(identity)
                     machine.journal.add("joined", host=machine.host, run=self.run, event=identity)
             self._phase("prepared" if self.mark["phase"] == "prepared" else "preparing")

@@ -228,6 +228,34 @@ def test_a_call_that_was_sent_before_a_person_put_the_machine_back_prepares_noth
     assert machine.call(dict(go, events=["E-2"]))["answers"][0]["state"] == "prepared", "another event is one"
 
 
+def test_what_a_person_has_put_back_does_not_join_the_mark_of_another_event(machine):
+    go = {"do": "go", "to": "prepared", "left": 600.0}
+    machine.call({"do": "put_back", "events": ["E-1"]}, run="")
+    machine.call(dict(go, events=["E-2"]))
+    answer = machine.call(dict(go, events=["e-1", "E-2", "E-3"]))
+    assert (answer["answers"][0]["state"], answer["mark"]["events"]) == ("prepared", ["E-2", "E-3"])
+    answer = machine.call(dict(go, events=["e-1"]))
+    assert (answer["answers"][0]["state"], answer["mark"]["events"], answer["fenced"]) == (
+        "refused",
+        ["E-2", "E-3"],
+        "",
+    )
+    assert "in spite of event e-1" in answer["answers"][0]["why"]
+    answer = machine.call(dict(go, events=["e-1"], still=True))
+    assert (answer["answers"][0]["state"], answer["mark"]["events"]) == ("prepared", ["E-2", "E-3"]), (
+        "it begins nothing"
+    )
+    machine.call({"do": "yes", "event": "E-1", "by": "me"}, run="")
+    assert machine.call(dict(go, events=["E-1"]))["mark"]["events"] == ["E-2", "E-3", "E-1"], "a yes ends that"
+
+
+def test_what_a_mark_names_already_is_gone_on_with(machine):
+    go = {"do": "go", "to": "prepared", "left": 600.0, "events": ["E-1"]}
+    machine.call(go)
+    machine.call({"do": "put_back", "events": ["E-1"]}, run="")
+    assert machine.call(go)["answers"][0]["state"] == "prepared", "whoever puts it back takes the mark"
+
+
 def test_a_yes_to_it_ends_that_a_person_put_the_machine_back(machine):
     machine.call({"do": "put_back", "events": ["E-1"]}, run="")
     machine.call({"do": "yes", "event": "E-1", "by": "me"}, run="")

@@ -782,6 +782,18 @@ def test_what_the_watcher_notes_at_the_same_time_is_not_lost(machine):
     assert PutBack(str(machine.file.parent)).read() == {"ID-2"}
 
 
+def test_what_a_person_has_put_back_joins_no_mark(machine):
+    machine.call({"do": "put_back", "events": ["id-1"]}, run="")
+    assert machine.call(go(events=["ID-2"], before={SERVICE: {"ran": True}}))["mark"]["events"] == ["ID-2"]
+    assert machine.call(go(events=["ID-1", "ID-2", "ID-3"], before={SERVICE: {"ran": True}}))["mark"]["events"] == [
+        "ID-2",
+        "ID-3",
+    ]
+    answer = machine.call(go(events=["ID-1"], before={SERVICE: {"ran": True}}))
+    assert (answer["answers"][0]["state"], answer["mark"]["events"]) == ("refused", ["ID-2", "ID-3"])
+    assert "in spite of event ID-1" in answer["answers"][0]["why"]
+
+
 def test_what_a_person_has_put_back_is_no_yes(machine):
     machine.call({"do": "yes", "event": "ID-1", "by": "me"}, run="")
     machine.call({"do": "put_back", "events": ["id-1"]}, run="")
