@@ -239,13 +239,16 @@ def _joined(known: Event, shown: Event) -> Event:
 
 
 def _timed(tracked: TrackedEvent, polls: Iterable[Poll]) -> TrackedEvent:
-    """Its not-before by the caller's clock, as polls tell it anew. Of several the earliest counts."""
+    """Its not-before by the caller's clock, as polls tell it anew. Of several the earliest counts.
+
+    Where that clock stood still, as it does in a machine that is frozen, the same not-before has come closer by as much.
+    """
     key = tracked.event.key
-    deadlines = [(poll.got + poll.notices[key], poll.got) for poll in polls if key in poll.notices]
+    deadlines = [(poll.got + poll.notices[key], poll.got, poll.unwatched) for poll in polls if key in poll.notices]
     if tracked.started is not None or not deadlines:
         return tracked
-    deadline, got = min(deadlines)
-    if tracked.deadline is None or abs(deadline - tracked.deadline) > MOVED:
+    deadline, got, stood_still = min(deadlines)
+    if tracked.deadline is None or abs(deadline - tracked.deadline) > MOVED + stood_still:
         tracked = tracked._replace(deadline_notice=deadline - got)
     return tracked._replace(deadline=deadline)
 

@@ -172,13 +172,15 @@ def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
     machine = record["hosts"][host]
     if machine["aside"] or at < machine["again"]:
         return False
+    if machine["is_linux"]:
+        return True
     after = WINDOWS_AFTER_SPOT if machine["scope"] in spot_scopes(record) else WINDOWS_AFTER
     turn = record["ticks"] % WINDOWS_EVERY == 0 or at - record["windows"] >= after
     # For a slow one, and one that may be dead, the others wait at most half of the time.
     takes = STARTS * machine["start"]
     if takes > LIMIT_WINDOWS_SHARED and machine["answered"] is not None:
         turn = at - machine["answered"] >= takes
-    if not machine["is_linux"] and machine["failures"] and _concerned(record, at) - {host}:
+    if machine["failures"] and _concerned(record, at) - {host}:
         # All that may be dead are called at one time: by turns they would hold the others up all the time.
         lost = max(
             one["again"] - back_off(one["failures"])
@@ -187,7 +189,7 @@ def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
         )
         if at - lost < min(_longest(machine), _shared(machine, machine["failures"] - 1)):
             return False
-    return machine["is_linux"] or at_once or turn or not _linux_under_way(record, at)
+    return at_once or turn or not _linux_under_way(record, at)
 
 
 def _linux_under_way(record: Record, at: float) -> bool:

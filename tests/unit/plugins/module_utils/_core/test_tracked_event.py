@@ -117,6 +117,11 @@ def test_a_not_before_that_moves_brings_a_notice_of_its_own():
     assert (watch.event.deadline, watch.event.deadline_notice, watch.event.notice) == (340, 40, 900)
 
 
+def test_a_not_before_that_has_come_closer_while_the_clock_stood_still_is_the_same_one():
+    watch = Watch(poll(100, BASE, not_before=300), poll(110, BASE, not_before=260, unwatched=40))
+    assert (watch.event.deadline, watch.event.deadline_notice) == (260, 200)
+
+
 # ---- started ----
 
 
