@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whose a machine is, how far it is, and whether it is prepared for an event: by its mark."""
 
+from types import MappingProxyType
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
@@ -18,17 +20,19 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.m
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases, shown_of
 
 LEASE = {"uptime": 0.0, "boot_id": "boot-1", "until": 120.0}
-MARK = {
-    "holder": {"kind": "run", "run": "r0", "job": "12", "controller": "ctl1"},
-    "since": "2026-01-01T00:00:00Z",
-    "vm_id": "vm-a",
-    "endpoint": "",
-    "lease": LEASE,
-    "phase": "prepared",
-    "events": ["a-1", "B-2"],
-    "boot_id": "boot-1",
-    "steps": [],
-}
+MARK = MappingProxyType(
+    {
+        "holder": {"kind": "run", "run": "r0", "job": "12", "controller": "ctl1"},
+        "since": "2026-01-01T00:00:00Z",
+        "vm_id": "vm-a",
+        "endpoint": "",
+        "lease": LEASE,
+        "phase": "prepared",
+        "events": ["a-1", "B-2"],
+        "boot_id": "boot-1",
+        "steps": [],
+    }
+)
 NOW = Moment(0.0, 10.0, "boot-1")
 ASKER = Asker("r1", "vm-a")
 
