@@ -174,7 +174,7 @@ FAULTS = {
         scenario="windows-stopped",
     ),
     "windows-posted": Fault(
-        "claim",
+        "prompt",  # what was lost is sent again, a minute later
         "every POST counts as accepted",
         [(CALLS, "_GuardedTransport.post", _all_well)],
         seed=4,
