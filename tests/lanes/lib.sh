@@ -211,3 +211,21 @@ PROCESSES=(
     tests/unit/plugins/module_utils/_watcher/test_watcher_program.py
     tests/unit/plugins/module_utils/_watcher/test_watcher_real.py
 )
+
+# Unit tests that run plays
+# shellcheck disable=SC2034
+PLAYS=(
+    tests/unit/plugins/action/test_balanced.py
+    tests/unit/plugins/action/test_done_by_others.py
+    tests/unit/plugins/action/test_drain_plays.py
+    tests/unit/plugins/action/test_interrupted.py
+    tests/unit/plugins/action/test_machine_calls.py
+    tests/unit/plugins/action/test_machine_program.py
+    tests/unit/plugins/action/test_no_ticks.py
+    tests/unit/plugins/action/test_output.py
+    tests/unit/plugins/action/test_own_task_files.py
+    tests/unit/plugins/action/test_plays.py
+    tests/unit/plugins/action/test_preflight.py
+    tests/unit/plugins/action/test_watcher_refusals.py
+    tests/unit/plugins/lookup/test_hosts.py
+)
