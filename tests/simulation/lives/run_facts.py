@@ -528,6 +528,18 @@ class RunFacts:
                 return float(line["at"])
         return None
 
+    def _taken_over(self, at: float) -> list[dict[str, Any]]:
+        """What the marks said last that it took from others: who failed under another run has failed under this one."""
+        found = []
+        for taken in self.lines("taken"):
+            said = [
+                line
+                for line in self.journal.of("phase")
+                if line["host"] == taken["host"] and line["run"] == taken["from_run"] and line["at"] <= taken["at"] < at
+            ]
+            found += said[-1:]
+        return found
+
     def was_to_stay(self, event: Event, host: str, at: float) -> bool:
         """Whether a machine was prepared for an event that is still to come, and nothing speaks for giving that up."""
         seen = self.seen(event)
@@ -538,6 +550,7 @@ class RunFacts:
             return False
         phases = [line for line in self.lines("phase") if line["at"] < at and event.id in line["events"]]
         marked = any(line["host"] == host for line in phases)
+        phases += [line for line in self._taken_over(at) if event.id in line["events"]]
         if any(line["phase"] == "half" for line in phases):
             return False  # its time did not suffice for one of them
         return marked and all(self.sound(other, self.began, at) for other in self.affected(event))
