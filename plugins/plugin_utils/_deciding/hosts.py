@@ -160,8 +160,10 @@ def _take_mark(machine: MachineState, mark: dict[str, Any] | None, at: float) ->
 
 def _was_over(before: Mapping[str, Any] | None, mark: Mapping[str, Any]) -> bool:
     """Whether a lease had expired when it was renewed."""
-    old, new = (before or {}).get("lease"), mark.get("lease")
-    return bool(old and new) and lease.is_expired(old, Moment(0.0, new["uptime"], new["boot_id"]))
+    if not before or not before.get("lease") or not mark.get("lease"):
+        return False
+    new = mark["lease"]
+    return lease.is_expired(before["lease"], Moment(0.0, new["uptime"], new["boot_id"]))
 
 
 def _holder(mark: Mapping[str, Any] | None) -> Any:

@@ -56,8 +56,13 @@ def take_bearers(record: Record, hosts: Collection[str], at: float) -> None:
         for host in hosts:
             machine = record["hosts"][host]
             if host not in entry["sightings"] and key in mark_keys(machine) and whose(record, machine, at) == OURS:
-                sighting = core.Sighting(last, last, polled)
-                entry["sightings"][host] = dict(sighting._asdict())
+                entry["sightings"][host] = {
+                    "first": last,
+                    "last": last,
+                    "polled": polled,
+                    "absent": None,
+                    "doubted": False,
+                }
 
 
 def _may_show(machine: MachineState, at: float) -> bool:
