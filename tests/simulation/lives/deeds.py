@@ -308,6 +308,9 @@ def put_back(run: RunFacts) -> Iterator[str]:
                 yes["at"] > recovered["at"] for yes in run.journal.of("yes") if yes["event"] in kept
             )
             mine = line["what"] == "post" or line["host"] == host
+            # Where the person's word went with the disk, the run knows of its own mark only, and takes that back.
+            if run.lost_its_disk(host, recovered["at"], line["at"]):
+                continue
             if later and mine and line["at"] > recovered["at"] + 12 + run.slowness(0, 4):
                 yield f"put-back: at {line['at']:.1f} {line['what']} for {kept}, in spite of which {host} was put back at {recovered['at']:.1f}"
 

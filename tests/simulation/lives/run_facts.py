@@ -93,6 +93,11 @@ class RunFacts:
         ]
         return max(sent, default=0.0) + WINDOWS_CALL
 
+    def lost_its_disk(self, host: str, since: float, at: float) -> bool:
+        """Whether an event has rebooted a machine between two moments, and emptied its disk."""
+        struck = any(line["host"] == host and since < line["at"] <= at for line in self.journal.of("strike"))
+        return self.machine(host).ephemeral and struck
+
     def gone_by(self, host: str, at: float) -> bool:
         return any(
             line["host"] == host and line["type"] in GONE_FOR_GOOD and line["at"] <= at
