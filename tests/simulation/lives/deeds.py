@@ -43,7 +43,7 @@ def approvals(run: RunFacts) -> Iterator[str]:
             yield f"approval: at {at:.1f} {event.id}, which affects {unknown}"
         for host in ours:
             out, marked_by = post["machines"][host]
-            excused = run.machine(host).gone or run.touched_lately(host, at)
+            excused = run.machine(host).gone or run.touched_lately(host, at, run.decided_at(post))
             if actions[host] in PREPARING and not (out and marked_by in run.hands_of(host)) and not excused:
                 yield f"barrier: at {at:.1f} {event.id} was approved while {host} was {'out' if out else 'in service'}, marked by {marked_by or 'nobody'}"
 

@@ -181,9 +181,23 @@ class RunFacts:
                 return str(step.key)
         return ""
 
-    def touched_lately(self, host: str, at: float) -> bool:
-        """Whether a person has taken the mark away a moment before, or the machine was started anew by nobody's event."""
-        since = at - (12 if self.machine(host).is_linux else 20)
+    def decided_at(self, post: dict[str, Any]) -> float:
+        """When the run had an approval sent: a Windows machine gets to it within a call's time, whatever happens to others meanwhile."""
+        if self.machine(post["by"]).is_linux:
+            return float(post["at"])
+        sent = [
+            line["at"]
+            for line in self.lines("sent")
+            if (line["host"], line["do"]) == (post["by"], "approve") and line["at"] <= post["at"]
+        ]
+        return max([post["at"] - WINDOWS_CALL, *sent]) if sent else float(post["at"])
+
+    def touched_lately(self, host: str, at: float, decided: float | None = None) -> bool:
+        """Whether a person has taken the mark away a moment before, or the machine was started anew by nobody's event.
+
+        :arg decided: when it was decided to do what was done then
+        """
+        since = (at if decided is None else decided) - (12 if self.machine(host).is_linux else 20)
         return any(
             line["host"] == host and since < line["at"] <= at
             for line in self.journal.of("mark-gone", "restarted")
