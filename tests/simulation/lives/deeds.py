@@ -370,7 +370,7 @@ def late(run: RunFacts) -> Iterator[str]:
         of_others = line["what"] == "post" and set(line["machines"]) - {
             host
         }  # while others have work, its calls are short
-        if line["at"] > max(run.until + 20, run.waits_until(host, bool(of_others))):
+        if line["at"] > max(run.until + 20, 0.0 if of_others else run.waits_until(host)):
             what = f"{line['what']} {line.get('host') or line.get('event')}"
             yield f"late: at {line['at']:.1f} {what}, {line['at'] - run.until:.0f} s after the end of {run.name}"
 

@@ -86,16 +86,12 @@ class RunFacts:
             for line in self.journal.of("back")
         )
 
-    def waits_until(self, host: str, shared: bool = False) -> float:
-        """Until when a call to a Windows machine may begin anything: a slow one's two starts of PowerShell have 60 s (marks.rst).
-
-        :arg shared: whether others wait for it: then it has 20 s, or as much as three of its starts take
-        """
+    def waits_until(self, host: str) -> float:
+        """Until when a call to a Windows machine may begin anything: a slow one's two starts of PowerShell have 60 s (marks.rst)."""
         sent = [
             float(line["at"]) for line in self.lines("sent") if line["host"] == host and not self.machine(host).is_linux
         ]
-        starts = 3 * getattr(self.machine(host), "takes", 0.0) + 1
-        return max(sent, default=0.0) + (min(WINDOWS_CALL, max(20.0, starts)) if shared else WINDOWS_CALL)
+        return max(sent, default=0.0) + WINDOWS_CALL
 
     def lost_its_disk(self, host: str, since: float, at: float) -> bool:
         """Whether an event has rebooted a machine between two moments, and emptied its disk."""
