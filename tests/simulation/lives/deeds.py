@@ -157,7 +157,7 @@ def in_time(run: RunFacts) -> Iterator[str]:
             run.marked_at(host, run.began)
             or event.grows
             or event.timeless
-            or run.fleet.options[host]["prepare_within"] < 100
+            or run.fleet.options[host]["prepare_before"] < 100
         ):
             continue
         first = max(event.shown, run.began)
@@ -220,7 +220,7 @@ def returned(run: RunFacts) -> Iterator[str]:
         event, host, at = run.fleet.events[line["event"]], line["host"], line["at"]
         if event.returned is None or host not in run.hosts or line["out"] or not event.returned < at < run.until:
             continue
-        if run.run.check or run.action(event, host) not in PREPARING or run.fleet.options[host]["prepare_within"] < 100:
+        if run.run.check or run.action(event, host) not in PREPARING or run.fleet.options[host]["prepare_before"] < 100:
             continue
         others = [other for other in run.events_of(host) if other is not event and (other.left or at) > event.returned]
         # Who is still being brought back, or is another's by then, is not to be prepared anew at once.

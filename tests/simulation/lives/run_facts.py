@@ -350,7 +350,7 @@ class RunFacts:
 
     def is_near(self, event: Event, at: float) -> bool:
         """Whether an event comes so soon that hours forbid no preparation for it any more."""
-        within = max((self.fleet.options[host]["prepare_within"] for host in self.affected(event)), default=0.0)
+        within = max((self.fleet.options[host]["prepare_before"] for host in self.affected(event)), default=0.0)
         return self._expected(event) - at <= min(within, 300.0) + 2
 
     def _expected(self, event: Event) -> float:
@@ -565,7 +565,7 @@ class RunFacts:
         options = self.fleet.options[host]
         if self.action(event, host) not in ("prepare", "hold", "prepare_and_approve") or seen is None or seen > at - 15:
             return False
-        if event.not_before - at > options["prepare_within"] or not event.affects(self.machine(host).name):
+        if event.not_before - at > options["prepare_before"] or not event.affects(self.machine(host).name):
             return False
         phases = [line for line in self.lines("phase") if line["at"] < at and event.id in line["events"]]
         marked = any(line["host"] == host for line in phases)

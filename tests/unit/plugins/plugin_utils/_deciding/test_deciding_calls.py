@@ -228,7 +228,7 @@ def test_those_that_may_be_dead_are_called_at_one_time():
 
 
 def test_a_windows_machine_that_was_taken_away_is_waited_for_no_longer_than_any():
-    run = Run("web1", Machine("web3", is_linux=False), policy=rules("prepare"))
+    run = Run("web1", Machine("web3", is_linux=False), policy=rules("prepare"), prepare_before=3600.0)
     run["web1"].seconds = 6000.0
     run.tick()
     later, deletion = event("A", ["vm1"], not_before=3000), event("B", ["vm3"], type="Terminate", not_before=200)
