@@ -77,6 +77,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "unbegun": None,
         "recovering": None,
         "tried": None,
+        "tries": 0,
         "undone": None,
         "restarted": None,
         "why": "",

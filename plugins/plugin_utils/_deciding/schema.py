@@ -116,6 +116,7 @@ class MachineState(TypedDict):
     unbegun: float | None  # when its preparation last could not begin
     recovering: float | None  # since when it could be brought back
     tried: float | None  # when its recovery last failed
+    tries: int  # how often it has failed since it could be recovered
     undone: float | None  # when it was last seen to be put back, or without the mark that it had
     restarted: float | None  # when it was last seen that a start of it has taken back what was done
     why: str  # what its last answer to go said

@@ -142,7 +142,9 @@ class Polled:
     def _go(self, request: Any) -> dict[str, Any]:
         """It goes as far as the case's marks say."""
         if request["to"] == "recovered":
-            return self._went("recovering" if self.mark else "recovered")
+            left = any(step["state"] == "not_taken_back" for step in (self.mark or {}).get("steps", ()))
+            state = "half" if left else "recovering" if self.mark else "recovered"
+            return self._went(state, "it broke" if left else "")
         phase = self.mark["phase"] if self.mark else "preparing"
         return self._went("failed", "it broke") if phase == "half" else self._went(phase)
 
