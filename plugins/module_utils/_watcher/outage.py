@@ -169,8 +169,7 @@ def _may_recover(here: Here, reverts: bool = False) -> bool:
         return False
     if not reverts:
         return not any(here.is_marked(life) and not is_put_back(here, life) for life in here.open)
-    coming = [here.left(life) for life in here.open]
-    return not coming or min(coming) >= here.facts.settings.undo_limits
+    return deadlines.undo_fits([here.left(life) for life in here.open], here.terms)
 
 
 def _recover(here: Here, still: bool = False) -> Optional[Go]:

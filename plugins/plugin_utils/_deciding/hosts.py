@@ -32,6 +32,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "steps": facts["steps"],
         "require_steps": str(facts.get("require_steps", False)).lower() == "true",
         "needs": facts["needs"],
+        "undo_needs": facts.get("undo_needs", facts["needs"]),
         "task_seconds": float(facts.get("task_seconds") or 0.0),
         "call_timeout": float(facts.get("call_timeout") or 0.0),
         "options": options,

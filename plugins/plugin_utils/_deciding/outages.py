@@ -18,7 +18,7 @@ from ...module_utils._core.mark_view import COPIED, EXPIRED, FRESH, NOBODY, OURS
 from ...module_utils._core.transitions import PREPARED, RECOVER_AGAIN, RECOVERED, Try
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
-from .due import budget, is_last_call, may_come_now, preparation_end
+from .due import budget, is_last_call, may_come_now, preparation_end, undo_fits
 from .judging import is_given_up, needs_preparation, title
 from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
@@ -186,12 +186,21 @@ def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, a
         return True
     if machine["options"]["on_failure"] != "revert":
         return True
-    return _lacks_time_to_undo(entry, machine, at)
+    return _lacks_time_to_undo(record, machine, at)
 
 
-def _lacks_time_to_undo(entry: EventState, machine: MachineState, at: float) -> bool:
-    """Under its very event nothing is put into service: there must be time for all of it."""
-    return phase(machine) != "recovering" and at + machine["needs"] > not_before(entry)
+def _lacks_time_to_undo(record: Record, machine: MachineState, at: float) -> bool:
+    """Under an event nothing is put into service: there must be time for all of it, before any that comes."""
+    return phase(machine) != "recovering" and not undo_fits(machine, _coming(record, machine).values(), at)
+
+
+def _coming(record: Record, machine: MachineState) -> dict[str, EventState]:
+    """Its events that are still watched and may start."""
+    return {
+        key: entry
+        for key, entry in of_machine(record, machine).items()
+        if entry["started"] is None and entry["closed"] != STAYED
+    }
 
 
 def _note_staying_out(record: Record, machine: MachineState, at: float) -> None:
@@ -199,13 +208,13 @@ def _note_staying_out(record: Record, machine: MachineState, at: float) -> None:
     host = machine["host"]
     for key, entry in of_machine(record, machine).items():
         given_up = key in mark_keys(machine) and is_given_up(entry) and entry["started"] is None
-        if not given_up or machine["options"]["on_failure"] != "revert" or not _lacks_time_to_undo(entry, machine, at):
+        if not given_up or machine["options"]["on_failure"] != "revert" or not _lacks_time_to_undo(record, machine, at):
             continue
         if any((one["what"], one["event"], one["host"]) == ("stays", key, host) for one in record["happenings"]):
             continue
-        left = max(not_before(entry) - at, 0.0)
+        left = max(min(not_before(one) - at for one in _coming(record, machine).values()), 0.0)
         words = (
-            f"{host} out of service until the event is over: no time to undo its preparation (needs {machine['needs']:.0f} s, "
+            f"{host} out of service until the event is over: no time to undo its preparation (needs {machine['undo_needs']:.0f} s, "
             f"{left:.0f} s left)"
         )
         happened(record, at, "stays", words, key, host)
@@ -219,7 +228,7 @@ def comes_soon(entry: EventState, machine: MachineState, at: float) -> bool:
     if entry["started"] is not None or entry["closed"] == STAYED:
         return False
     too_late = at >= preparation_end(entry, machine) and not is_given_up(entry)
-    return too_late or at + machine["needs"] > not_before(entry)
+    return too_late or not undo_fits(machine, [entry], at)
 
 
 def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -> bool:
