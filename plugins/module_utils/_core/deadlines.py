@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import NamedTuple, Optional, Sequence, Tuple
+from typing import Iterable, NamedTuple, Optional, Sequence, Tuple
 
 from .tracked_event import TrackedEvent
 
@@ -108,3 +108,11 @@ def urgency(tracked: TrackedEvent, terms: Terms, now: float) -> str:
     if seconds <= terms.limits + margin(tracked, terms) + terms.slack:
         return DUE
     return WANTED if seconds <= terms.prepare_before else LATER
+
+
+def undo_fits(coming: Iterable[float], terms: Terms) -> bool:
+    """Whether all that was done can be undone before the next event: under an event nothing is put into service.
+
+    :arg coming: seconds that are left until each event of the machine that is not over, failed or not
+    """
+    return all(left >= terms.undo_limits for left in coming)

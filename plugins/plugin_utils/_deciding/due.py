@@ -15,6 +15,7 @@ from ...module_utils._core.deadlines import Terms
 from ...module_utils._core.tracked_event import TrackedEvent
 from ...module_utils._events.event import Event
 from .capacity import SLACK
+from .life import not_before
 from .marks import mark_keys
 from .schema import EventState, MachineState, Record
 
@@ -50,7 +51,7 @@ def _terms(machine: MachineState) -> Terms:
         share=SHARE_OF_NOTICE_FOR_MARGIN,
         prepare_before=options["prepare_before"],
         limits=seconds_needed(machine),
-        undo_limits=machine["needs"],
+        undo_limits=machine["undo_needs"],
         slack=SLACK,
     )
 
@@ -88,6 +89,11 @@ def budget(machine: MachineState, entries: Iterable[tuple[str, EventState]], at:
 
 def _begun(machine: MachineState, key: str) -> float | None:
     return machine["begun"] if key in mark_keys(machine) else None
+
+
+def undo_fits(machine: MachineState, entries: Iterable[EventState], at: float) -> bool:
+    """Whether the machine can be put back into service before the next of these events."""
+    return deadlines.undo_fits([not_before(entry) - at for entry in entries], _terms(machine))
 
 
 def is_late(record: Record, entry: EventState, machine: MachineState) -> bool:
