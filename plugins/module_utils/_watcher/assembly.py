@@ -20,9 +20,9 @@ from .._steps.step_type import Step
 from .acts import Go, Say
 from .facts import Facts, Identity
 from .hold import HoldFile
+from .imds.facade import ImdsFacade
 from .linux import PipeWake, linux_system, this_system
 from .log import Log
-from .metadata import Metadata
 from .notify import Notify
 from .orders import Orders
 from .own_mark import asker
@@ -99,7 +99,7 @@ def assemble(
         us = asker(metadata.identity, settings.current.endpoint)
         return objection(*program.mark(), own, us, system.moment(), hold.read())
 
-    metadata = Metadata(
+    metadata = ImdsFacade(
         configuration,
         clock,
         wake.wake,

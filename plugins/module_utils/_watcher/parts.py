@@ -13,8 +13,8 @@ from .._steps.step_type import Step
 from .acts import Go, Say
 from .facts import Facts, Identity
 from .hold import HoldFile
+from .imds.facade import ImdsFacade
 from .log import Log
-from .metadata import Metadata
 from .notify import Notify
 from .orders import Orders
 from .program import Program
@@ -52,7 +52,7 @@ class Parts(NamedTuple):
     """
 
     settings: SettingsFile
-    metadata: Metadata
+    metadata: ImdsFacade
     program: Program
     system: WatchedSystem
     clock: Clock

@@ -591,5 +591,5 @@ def test_nor_once_a_person_has_put_the_machine_back(tmp_path):
 def _why_not_sent(watched):
     """What came of an approval that was decided on just now; nobody listens at this service."""
     metadata = watched.parts.metadata
-    metadata._posting.send(("Id-1",), watched.clock.now())
+    metadata._approval_sender.send(("Id-1",), watched.clock.now())
     return metadata.posted()["ID-1"].why

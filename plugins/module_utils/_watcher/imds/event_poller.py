@@ -1,25 +1,25 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Looks at the document once a second, beside the loop: an answer that hangs for two minutes holds up nobody.
+"""Polls the document once a second, beside the loop: an answer that hangs for two minutes holds up nobody.
 
 Private to this collection.
 
-A failure is never tried again by itself: the next look is that. What may not be asked every second (429, 410, 5xx, somebody else's
+A failed poll is never retried by itself: the next poll is that. What may not be asked every second (429, 410, 5xx, somebody else's
 answers) makes the pauses longer.
 """
 
 import threading
 from typing import Callable, List, Optional
 
-from .._errors import ScheduledEventsError
-from .._events.document import Document
-from .._imds.client import Client
-from .._imds.option_names import WATCHER, with_variables
-from .._imds.retries import ADVICE, BACK_OFF, asked_pause, pause_after
-from .._text import one_line
-from .asking import Asking
-from .facts import Look
+from ..._errors import ScheduledEventsError
+from ..._events.document import Document
+from ..._imds.client import Client
+from ..._imds.option_names import WATCHER, with_variables
+from ..._imds.retries import ADVICE, BACK_OFF, asked_pause, pause_after
+from ..._text import one_line
+from ..facts import Look
+from .session import ImdsSession
 
 LONGEST_ORDER = 300.0
 """Seconds for which the service may ask to be left alone: to be blind for longer helps nobody."""
@@ -35,7 +35,7 @@ _SLOWER = {
 }
 
 
-class Looking:
+class EventPoller:
     """The thread that looks.
 
     :arg woken: called when there is a document that differs from the one before, or the first failure after a document
@@ -46,21 +46,25 @@ class Looking:
     """
 
     def __init__(
-        self, asking: Asking, woken: Callable[[], None], expects_events: bool = False, latest: Optional[Look] = None
+        self,
+        session: ImdsSession,
+        woken: Callable[[], None],
+        expects_events: bool = False,
+        latest: Optional[Look] = None,
     ) -> None:
         self.latest: Optional[Look] = latest
         self.blind = "" if latest else "There was no answer of the metadata service yet."
         self.polls = self.failures = 0
         self.warnings: List[str] = []
-        self._asking = asking
-        self._clock = asking.clock
+        self._session = session
+        self._clock = session.clock
         self._woken = woken
         self.ended = self._answered = self._version_chosen = self._clock.now()
         self.left_alone_until = 0.0
         self._in_a_row = 0
         self._expects_events = expects_events or bool(latest and latest.document.incarnation is not None)
-        self._transport = asking.transport()
-        self._client = self._conversation(asking.endpoint)
+        self._transport = session.transport()
+        self._client = self._conversation(session.endpoint)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="looking", daemon=True)
 
@@ -93,7 +97,7 @@ class Looking:
         if self._stop.is_set():
             return 0.0
         self._seen(document, began)
-        return max(0.0, began + self._asking.configuration.interval - self._clock.now())
+        return max(0.0, began + self._session.configuration.interval - self._clock.now())
 
     def _seen(self, document: Document, asked: float) -> None:
         known, was_blind = self.latest, bool(self.blind)
@@ -103,8 +107,8 @@ class Looking:
         self.blind = ""
         self.warnings = self._client.warnings
         self._in_a_row, self.left_alone_until = 0, 0.0
-        self._asking.endpoint, self._asking.api_version = self._client.endpoint, self._client.api_version_used
-        older = self._client.api_version_used != self._asking.configuration.api_version
+        self._session.endpoint, self._session.api_version = self._client.endpoint, self._client.api_version_used
+        older = self._client.api_version_used != self._session.configuration.api_version
         if (
             older and at - self._version_chosen > _VERSION_EVERY
         ):  # it was chosen while the service was being updated, maybe
@@ -121,7 +125,7 @@ class Looking:
         advice = ADVICE.get(error.kind, "")
         words = error.message if not advice or advice in error.message else f"{error.message} {advice}"
         self.blind = with_variables(words, WATCHER)
-        interval = self._asking.configuration.interval
+        interval = self._session.configuration.interval
         if error.kind == "version_refused":
             self._client.choose_version_anew()
         elif error.kind in ("unreachable", "timeout") and self.failures == self.polls:
@@ -138,14 +142,14 @@ class Looking:
 
     def _try_elsewhere(self) -> None:
         """The next look goes to the next of the addresses that may be the service's."""
-        candidates = [self._asking.configuration.endpoint, *self._asking.elsewhere()]
+        candidates = [self._session.configuration.endpoint, *self._session.elsewhere()]
         now = self._client.endpoint
         following = candidates[(candidates.index(now) + 1) % len(candidates)] if now in candidates else candidates[0]
         if following != now:
             self._client = self._conversation(following)
 
     def _conversation(self, endpoint: str) -> Client:
-        client = self._asking.client(self._transport, endpoint, patient=True)
+        client = self._session.client(self._transport, endpoint, patient=True)
         if self._expects_events:
             client.expect_events()
         return client
