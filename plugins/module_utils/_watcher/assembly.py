@@ -22,8 +22,6 @@ from .facts import Facts, Identity
 from .hold import HoldFile
 from .imds.facade import ImdsFacade
 from .linux import PipeWake, linux_system, this_system
-from .log import Log
-from .notify import Notify
 from .orders import Orders
 from .own_mark import asker
 from .parts import Found, Parts
@@ -31,6 +29,7 @@ from .program import Program, objection
 from .published import Published
 from .put_back import PutBack
 from .remembered import Remembered
+from .reports.systemd_transport import Log, Notify
 from .settings import Configuration
 from .settings_file import SettingsFile
 
@@ -156,9 +155,9 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     from .._machine.units import jobs_of
     from .finding import found_steps
     from .handling import Handling
-    from .report import Machine
+    from .reports.report import Machine
+    from .reports.reporter import Reporter
     from .reserve import Reserve, ReservedStore
-    from .telling import Telling
 
     system = this_system(os.environ)
     folder = configuration.folder
@@ -167,10 +166,10 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     jobs = jobs_of(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
     hands = make_hands(jobs)
     machine = Machine(os.uname().nodename, about["version"])
-    telling = Telling(configuration, machine, lambda: moment_of(system, clock), clock, log)
+    reporter = Reporter(configuration, machine, lambda: moment_of(system, clock), clock, log)
 
     def find(now: Configuration) -> Found:
-        telling.configure(now)
+        reporter.configure(now)
         return found_steps(now)
 
     return Inside(
@@ -178,10 +177,10 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
         hand_of=lambda step: hands.get(step["type"]),
         end_jobs=lambda: jobs.end_all(GRACE + AT_LAST + 0.5),
         find=find,
-        context=telling.context,
-        tell=telling.tell,
+        context=reporter.context,
+        tell=reporter.tell,
         crippled=lambda: reserve.crippled() or store.unwritable(),
         make_handling=Handling,
-        untold=telling.problem,
-        stop=telling.stop,
+        untold=reporter.problem,
+        stop=reporter.stop,
     )

@@ -14,10 +14,10 @@ from .._text import listed, one_line
 from .acts import Approve, Go, PutAside, Remember, Say
 from .collecting import Collecting
 from .facts import Answer, Facts
-from .log import ERROR, INFO, NOTICE, WARNING
 from .obeying import Obeying
 from .parts import Parts
 from .plan import HOOKS, steps_of
+from .reports.systemd_transport import ERROR, INFO, NOTICE, WARNING
 from .saying import line_of, state_of
 
 IDLE = 5.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause

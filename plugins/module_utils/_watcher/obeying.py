@@ -16,12 +16,12 @@ from .._machine.places import Mark, NotWritten
 from .._steps.step_type import Step
 from .._text import listed, one_line
 from .facts import NEVER, REPORT, Hold, Identity, Look
-from .log import NOTICE
 from .notes import named
 from .orders import Order
 from .own_mark import RUN, asker
 from .parts import Parts
 from .plan import steps_of
+from .reports.systemd_transport import NOTICE
 
 KEPT = 20  # outcomes
 _ANY = "any"  # stands for every type of event that has no steps of its own

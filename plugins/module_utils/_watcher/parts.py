@@ -14,13 +14,12 @@ from .acts import Go, Say
 from .facts import Facts, Identity
 from .hold import HoldFile
 from .imds.facade import ImdsFacade
-from .log import Log
-from .notify import Notify
 from .orders import Orders
 from .program import Program
 from .published import Published
 from .put_back import PutBack
 from .remembered import Remembered
+from .reports.systemd_transport import Log, Notify
 from .settings import Configuration
 from .settings_file import SettingsFile
 from .systems import Wake, WatchedSystem

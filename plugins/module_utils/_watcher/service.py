@@ -18,11 +18,9 @@ from .._machine import files
 from .._text import one_line
 from .alone import Alone, NotAlone
 from .assembly import Assembled, Inside, assemble, inside_of
-from .datagram_transport import send
-from .log import ERROR, INFO, Log, make_log
 from .loop import Loop
-from .notify import Notify
 from .remembered import FOLDER as RUN_FOLDER
+from .reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
 from .settings import SettingsError
 from .settings_file import SettingsFile
 
@@ -45,7 +43,7 @@ def run(version: str, arguments: List[str], program: str, make_inside: Callable[
     )
     options = parser.parse_args(arguments)
     clock = Clock()
-    log = make_log(os.environ, clock, send)
+    log = make_log(os.environ, clock, send_datagram)
     try:
         settings = SettingsFile(options.settings)
     except SettingsError as error:
@@ -68,7 +66,7 @@ def run(version: str, arguments: List[str], program: str, make_inside: Callable[
             "since": iso_utc(clock.wall()),
             "program": os.path.abspath(program),
         }
-        notify = Notify(os.environ, send)
+        notify = Notify(os.environ, send_datagram)
         inside = make_inside(settings.current, clock, log, about)
         return _serve(assemble(settings, inside, clock, log, notify, about, options.run_folder), log, notify)
     finally:

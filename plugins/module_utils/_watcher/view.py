@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from .._text import one_line
 from .destinations import NOTIFY, DestinationError, destinations_of, spool_names
-from .spool import FOLDER, waiting, words_of_last
+from .reports.report_queue import FOLDER, waiting, words_of_last
 from .surroundings import Read, Surroundings
 
 SILENT = 30.0

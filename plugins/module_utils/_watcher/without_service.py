@@ -17,12 +17,11 @@ from .._clock import Deadline
 from .acts import Say
 from .alone import Alone, NotAlone
 from .assembly import Inside, assemble, inside_of
-from .log import NOTICE, Log
 from .loop import Loop
-from .notify import Notify
 from .orders import Order, Orders
 from .published import Published
 from .remembered import FOLDER as RUN_FOLDER
+from .reports.systemd_transport import NOTICE, Log, Notify
 from .settings_file import SettingsFile
 from .surroundings import FINE, WRONG, Surroundings
 

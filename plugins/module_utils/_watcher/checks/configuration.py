@@ -14,7 +14,7 @@ from ..._machine.own_processes import account_named
 from ..._steps.step_type import Step
 from ..._text import clause, listed, one_line
 from ..hooks import PHASES, Hooks
-from ..secret import SecretProblem, read_secret
+from ..reports.report_daemon import SecretError, read_secret
 from ..settings import Configuration, SettingsError
 from ..settings_file import SettingsFile
 from .asking import Said
@@ -100,7 +100,7 @@ def secrets(configuration: Configuration, environment: Mapping[str, str]) -> Lis
         if one.secret_file:
             try:
                 read_secret(one.secret_file, environment)
-            except SecretProblem as error:
+            except SecretError as error:
                 found.append(
                     Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET, ("reports", number, "secret_file"))
                 )

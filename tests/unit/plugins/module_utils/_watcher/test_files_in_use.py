@@ -13,10 +13,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.history import History
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.hold import HoldFile
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.published import Published
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.remembered import Remembered
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 
 

@@ -19,16 +19,16 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.system import System
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import linux
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone, NotAlone
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.datagram_transport import send
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.linux import LinuxSystem, PipeWake
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.log import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.remembered import Remembered
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.systemd_transport import (
     JournalLog,
     Log,
+    Notify,
     StreamLog,
     make_log,
+    send_datagram,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.notify import Notify
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.remembered import Remembered
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Lines,
     until,
@@ -49,7 +49,7 @@ def listener(tmp_path):
 
 
 def test_what_systemd_is_told(tmp_path, listener):
-    notify = Notify({"NOTIFY_SOCKET": str(tmp_path / "socket"), "WATCHDOG_USEC": "180000000"}, send)
+    notify = Notify({"NOTIFY_SOCKET": str(tmp_path / "socket"), "WATCHDOG_USEC": "180000000"}, send_datagram)
     assert notify.interval == 30.0
     notify.ready()
     notify.status("watching\nREADY=0")
@@ -63,7 +63,7 @@ def test_what_systemd_is_told(tmp_path, listener):
 def test_a_name_outside_of_the_file_system():
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(f"\0azure-maintenance-{os.getpid()}")
-        Notify({"NOTIFY_SOCKET": f"@azure-maintenance-{os.getpid()}"}, send).ready()
+        Notify({"NOTIFY_SOCKET": f"@azure-maintenance-{os.getpid()}"}, send_datagram).ready()
         assert listener.recv(100) == b"READY=1"
 
 
@@ -75,9 +75,9 @@ def test_without_a_service_manager_nobody_is_told():
 
 
 def test_whoever_does_not_listen_holds_nobody_up(tmp_path, listener):
-    assert not send(str(tmp_path / "nobody"), b"x")
+    assert not send_datagram(str(tmp_path / "nobody"), b"x")
     sent = 0
-    while send(str(tmp_path / "socket"), b"x" * 1000) and sent < 10000:
+    while send_datagram(str(tmp_path / "socket"), b"x" * 1000) and sent < 10000:
         sent += 1
     assert sent < 10000, "nobody reads, and no more is sent than fits"
 
@@ -96,7 +96,7 @@ def fields_of(datagram):
 
 
 def test_the_journal_gets_fields(tmp_path, listener):
-    log = JournalLog(send, Log(), str(tmp_path / "socket"))
+    log = JournalLog(send_datagram, Log(), str(tmp_path / "socket"))
     log.say("Two\nlines=1\u00e9", 4, event_id="A-1", outage="", none=None, count=0)
     assert fields_of(listener.recv(10000)) == {
         "MESSAGE": "Two\nlines=1\u00e9",
@@ -111,7 +111,7 @@ def test_the_journal_gets_fields(tmp_path, listener):
 
 def test_what_the_journal_does_not_take_goes_elsewhere(tmp_path):
     lines = Lines()
-    JournalLog(send, lines, str(tmp_path / "nobody")).say("Here.")
+    JournalLog(send_datagram, lines, str(tmp_path / "nobody")).say("Here.")
     assert lines.lines == ["Here."]
 
 
@@ -130,9 +130,9 @@ def test_which_log_it_is(tmp_path, monkeypatch, listener):
         found = os.fstat(err.fileno())
         stream = f"{found.st_dev}:{found.st_ino}"
         monkeypatch.setattr(f"{make_log.__module__}.JOURNAL", str(tmp_path / "socket"))
-        assert isinstance(make_log({"JOURNAL_STREAM": stream}, ScriptedClock(), send), JournalLog)
+        assert isinstance(make_log({"JOURNAL_STREAM": stream}, ScriptedClock(), send_datagram), JournalLog)
         for environment in ({}, {"JOURNAL_STREAM": "1:1"}):
-            assert isinstance(make_log(environment, ScriptedClock(), send), StreamLog)
+            assert isinstance(make_log(environment, ScriptedClock(), send_datagram), StreamLog)
 
 
 # --- the system ---

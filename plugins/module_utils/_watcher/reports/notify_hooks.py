@@ -14,13 +14,13 @@ import subprocess
 import tempfile
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from .._clock import Clock, Deadline
-from .._machine import files
-from .._machine.own_processes import account_named, this_account
-from .._steps.hook import PREFIX, variables
-from .._text import last_line, one_line
-from .delivery import GIVEN_UP, TAKEN, Outcome
+from ..._clock import Clock, Deadline
+from ..._machine import files
+from ..._machine.own_processes import account_named, this_account
+from ..._steps.hook import PREFIX, variables
+from ..._text import last_line, one_line
 from .report import Report, line_of
+from .report_queue import GIVEN_UP, TAKEN, Outcome
 
 LIMIT = 60.0
 PHASE = "notify"

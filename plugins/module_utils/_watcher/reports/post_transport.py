@@ -14,8 +14,8 @@ import threading
 from typing import Dict, NamedTuple, Optional, Tuple
 from urllib.parse import unquote, urljoin, urlsplit
 
-from .._clock import Clock, Deadline
-from .._text import digits, one_line
+from ..._clock import Clock, Deadline
+from ..._text import digits, one_line
 
 CONNECT = 10.0
 WHOLE = 30.0

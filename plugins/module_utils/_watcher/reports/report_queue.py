@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reports that wait to be sent: one file a report and destination, in the order in which they came.
+"""The queue of reports that wait to be sent: one file a report and destination, in the order in which they came.
 
 Private to this collection.
 
@@ -9,9 +9,10 @@ Private to this collection.
 
     spool/KEY/000000000017.json            a report for the destination of this key
     spool/KEY/000000000016-dropped.json    the report that others before it were dropped
-    spool/KEY/last                         what came of the last try, for people; the sender's
+    spool/KEY/last                         what came of the last try, for people; the daemon's
 
-The watcher puts them here, the sender takes them away. Each file is there whole or not at all, and neither waits for the other.
+The watcher puts them here, the daemon takes them away: each stays until it was taken, is given up, or is put out by newer ones. Each file
+is there whole or not at all, and neither side waits for the other.
 """
 
 import contextlib
@@ -19,11 +20,12 @@ import os
 import re
 from typing import Callable, Dict, List, Mapping, NamedTuple, Tuple
 
-from .._machine import files
+from ..._clock import Clock, iso_utc
+from ..._machine import files
 from .report import Report
 
 FOLDER = "spool"
-LAST = "last"
+LAST_TRY = "last"
 MOST_BYTES = 16 * 1024 * 1024
 LEAST_SHARE = 256 * 1024  # bytes of a destination, whatever the limit: a report has up to 128 kB
 _BLOCK = 4096  # bytes that the smallest file takes
@@ -41,7 +43,7 @@ class Waiting(NamedTuple):
     since: float  # Unix time
 
 
-class Spool:
+class ReportQueue:
     """The side that fills it. Nothing that goes wrong here is an error to whoever calls.
 
     :arg folder: of the state; the spool is a folder in it
@@ -151,7 +153,7 @@ def tidy(folder: str) -> None:
     """Remove what a program left in the folder of a destination that was ended while it wrote."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
-            if ".json." in name or name.startswith(f"{LAST}."):
+            if ".json." in name or name.startswith(f"{LAST_TRY}."):
                 with contextlib.suppress(OSError):
                     os.unlink(os.path.join(folder, name))
 
@@ -166,9 +168,103 @@ def _dropped_by(path: str) -> int:
 
 
 def words_of_last(folder: str) -> Tuple[str, str]:
-    """When the sender last tried, and what came of it; both "" where it has not."""
+    """When the daemon last tried, and what came of it; both "" where it has not."""
     try:
-        last = files.read(os.path.join(folder, LAST)) or {}
+        last = files.read(os.path.join(folder, LAST_TRY)) or {}
         return str(last.get("at", "")), str(last.get("words", ""))
     except (OSError, ValueError, AttributeError):
         return "", ""
+
+
+TAKEN, GIVEN_UP, AGAIN = "taken", "given up", "again"
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+POLL_EVERY = 1.0  # seconds between two looks at an empty folder
+
+
+class Outcome(NamedTuple):
+    """What came of one try."""
+
+    what: str  # TAKEN, GIVEN_UP or AGAIN
+    words: str
+    after: float = 0.0  # seconds that the other side wants to be left alone
+
+
+class QueueConsumer:
+    """The side of the spool that empties it, for one destination.
+
+    :arg folder: of the destination
+    :arg words: how it is called in the log
+    :arg send: tries once; gets the bytes of a report and its file's path
+    :arg log: gets how urgent it is, as syslog counts, and a sentence
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        words: str,
+        send: Callable[[bytes, str], Outcome],
+        clock: Clock,
+        log: Callable[[int, str], None],
+    ) -> None:
+        self._folder = folder
+        self._words = words
+        self._send = send
+        self._clock = clock
+        self._log = log
+        self._failures = 0
+        self._said = ""
+        tidy(folder)
+
+    def step(self) -> float:
+        """Send the oldest report, if there is one; the seconds until there may be something to do again."""
+        there = waiting(self._folder)
+        if not there:
+            return POLL_EVERY
+        path = os.path.join(self._folder, there[0].name)
+        try:
+            with open(path, "rb") as file:
+                body = file.read()
+        except FileNotFoundError:  # put out by newer ones in this moment
+            return 0.0
+        except OSError as error:
+            return self._failed(Outcome(AGAIN, f"{path} can't be read: {error.strerror}"), len(there))
+        outcome = self._send(body, path)
+        if outcome.what == AGAIN:
+            return self._failed(outcome, len(there))
+        return self._done(path, outcome, len(there) - 1)
+
+    def _done(self, path: str, outcome: Outcome, left: int) -> float:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:  # to send it again and again would be worse than to wait
+            return self._failed(Outcome(AGAIN, f"{path} was sent and can't be removed: {error.strerror}"), left + 1)
+        if outcome.what == GIVEN_UP:
+            self._log(4, f"{self._words}: report {os.path.basename(path)} is given up: {outcome.words}")
+        elif self._failures:
+            self._log(6, f"{self._words}: reports are taken again; {left} more wait")
+        if outcome.words != self._said:
+            self._note(outcome.words)
+        self._failures, self._said = 0, outcome.words
+        return 0.0
+
+    def _failed(self, outcome: Outcome, left: int) -> float:
+        doubled = FIRST_PAUSE * float(2 ** min(self._failures, 20))
+        pause = min(LONGEST_PAUSE, max(doubled, outcome.after))
+        self._failures += 1
+        if outcome.words != self._said:  # a line for each try would fill the log for days
+            waits = f"{left} report{' waits' if left == 1 else 's wait'}"
+            self._log(4, f"{self._words}: {outcome.words}; {waits}, and it is tried again in {pause:g} s")
+            self._note(outcome.words)
+        self._said = outcome.words
+        return pause
+
+    def _note(self, words: str) -> None:
+        """For people who ask how it is."""
+        note: Dict[str, str] = {"at": iso_utc(self._clock.wall()), "words": words}
+        try:
+            files.replace(os.path.join(self._folder, LAST_TRY), note)
+        except OSError:
+            pass

@@ -1,14 +1,20 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sends what waits in the spool: the process of the unit ``azure-maintenance-reports``, apart from the watcher, which must not fail.
+"""Sends the reports of the queue: the process of the unit ``azure-maintenance-reports``, apart from the watcher, which must not fail.
 
 Private to this collection.
 
 Each destination has a thread of its own, so that one that hangs holds up no other. Killed at any instant, it sends each report at
 least once and in order; whoever receives one twice knows it by its id.
+
+The secret that a report is signed with is read when it is used, and nowhere else: it stands in no command line, no environment, no
+log and in nothing that is kept. Where systemd hands it over as a credential (``LoadCredential=NAME:PATH``, NAME being that of the
+file), that one is taken.
 """
 
+import hashlib
+import hmac
 import json
 import os
 import shutil
@@ -16,22 +22,70 @@ import stat
 import threading
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from .._clock import Clock, Deadline
-from .._machine import files, own_files
-from .._text import one_line
-from .delivery import AGAIN, GIVEN_UP, TAKEN, Delivery, Outcome
-from .destinations import NOTIFY, Destination, DestinationError, destinations_of
+from ..._clock import Clock, Deadline
+from ..._machine import files, own_files
+from ..._text import one_line
+from ..destinations import NOTIFY, Destination, DestinationError, destinations_of
 from .notify_hooks import LIMIT, NotifyHook, NotifyHooks
-from .secret import HEADER, SecretProblem, read_secret, signature
-from .spool import FOLDER
+from .report_queue import AGAIN, FOLDER, GIVEN_UP, TAKEN, Outcome, QueueConsumer
+
+LONGEST_SECRET = 4096
+SIGNATURE_HEADER = "X-Hub-Signature-256"
+
+
+class SecretError(Exception):
+    """Why there is no secret to sign with, in a sentence."""
+
+
+def signature(body: bytes, secret: bytes) -> str:
+    """The value of :data:`SIGNATURE_HEADER`, as GitHub made it known: what Event-Driven Ansible checks."""
+    return "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
+
+
+def read_secret(path: str, environment: Mapping[str, str]) -> bytes:
+    """The secret in a file, without the end of its line.
+
+    :arg environment: where systemd says in which folder its credentials are
+    :raises SecretProblem: when there is none, or others than its user may read it
+    """
+    folder = environment.get("CREDENTIALS_DIRECTORY") or ""
+    credential = os.path.join(folder, os.path.basename(path))
+    if folder and os.path.exists(credential):
+        path = credential
+    try:
+        descriptor = os.open(path, os.O_RDONLY | own_files.AT_ONCE)
+        try:
+            _check_secret(path, os.fstat(descriptor))
+            content = os.read(descriptor, LONGEST_SECRET + 1)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise SecretError(f"the secret file {path} can't be read: {error.strerror or error}") from error
+    secret = content.rstrip(b"\r\n")
+    if not secret:
+        raise SecretError(f"the secret file {path} is empty")
+    if len(content) > LONGEST_SECRET:
+        raise SecretError(f"the secret file {path} has more than {LONGEST_SECRET} bytes")
+    return secret
+
+
+def _check_secret(path: str, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise SecretError(f"the secret file {path} is no file")
+    if not own_files.is_ours(found):
+        raise SecretError(f"the secret file {path} is another user's: make it root's, with mode 0600")
+    # Systemd gives its credentials a mode that the group may read, with a list that names one user
+    if own_files.open_to(found, 0o037):
+        raise SecretError(f"others may read or change the secret file {path}: make it root's, with mode 0600")
+
 
 SETTINGS = "/etc/azure-maintenance/watcher.json"
 STATE = "/var/lib/azure-maintenance"
-HOOKS = "/etc/azure-maintenance/hooks"
-RUN = "/run/azure-maintenance"
+HOOKS_FOLDER = "/etc/azure-maintenance/hooks"
+RUN_FOLDER = "/run/azure-maintenance"
 ID_HEADER = "Idempotency-Key"
 _AGAIN = (408, 429)
-_LOOKS_EVERY = 1.0
+_POLL_EVERY = 1.0
 _ENDED_EVERY = 0.02
 GRACE = 8.0
 """Seconds in which what is under way may end when the process is to; its unit gives it 10."""
@@ -40,7 +94,7 @@ Log = Callable[[int, str], None]
 Post = Callable[..., Any]
 
 
-class SenderProblem(Exception):
+class DaemonError(Exception):
     """Why nothing can be sent at all, in a sentence."""
 
 
@@ -49,7 +103,7 @@ class Wanted(NamedTuple):
 
     destinations: Tuple[Destination, ...] = ()
     folder: str = STATE
-    hooks_folder: str = HOOKS
+    hooks_folder: str = HOOKS_FOLDER
     hooks: Tuple[Tuple[str, float, str], ...] = ()  # key, limit (0 for the usual one) and user
 
 
@@ -62,7 +116,7 @@ def wanted_in(path: str) -> Wanted:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
             if not own_files.is_ours(found) or own_files.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
-                raise SenderProblem(f"{path} is not followed: others than root may write it")
+                raise DaemonError(f"{path} is not followed: others than root may write it")
             settings = json.loads(file.read().decode("utf-8"))
         hooks = [
             (key, float(given.get("limit") or 0), str(given.get("user") or ""))
@@ -71,21 +125,21 @@ def wanted_in(path: str) -> Wanted:
         return Wanted(
             tuple(destinations_of(settings.get("reports"))),
             str(settings.get("folder") or STATE),
-            str(settings.get("hooks_folder") or HOOKS),
+            str(settings.get("hooks_folder") or HOOKS_FOLDER),
             tuple(hooks),
         )
     except DestinationError as error:
-        raise SenderProblem(f"{path}: {error}") from error
+        raise DaemonError(f"{path}: {error}") from error
     except OSError as error:
-        raise SenderProblem(f"{path} can't be read: {error.strerror}") from error
+        raise DaemonError(f"{path} can't be read: {error.strerror}") from error
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise SenderProblem(f"{path} can't be understood ({one_line(error, 100)})") from error
+        raise DaemonError(f"{path} can't be understood ({one_line(error, 100)})") from error
 
 
 def finding(wanted: Wanted) -> Callable[[str], Tuple[List[NotifyHook], Dict[str, str]]]:
     """Which hooks there are, as the watcher finds its own."""
-    from .hooks import NOTIFY as PHASE
-    from .hooks import Hooks
+    from ..hooks import NOTIFY as PHASE
+    from ..hooks import Hooks
 
     wishes = {key: {"limit": limit, "user": user} for key, limit, user in wanted.hooks}
     hooks = Hooks(wanted.hooks_folder, wishes, LIMIT)
@@ -120,8 +174,8 @@ def sending(
         }
         if one.secret_file:
             try:
-                headers[HEADER] = signature(body, read_secret(one.secret_file, environment))
-            except SecretProblem as error:
+                headers[SIGNATURE_HEADER] = signature(body, read_secret(one.secret_file, environment))
+            except SecretError as error:
                 return Outcome(AGAIN, str(error))
         return outcome_of(post(one.url, body, headers, way))
 
@@ -138,7 +192,7 @@ def outcome_of(posted: Any) -> Outcome:
     return Outcome(AGAIN, posted.words, posted.after or 0.0)
 
 
-class Sender:
+class ReportDaemon:
     """All destinations.
 
     :arg stop: set when the process is to end
@@ -177,14 +231,14 @@ class Sender:
         for thread in threads:
             thread.start()
         seen, refused = _state_of(self._settings), ""
-        while not self._stop.wait(_LOOKS_EVERY):
+        while not self._stop.wait(_POLL_EVERY):
             state = _state_of(self._settings)
             if state == seen:
                 continue
             seen = state
             try:
                 found = wanted_in(self._settings)
-            except SenderProblem as error:
+            except DaemonError as error:
                 if str(error) != refused:
                     refused = str(error)
                     self._log(4, f"{refused}; the settings before are kept")
@@ -208,7 +262,7 @@ class Sender:
                     return
             self._clock.sleep(_ENDED_EVERY)
 
-    def _deliver(self, delivery: Delivery, others: threading.Event) -> None:
+    def _deliver(self, delivery: QueueConsumer, others: threading.Event) -> None:
         due = self._clock.now()
         while not others.is_set() and not self._stop.is_set():
             try:
@@ -217,19 +271,21 @@ class Sender:
                 self._log(3, f"sending failed: {type(error).__name__}: {one_line(error, 200)}")
                 due = self._clock.now() + 60.0
             while self._clock.now() < due and not others.is_set():
-                if self._stop.wait(min(_LOOKS_EVERY, max(0.0, due - self._clock.now()))):
+                if self._stop.wait(min(_POLL_EVERY, max(0.0, due - self._clock.now()))):
                     return
 
-    def deliveries(self, wanted: Wanted) -> List[Tuple[str, Delivery]]:
+    def deliveries(self, wanted: Wanted) -> List[Tuple[str, QueueConsumer]]:
         from .post_transport import Way, post
 
         spool = os.path.join(wanted.folder, FOLDER)
         notify = os.path.join(spool, NOTIFY)
-        hooks = NotifyHooks(finding(wanted), notify, RUN, self._clock, self._log)
-        found = [(NOTIFY, Delivery(notify, "hooks", hooks.send, self._clock, self._log))]
+        hooks = NotifyHooks(finding(wanted), notify, RUN_FOLDER, self._clock, self._log)
+        found = [(NOTIFY, QueueConsumer(notify, "hooks", hooks.send, self._clock, self._log))]
         for one in wanted.destinations:
             send = sending(one, self._environment, self._version, post, Way(one.proxy, one.ca_file))
-            found.append((one.key, Delivery(os.path.join(spool, one.key), one.words, send, self._clock, self._log)))
+            found.append(
+                (one.key, QueueConsumer(os.path.join(spool, one.key), one.words, send, self._clock, self._log))
+            )
         return found
 
     def _tidy(self, spool: str, keys: List[str]) -> None:
@@ -258,12 +314,12 @@ def _locked(spool: str) -> int:
         files.make_folder(spool)
         descriptor = os.open(os.path.join(spool, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise SenderProblem(f"{spool} can't be used: {error.strerror}") from error
+        raise DaemonError(f"{spool} can't be used: {error.strerror}") from error
     try:
         own_files.lock(descriptor)
     except OSError as error:
         os.close(descriptor)
-        raise SenderProblem(
+        raise DaemonError(
             f"another process sends the reports of {spool} already; systemctl status azure-maintenance-reports shows which"
         ) from error
     return descriptor

@@ -14,12 +14,12 @@ import json
 import math
 from typing import Any, Dict, NamedTuple, Optional
 
-from .._clock import iso_utc
-from .._core.lease import Moment
-from .._events.notification import notification
-from .._text import one_line, shortened
-from .acts import Say
-from .facts import Identity
+from ..._clock import iso_utc
+from ..._core.lease import Moment
+from ..._events.notification import notification
+from ..._text import one_line, shortened
+from ..acts import Say
+from ..facts import Identity
 
 Report = Dict[str, Any]
 
