@@ -24,14 +24,15 @@ from .imds.facade import ImdsFacade
 from .linux import PipeWake, linux_system, this_system
 from .orders import Orders
 from .own_mark import asker
-from .parts import Found, Parts
+from .parts import Parts
 from .program import Program, objection
 from .published import Published
 from .put_back import PutBack
 from .remembered import Remembered
 from .reports.systemd_transport import Log, Notify
-from .settings import Configuration
-from .settings_file import SettingsFile
+from .settings.settings import Configuration
+from .settings.settings_file import SettingsFile
+from .settings.step_discovery import Found
 
 
 class Inside(NamedTuple):
@@ -153,11 +154,11 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     from .._machine.hands.types import make_hands
     from .._machine.keeper import AT_LAST, GRACE
     from .._machine.units import jobs_of
-    from .finding import found_steps
     from .handling import Handling
     from .reports.report import Machine
     from .reports.reporter import Reporter
     from .reserve import Reserve, ReservedStore
+    from .settings.step_discovery import found_steps
 
     system = this_system(os.environ)
     folder = configuration.folder

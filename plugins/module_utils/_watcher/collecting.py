@@ -13,8 +13,9 @@ from typing import Any, List, Mapping, Optional, Sequence
 
 from .._steps.step_type import Step
 from .facts import Answer, Facts, Settings
-from .parts import Found, Parts
+from .parts import Parts
 from .reports.systemd_transport import ERROR, NOTICE, WARNING
+from .settings.step_discovery import Found
 
 HOOKS_EVERY = 30.0  # seconds after which the hooks are looked at again
 

@@ -16,9 +16,9 @@ from .collecting import Collecting
 from .facts import Answer, Facts
 from .obeying import Obeying
 from .parts import Parts
-from .plan import HOOKS, steps_of
 from .reports.systemd_transport import ERROR, INFO, NOTICE, WARNING
 from .saying import line_of, state_of
+from .settings.step_discovery import steps_of, with_context
 
 IDLE = 5.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause
 EVERY = 1.0  # and while there is an event, or a mark, or nothing can be seen
@@ -132,10 +132,7 @@ class Loop:
         parts, obeying = self._parts, self._obeying
         ordered = obeying.recovery is not None
         take = obeying.take_from() if ordered else ""
-        context = dict(parts.context(go, facts))
-        steps = [
-            dict(step, context=context) if step["type"] in HOOKS else step for step in steps_of(facts.steps, go.kinds)
-        ]
+        steps = with_context(steps_of(facts.steps, go.kinds), parts.context(go, facts))
         before = self._answer
         self._answer = answer = parts.program.go(go, steps, facts.identity, facts.endpoint, take, ordered)
         if obeying.recovery and answer.state not in _UNDER_WAY:

@@ -20,8 +20,8 @@ from .notes import named
 from .orders import Order
 from .own_mark import RUN, asker
 from .parts import Parts
-from .plan import steps_of
 from .reports.systemd_transport import NOTICE
+from .settings.step_discovery import steps_of
 
 KEPT = 20  # outcomes
 _ANY = "any"  # stands for every type of event that has no steps of its own

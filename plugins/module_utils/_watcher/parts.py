@@ -6,10 +6,9 @@
 Private to this collection.
 """
 
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional
 
 from .._clock import Clock
-from .._steps.step_type import Step
 from .acts import Go, Say
 from .facts import Facts, Identity
 from .hold import HoldFile
@@ -20,22 +19,10 @@ from .published import Published
 from .put_back import PutBack
 from .remembered import Remembered
 from .reports.systemd_transport import Log, Notify
-from .settings import Configuration
-from .settings_file import SettingsFile
+from .settings.settings import Configuration
+from .settings.settings_file import SettingsFile
+from .settings.step_discovery import Found
 from .systems import Wake, WatchedSystem
-
-
-class Found(NamedTuple):
-    """The steps of this machine by type of event, and what is wrong with its hooks.
-
-    lacking: by type, which prepare hook is not run though it is there, or should be, as a clause
-    recovery_lacks: the same of recover hooks
-    """
-
-    steps: Dict[str, Tuple[Step, ...]] = {"": ()}
-    problems: Tuple[str, ...] = ()
-    lacking: Mapping[str, str] = {}
-    recovery_lacks: Mapping[str, str] = {}
 
 
 class Parts(NamedTuple):

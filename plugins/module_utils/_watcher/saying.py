@@ -14,7 +14,7 @@ from .._core.messages import WATCHER, ends_by
 from .facts import Facts
 from .own_mark import own_mark
 from .parts import Parts
-from .plan import HOOKS
+from .settings.step_discovery import HOOKS
 from .wishes import Wish
 
 

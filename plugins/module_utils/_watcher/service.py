@@ -21,8 +21,8 @@ from .assembly import Assembled, Inside, assemble, inside_of
 from .loop import Loop
 from .remembered import FOLDER as RUN_FOLDER
 from .reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
-from .settings import SettingsError
-from .settings_file import SettingsFile
+from .settings.settings import SettingsError
+from .settings.settings_file import SettingsFile
 
 SETTINGS = "/etc/azure-maintenance/watcher.json"
 

@@ -11,8 +11,8 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .._text import one_line
-from .destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from .reports.report_queue import FOLDER, waiting, words_of_last
+from .settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from .surroundings import Read, Surroundings
 
 SILENT = 30.0

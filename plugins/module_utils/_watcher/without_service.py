@@ -22,7 +22,7 @@ from .orders import Order, Orders
 from .published import Published
 from .remembered import FOLDER as RUN_FOLDER
 from .reports.systemd_transport import NOTICE, Log, Notify
-from .settings_file import SettingsFile
+from .settings.settings_file import SettingsFile
 from .surroundings import FINE, WRONG, Surroundings
 
 WITHIN = 3600.0

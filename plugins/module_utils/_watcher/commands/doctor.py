@@ -19,7 +19,7 @@ from ..checks.asking import ask
 from ..checks.finding import FAIL, OK, WARN, Finding
 from ..findings import as_json, show
 from ..reports.post_transport import Way, reach
-from ..settings import Configuration
+from ..settings.settings import Configuration
 from ..surroundings import ENDPOINT, FINE, WRONG, Surroundings
 from ..view import view_of
 

@@ -12,8 +12,8 @@ import argparse
 
 from ..alone import NotAlone
 from ..ordering import give
-from ..settings import SettingsError
-from ..settings_file import SettingsFile
+from ..settings.settings import SettingsError
+from ..settings.settings_file import SettingsFile
 from ..surroundings import FINE, NO_ANSWER, NOT_ROOT, WRONG, Surroundings
 
 _START = "systemctl start azure-maintenance"

@@ -25,7 +25,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 from ..._clock import Clock, Deadline
 from ..._machine import files, own_files
 from ..._text import one_line
-from ..destinations import NOTIFY, Destination, DestinationError, destinations_of
+from ..settings.destinations import NOTIFY, Destination, DestinationError, destinations_of
 from .notify_hooks import LIMIT, NotifyHook, NotifyHooks
 from .report_queue import AGAIN, FOLDER, GIVEN_UP, TAKEN, Outcome, QueueConsumer
 
@@ -138,8 +138,8 @@ def wanted_in(path: str) -> Wanted:
 
 def finding(wanted: Wanted) -> Callable[[str], Tuple[List[NotifyHook], Dict[str, str]]]:
     """Which hooks there are, as the watcher finds its own."""
-    from ..hooks import NOTIFY as PHASE
-    from ..hooks import Hooks
+    from ..settings.hooks import NOTIFY as PHASE
+    from ..settings.hooks import Hooks
 
     wishes = {key: {"limit": limit, "user": user} for key, limit, user in wanted.hooks}
     hooks = Hooks(wanted.hooks_folder, wishes, LIMIT)

@@ -20,10 +20,10 @@ from ..._events.event import Event
 from ..._events.lifecycle import CANCELLED
 from ..._machine import own_files
 from ..acts import Go, Say
-from ..destinations import spool_names
 from ..facts import Facts, Identity
-from ..hooks import NOTIFY, Hooks
-from ..settings import Configuration
+from ..settings.destinations import spool_names
+from ..settings.hooks import NOTIFY, Hooks
+from ..settings.settings import Configuration
 from .report import Machine, Report, journal_fields, line_of, priority, report_of
 from .report_queue import ReportQueue
 from .systemd_transport import PREFIX, Log

@@ -35,10 +35,12 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Finding,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import main
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.findings import lines_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import Way
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    Destination,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     Configuration,
     HookOptions,
 )

@@ -21,10 +21,12 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import COMMANDS, main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.orders import Orders
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.published import Published
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    Destination,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.view import lives, unix_time
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 

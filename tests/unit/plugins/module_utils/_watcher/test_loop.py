@@ -27,8 +27,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     IDLE,
     SAME_CRASH_EVERY,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.wishes import Wish
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (

@@ -16,10 +16,6 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import (
-    NOTIFY,
-    Destination,
-)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
     DaemonError,
@@ -30,6 +26,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     ReportQueue,
     waiting,
     words_of_last,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    NOTIFY,
+    Destination,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import (

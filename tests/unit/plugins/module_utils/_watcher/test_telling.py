@@ -11,19 +11,23 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import destinations_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import (
     Facts,
     Identity,
     Look,
     Settings,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.finding import found_steps
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import Machine
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import Reporter
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    destinations_of,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     Configuration,
     HookOptions,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
+    found_steps,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Lines,

@@ -14,8 +14,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone, NotAlone
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.assembly import Inside
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import main
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock, event
 

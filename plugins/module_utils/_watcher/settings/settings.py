@@ -5,24 +5,123 @@
 
 Private to this collection.
 
-The role writes the file, people correct it. So whatever is wrong is said with the line it stands in, and with what would be right.
+The role writes the file, people correct it. So whatever is wrong is said with the line it stands in, and with what would be right:
+JSON is read together with where in the text everything stands.
 """
 
+import json
 import math
 import os
 import re
+from json import decoder
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tuple
 
-from .._errors import ScheduledEventsError
-from .._events.policy import DEFAULT_POLICY, PolicyError, parse_policy
-from .._imds.client import DEFAULT_VERSION, VERSIONS
-from .._imds.endpoint import DEFAULT_ENDPOINT, check_endpoint
-from .._steps.step_type import Step
-from .._text import did_you_mean, one_line, shown
+from ..._errors import ScheduledEventsError
+from ..._events.policy import DEFAULT_POLICY, PolicyError, parse_policy
+from ..._imds.client import DEFAULT_VERSION, VERSIONS
+from ..._imds.endpoint import DEFAULT_ENDPOINT, check_endpoint
+from ..._steps.step_type import Step
+from ..._text import did_you_mean, one_line, shown
+from ..facts import ALONE, NEVER, PREPARE, REPORT, Settings
 from .destinations import Destination, DestinationError, destinations_of
-from .facts import ALONE, NEVER, PREPARE, REPORT, Settings
 from .hooks import PHASES
-from .json_lines import NotJson, Path, Read, read_json
+
+Path = Tuple[Any, ...]
+"""The names and positions that lead to a value from the outside in; () for the whole."""
+
+_BLANK = re.compile(r"[ \t\n\r]*")
+_DECODER = json.JSONDecoder()
+_scanned = decoder.scanstring  # type: ignore[attr-defined]
+
+
+class NotJson(ValueError):
+    """It is no JSON; the message says why, with line and column."""
+
+
+class Place(NamedTuple):
+    """Both count from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+class JsonRead(NamedTuple):
+    """A text of JSON, read.
+
+    places: of each value; of those in an object, where the name stands
+    repeated: names that an object has more than once, which would hide all but the last
+    """
+
+    value: Any
+    places: Dict[Path, Place]
+    repeated: List[Path]
+
+
+def read_json(text: str) -> JsonRead:
+    """:raises NotJson: when it is none"""
+    try:
+        value = json.loads(text, parse_constant=_no_number)
+        walk = _Walk(text)
+        walk.value(0, ())
+    except RecursionError as error:
+        raise NotJson("it is nested too deeply") from error
+    except json.JSONDecodeError as error:
+        raise NotJson(f"{Place(error.lineno, error.colno)}: {error.msg}, at {_excerpt(text, error.pos)}") from error
+    except ValueError as error:
+        raise NotJson(one_line(error)) from error
+    return JsonRead(value, walk.places, walk.repeated)
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _excerpt(text: str, at: int) -> str:
+    rest = one_line(text[at : at + 30])
+    return repr(rest) if rest else "the end"
+
+
+class _Walk:
+    """Goes through a text that is known to be JSON."""
+
+    def __init__(self, text: str) -> None:
+        self.places: Dict[Path, Place] = {}
+        self.repeated: List[Path] = []
+        self._text = text
+
+    def value(self, at: int, path: Path) -> int:
+        """Note what begins there; returns where it ends."""
+        at = self._start(at)
+        self.places.setdefault(path, self._place(at))
+        first = self._text[at]
+        if first not in "{[":
+            return _DECODER.raw_decode(self._text, at)[1]
+        end, position = "}" if first == "{" else "]", 0
+        at = self._start(at + 1)
+        while self._text[at] != end:
+            if self._text[at] == ",":
+                at = self._start(at + 1)
+            name: Any = position
+            if first == "{":
+                name, colon = _scanned(self._text, at + 1)
+                if path + (name,) in self.places:
+                    self.repeated.append(path + (name,))
+                self.places[path + (name,)] = self._place(at)
+                at = self._start(colon) + 1
+            at = self._start(self.value(at, path + (name,)))
+            position += 1
+        return at + 1
+
+    def _start(self, at: int) -> int:
+        found = _BLANK.match(self._text, at)
+        return found.end() if found else at
+
+    def _place(self, at: int) -> Place:
+        return Place(self._text.count("\n", 0, at) + 1, at - self._text.rfind("\n", 0, at))
+
 
 FORMAT = 1
 STEP_TYPES = ("service", "command", "http", "connections")
@@ -81,7 +180,7 @@ def parse_settings(text: str, where: str) -> Configuration:
 class _Checked:
     """One file's content, looked at key by key."""
 
-    def __init__(self, read: Read, where: str) -> None:
+    def __init__(self, read: JsonRead, where: str) -> None:
         self._read = read
         self._where = where
 

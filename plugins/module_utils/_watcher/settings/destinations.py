@@ -10,7 +10,7 @@ import hashlib
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional
 from urllib.parse import urlsplit
 
-from .._text import did_you_mean, shown
+from ..._text import did_you_mean, shown
 
 NOTIFY = "notify"
 """The key of the hooks in notify.d, which are a destination like any other."""

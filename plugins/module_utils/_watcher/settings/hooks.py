@@ -8,16 +8,16 @@ Private to this collection.
 
 import os
 import re
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Set, Tuple
 
-from .._machine import trust
-from .._steps.step_type import Step
-from .._steps.types import PREPARE_HOOK, RECOVER_HOOK
-from .._text import listed, one_line
+from ..._machine import trust
+from ..._steps.step_type import Step
+from ..._steps.types import PREPARE_HOOK, RECOVER_HOOK
+from ..._text import listed, one_line
 
 PREPARE, RECOVER, NOTIFY = PHASES = ("prepare", "recover", "notify")
 
-LIMIT = 300.0
+HOOK_LIMIT = 300.0
 """Seconds that a hook may take, where the configuration does not say."""
 
 _LEFT_OVER = re.compile(r"(~|\.swp|\.(rpm|dpkg-|ucf-)\w+)$")  # by editors and package managers
@@ -31,7 +31,7 @@ class Hook(NamedTuple):
     path: str
 
 
-class Found(NamedTuple):
+class HooksFound(NamedTuple):
     """What a look into a hook folder has found."""
 
     steps: Tuple[Step, ...]  # in the order in which they run
@@ -52,7 +52,7 @@ class Hooks:
         self,
         folder: str,
         wishes: Mapping[str, Mapping[str, Any]],
-        limit: float = LIMIT,
+        limit: float = HOOK_LIMIT,
         unfit: Callable[[str], str] = trust.unfit,
     ) -> None:
         self._folder = folder
@@ -65,7 +65,7 @@ class Hooks:
         named = {key.split("/")[1] for key in self._wishes if key.count("/") > 1}
         return {kind.lower() for phase in PHASES for kind in self._folders(phase)} | {kind.lower() for kind in named}
 
-    def found(self, phase: str, kind: str) -> Found:
+    def found(self, phase: str, kind: str) -> HooksFound:
         """The hooks of a phase for a type of event, written in any case; "" for one that has no folder of its own."""
         steps: List[Step] = []
         refused: Dict[str, str] = {}
@@ -79,7 +79,7 @@ class Hooks:
                 not_run.append(self._step(hook, phase))
             else:
                 steps.append(self._step(hook, phase, len(steps) + 1))
-        return Found(tuple(steps), refused, tuple(not_run))
+        return HooksFound(tuple(steps), refused, tuple(not_run))
 
     def missing(self, phase: str, kind: str) -> Dict[str, str]:
         """Of :meth:`unknown` those that would run in a phase, for a type of event."""
@@ -138,15 +138,6 @@ class Hooks:
         """The folders for single types of events."""
         inside = os.path.join(self._folder, f"{phase}.d")
         return [name for name in _names(inside) if os.path.isdir(os.path.join(inside, name))]
-
-
-def with_context(steps: Iterable[Step], context: Mapping[str, Any]) -> List[Step]:
-    """The steps, of which hooks learn what happened.
-
-    :arg context: a report, in the one JSON form of this collection
-    """
-    hooks = (PREPARE_HOOK.name, RECOVER_HOOK.name)
-    return [dict(step, context=dict(context)) if step["type"] in hooks else step for step in steps]
 
 
 def _names(folder: str) -> List[str]:

@@ -10,10 +10,9 @@ import os
 import stat
 from typing import Optional, Tuple
 
-from .._machine import own_files
-from .._text import one_line
-from .json_lines import Path, read_json
-from .settings import Configuration, SettingsError, parse_settings
+from ..._machine import own_files
+from ..._text import one_line
+from .settings import Configuration, Path, SettingsError, parse_settings, read_json
 
 _MOST_BYTES = 4 * 1024 * 1024
 
