@@ -48,7 +48,7 @@ class View(NamedTuple):
 
 def view_of(here: Surroundings) -> View:
     from .._machine.said_here import HOLD
-    from .orders import FOLDER as ORDERS
+    from .service.command_queue import FOLDER as ORDERS
     from .surroundings import read_json
 
     wall = here.clock.wall()

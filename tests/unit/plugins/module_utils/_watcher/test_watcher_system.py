@@ -17,10 +17,6 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import boot
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.system import System
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import linux
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone, NotAlone
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.linux import LinuxSystem, PipeWake
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.remembered import Remembered
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.systemd_transport import (
     JournalLog,
     Log,
@@ -28,6 +24,16 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     StreamLog,
     make_log,
     send_datagram,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import linux_system
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.linux_system import (
+    LinuxSystem,
+    PipeWake,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    AlreadyRunning,
+    InstanceLock,
+    RememberedState,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Lines,
@@ -178,9 +184,9 @@ def test_where_systemd_says_nothing_nothing_is_waited_for():
 
 
 def test_it_is_asked_only_while_that_matters(monkeypatch):
-    monkeypatch.setattr(linux, "ASK_EVERY", 0.01)
+    monkeypatch.setattr(linux_system, "ASK_EVERY", 0.01)
     asked = []
-    found = LinuxSystem(linux.Clock(), 300.0, lambda: asked.append(1) or "running", System())
+    found = LinuxSystem(linux_system.Clock(), 300.0, lambda: asked.append(1) or "running", System())
     found.start()
     until(lambda: asked)
     time.sleep(0.1)
@@ -241,32 +247,32 @@ def test_the_loop_is_woken_from_threads_and_signals():
 
 
 def test_only_one_runs_for_a_folder(tmp_path):
-    first = Alone(str(tmp_path))
+    first = InstanceLock(str(tmp_path))
     code = "import fcntl, sys; fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX | fcntl.LOCK_NB)"
     other = [sys.executable, "-c", code, str(tmp_path / "watcher.lock")]
     assert subprocess.run(other, stderr=subprocess.DEVNULL, check=False).returncode == 1
-    with pytest.raises(NotAlone, match=f"process {os.getpid()}"):
-        Alone(str(tmp_path))
+    with pytest.raises(AlreadyRunning, match=f"process {os.getpid()}"):
+        InstanceLock(str(tmp_path))
     first.release()
-    Alone(str(tmp_path)).release()
+    InstanceLock(str(tmp_path)).release()
     assert subprocess.run(other, check=False).returncode == 0
 
 
 def test_what_is_remembered(tmp_path):
     folder = tmp_path / "run"
-    first = Remembered(str(folder))
+    first = RememberedState(str(folder))
     assert first.what == {}
     first.keep({"a": [1]})
     written = (folder / "remembered.json").stat().st_ino
     first.keep({"a": [1]})
     assert (folder / "remembered.json").stat().st_ino == written
-    assert Remembered(str(folder)).what == {"a": [1]}
+    assert RememberedState(str(folder)).what == {"a": [1]}
     for broken in ("{", "[]"):
         (folder / "remembered.json").write_text(broken)
-        assert Remembered(str(folder)).what == {}
+        assert RememberedState(str(folder)).what == {}
 
 
 def test_the_boot_is_the_one_that_systemd_names():
     said = {"AZURE_MAINTENANCE_BOOT_ID": "5ce768ea970948c59b355a2b476a16a1"}
-    assert linux.this_system(said).boot_id() == "5ce768ea-9709-48c5-9b35-5a2b476a16a1"
-    assert linux.this_system({}).boot_id() == System().boot_id()
+    assert linux_system.this_system(said).boot_id() == "5ce768ea-9709-48c5-9b35-5a2b476a16a1"
+    assert linux_system.this_system({}).boot_id() == System().boot_id()

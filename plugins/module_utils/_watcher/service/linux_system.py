@@ -1,7 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The watcher's adapter for Linux: systemd says whether the boot is over, and whether the machine goes down.
+"""What the watcher asks of the system that it runs on, and its adapter for Linux: systemd says whether the boot is over, and whether the
+machine goes down.
 
 Private to this collection.
 
@@ -15,11 +16,46 @@ import threading
 import uuid
 from typing import Callable, Mapping
 
-from .._clock import Clock
-from .._core.lease import Moment
-from .._machine.boot import STARTING, is_system_running
-from .._machine.system import System
-from .systems import Wake, WatchedSystem
+from ..._clock import Clock
+from ..._core.lease import Moment
+from ..._machine.boot import STARTING, is_system_running
+from ..._machine.system import System
+
+
+class WatchedSystem:
+    """One system. None of these waits: what takes its time is asked beside the loop.
+
+    going_down: whether it is being shut down; settled: whether what it starts at its boot has been started, or was waited for long enough
+    """
+
+    going_down = False
+    settled = True
+
+    def moment(self) -> Moment:
+        """Now, by the machine's clocks."""
+        raise NotImplementedError
+
+    def start(self) -> None:
+        """Begin to ask."""
+
+    def stop(self) -> None:
+        """Ask no more."""
+
+    def watch_closely(self, closely: bool) -> None:
+        """Whether something is under way, for which it matters that the system goes down."""
+
+
+class Wake:
+    """What the loop sleeps on."""
+
+    def wait(self, seconds: float) -> None:
+        """Until somebody wakes it, or the seconds are over."""
+        raise NotImplementedError
+
+    def wake(self) -> None:
+        """From any thread, and from a handler of a signal."""
+        raise NotImplementedError
+
 
 SYSTEMD = "/run/systemd/system"  # is there where systemd is the system's manager
 BOOT_ID = "AZURE_MAINTENANCE_BOOT_ID"  # in the environment of the unit

@@ -8,20 +8,20 @@ Private to this collection.
 
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
-from .._clock import iso_utc
-from .._core.mark_view import COPIED, OURS, UNIDENTIFIED, mark_view
-from .._core.tracked_event import UNBROKEN
-from .._events.event import Event
-from .._machine.places import Mark, NotWritten
-from .._steps.step_type import Step
-from .._text import listed, one_line
-from .facts import NEVER, REPORT, Hold, Identity, Look
-from .notes import named
-from .orders import Order
-from .own_mark import RUN, asker
-from .parts import Parts
-from .reports.systemd_transport import NOTICE
-from .settings.step_discovery import steps_of
+from ..._clock import iso_utc
+from ..._core.mark_view import COPIED, OURS, UNIDENTIFIED, mark_view
+from ..._core.tracked_event import UNBROKEN
+from ..._events.event import Event
+from ..._machine.places import Mark, NotWritten
+from ..._steps.step_type import Step
+from ..._text import listed, one_line
+from ..facts import NEVER, REPORT, Hold, Identity, Look
+from ..notes import named
+from ..own_mark import RUN, asker
+from ..reports.systemd_transport import NOTICE
+from ..settings.step_discovery import steps_of
+from .command_queue import Command
+from .wiring import Components
 
 KEPT = 20  # outcomes
 _ANY = "any"  # stands for every type of event that has no steps of its own
@@ -31,7 +31,7 @@ class NotDone(Exception):
     """Why an order was not carried out, in a sentence."""
 
 
-class Obeying:
+class CommandHandler:
     """The orders of one watcher.
 
     :arg parts: what the watcher works with
@@ -43,11 +43,11 @@ class Obeying:
 
     def __init__(
         self,
-        parts: Parts,
+        parts: Components,
         check: Callable[[], List[str]],
         steps: Callable[[], Mapping[str, Sequence[Step]]] = dict,
     ) -> None:
-        self.recovery: Optional[Order] = None
+        self.recovery: Optional[Command] = None
         self.outcomes: List[Dict[str, Any]] = []
         self._orders = parts.orders
         self._hold = parts.hold
@@ -95,7 +95,7 @@ class Obeying:
         return mark["holder"]["run"] if force and mark and mark["holder"]["run"] != RUN else ""
 
     def _carried_out(
-        self, order: Order, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]
+        self, order: Command, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]
     ) -> str:
         """What came of it; "" while it is being carried out."""
         if order.order == "hold":
@@ -119,7 +119,7 @@ class Obeying:
             raise NotDone(" ".join(problems))
         return "Nothing is wrong."
 
-    def _yes(self, order: Order, look: Optional[Look], identity: Optional[Identity]) -> str:
+    def _yes(self, order: Command, look: Optional[Look], identity: Optional[Identity]) -> str:
         events = look.document.events if look else ()
         found = [event for event in events if event.key == order.event.upper()]
         if not found:
@@ -146,7 +146,7 @@ class Obeying:
         return ""
 
     def _recover(
-        self, order: Order, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]
+        self, order: Command, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]
     ) -> None:
         """:raises NotDone: when the machine can't be recovered, or must not be unless it is forced"""
         mark, unreadable = self._program.mark()
@@ -195,7 +195,7 @@ class Obeying:
         there = {event.key for event in look.document.events} if look else set()
         self._in_spite_of = [event for event in mark["events"] if event.upper() in there]
 
-    def _noted(self, order: Order, outcome: str, done: bool) -> str:
+    def _noted(self, order: Command, outcome: str, done: bool) -> str:
         entry: Dict[str, Any] = {"name": order.name, "order": order.order, "outcome": outcome, "done": done}
         self.outcomes = [*self.outcomes, dict(entry, at=iso_utc(self._clock.wall()))][-KEPT:]
         by = f" of {order.by}" if order.by else ""

@@ -8,21 +8,21 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, Mapping, Optional, Sequence, Tuple
 
-from .._clock import iso_utc
-from .._core.lease import LEASE, Moment
-from .._core.mark_view import NOBODY, OURS, UNREADABLE, Asker, is_prepared_for, mark_view
-from .._core.messages import on_hold, sentence
-from .._machine.mark import first_mark
-from .._machine.places import Busy, Mark, MarkUnreadable, NotWritten
-from .._machine.program import Parts, perform
-from .._steps.sequence import DONE, in_order
-from .._steps.step_type import Step
-from .acts import Go
-from .facts import Answer, Hold, Identity
-from .own_mark import RUN
+from ..._clock import iso_utc
+from ..._core.lease import LEASE, Moment
+from ..._core.mark_view import NOBODY, OURS, UNREADABLE, Asker, is_prepared_for, mark_view
+from ..._core.messages import on_hold, sentence
+from ..._machine.mark import first_mark
+from ..._machine.places import Busy, Mark, MarkUnreadable, NotWritten
+from ..._machine.program import Parts, perform
+from ..._steps.sequence import DONE, in_order
+from ..._steps.step_type import Step
+from ..acts import Go
+from ..facts import Answer, Hold, Identity
+from ..own_mark import RUN
 
 
-class Program:
+class MachineProgram:
     """What this machine's mark says, and how it is changed.
 
     :arg parts: what the program works with

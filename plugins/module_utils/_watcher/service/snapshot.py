@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collects what is the case, once a tick: settings, steps, mark, document.
+"""Takes a snapshot of the facts once a tick: settings, steps, mark, document.
 
 Private to this collection.
 
@@ -11,19 +11,19 @@ then, files when they have changed.
 
 from typing import Any, List, Mapping, Optional, Sequence
 
-from .._steps.step_type import Step
-from .facts import Answer, Facts, Settings
-from .parts import Parts
-from .reports.systemd_transport import ERROR, NOTICE, WARNING
-from .settings.step_discovery import Found
+from ..._steps.step_type import Step
+from ..facts import Answer, Facts, Settings
+from ..reports.systemd_transport import ERROR, NOTICE, WARNING
+from ..settings.step_discovery import Found
+from .wiring import Components
 
 HOOKS_EVERY = 30.0  # seconds after which the hooks are looked at again
 
 
-class Collecting:
+class Snapshots:
     """What one watcher knows."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Components) -> None:
         self._parts = parts
         self._found = Found()
         self._found_at: Optional[float] = None

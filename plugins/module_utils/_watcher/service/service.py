@@ -13,16 +13,15 @@ import os
 import signal
 from typing import Any, Callable, Dict, List
 
-from .._clock import Clock, iso_utc
-from .._machine import files
-from .._text import one_line
-from .alone import Alone, NotAlone
-from .assembly import Assembled, Inside, assemble, inside_of
+from ..._clock import Clock, iso_utc
+from ..._machine import files
+from ..._text import one_line
+from ..reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
+from ..settings.settings import SettingsError
+from ..settings.settings_file import SettingsFile
 from .loop import Loop
-from .remembered import FOLDER as RUN_FOLDER
-from .reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
-from .settings.settings import SettingsError
-from .settings.settings_file import SettingsFile
+from .state_files import RUN_FOLDER, AlreadyRunning, InstanceLock
+from .wiring import Assembled, Inside, assemble, inside_of
 
 SETTINGS = "/etc/azure-maintenance/watcher.json"
 
@@ -52,8 +51,8 @@ def run(version: str, arguments: List[str], program: str, make_inside: Callable[
     folder = settings.current.folder
     try:
         files.make_folder(folder)
-        alone = Alone(folder)
-    except NotAlone as error:
+        lock = InstanceLock(folder)
+    except AlreadyRunning as error:
         log.say(str(error), ERROR)
         return ANOTHER_RUNS
     except OSError as error:
@@ -70,7 +69,7 @@ def run(version: str, arguments: List[str], program: str, make_inside: Callable[
         inside = make_inside(settings.current, clock, log, about)
         return _serve(assemble(settings, inside, clock, log, notify, about, options.run_folder), log, notify)
     finally:
-        alone.release()
+        lock.release()
 
 
 def _serve(assembled: Assembled, log: Log, notify: Notify) -> int:

@@ -14,17 +14,17 @@ import stat
 import time
 from typing import Any, Dict, List, NamedTuple
 
-from .._machine import own_files
-from .._text import did_you_mean, one_line, shown
+from ..._machine import own_files
+from ..._text import did_you_mean, one_line, shown
 
 FORMAT = 1
 FOLDER = "orders"
-ORDERS = ("hold", "release", "approve", "recover", "check")
+COMMANDS = ("hold", "release", "approve", "recover", "check")
 MOST = 100  # that wait; more than that is no person
 _MOST_BYTES = 16384
 
 
-class Order(NamedTuple):
+class Command(NamedTuple):
     """What somebody wants. Which of the others are needed depends on ``order``."""
 
     name: str  # of the file: by it the answer is found
@@ -54,7 +54,7 @@ def place(folder: str, order: str, **more: Any) -> str:
     return name
 
 
-class Orders:
+class CommandQueue:
     """The folder of orders."""
 
     def __init__(self, folder: str) -> None:
@@ -66,7 +66,7 @@ class Orders:
         if not os.path.isdir(self._folder):
             os.makedirs(self._folder, 0o700)
 
-    def take(self) -> List[Order]:
+    def take(self) -> List[Command]:
         """Those that wait, in the order in which they came; they are gone from the folder then."""
         try:
             # A look at the folder's own time costs less than to list it, once a second for ever.
@@ -83,20 +83,20 @@ class Orders:
             return []
         return [self._taken(name) for name in names]
 
-    def _taken(self, name: str) -> Order:
+    def _taken(self, name: str) -> Command:
         path = os.path.join(self._folder, name)
         try:
             content = self._content(path)
             os.unlink(path)
         except ValueError as error:
             self._remove(path)
-            return Order(one_line(name), "", problem=f"{one_line(path)} was refused: {error}")
+            return Command(one_line(name), "", problem=f"{one_line(path)} was refused: {error}")
         except OSError as error:
-            return Order(one_line(name), "", problem=f"{one_line(path)} can't be read: {one_line(error.strerror)}")
+            return Command(one_line(name), "", problem=f"{one_line(path)} can't be read: {one_line(error.strerror)}")
         try:
             return _parsed(one_line(name), content)
         except ValueError as error:
-            return Order(one_line(name), "", problem=f"{one_line(path)} was refused: {error}")
+            return Command(one_line(name), "", problem=f"{one_line(path)} was refused: {error}")
 
     def _content(self, path: str) -> bytes:
         """:raises ValueError: when somebody else can have written it"""
@@ -124,7 +124,7 @@ class Orders:
             pass
 
 
-def _parsed(name: str, content: bytes) -> Order:
+def _parsed(name: str, content: bytes) -> Command:
     try:
         given: Dict[str, Any] = json.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -132,9 +132,9 @@ def _parsed(name: str, content: bytes) -> Order:
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise ValueError(f"it is no order of format {FORMAT}; the command `azure-maintenance` writes such")
     order = given.get("order")
-    if order not in ORDERS:
+    if order not in COMMANDS:
         raise ValueError(
-            f"the order {shown(order)} is not known{did_you_mean(order, ORDERS)}: there are {', '.join(ORDERS)}"
+            f"the order {shown(order)} is not known{did_you_mean(order, COMMANDS)}: there are {', '.join(COMMANDS)}"
         )
     until = given.get("until")
     if until is not None and (isinstance(until, bool) or not isinstance(until, (int, float))):
@@ -143,4 +143,4 @@ def _parsed(name: str, content: bytes) -> Order:
     if order == "approve" and not (isinstance(event, str) and event.strip()):
         raise ValueError("it does not name the event to approve")
     words = {key: one_line(given.get(key), 500) for key in ("by", "reason")}
-    return Order(name, str(order), until=until, event=one_line(event), force=given.get("force") is True, **words)
+    return Command(name, str(order), until=until, event=one_line(event), force=given.get("force") is True, **words)

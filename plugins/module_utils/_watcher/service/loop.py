@@ -10,15 +10,15 @@ It ticks in one thread, which alone changes anything. All that may hang is done 
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from .._text import listed, one_line
-from .acts import Approve, Go, PutAside, Remember, Say
-from .collecting import Collecting
-from .facts import Answer, Facts
-from .obeying import Obeying
-from .parts import Parts
-from .reports.systemd_transport import ERROR, INFO, NOTICE, WARNING
-from .saying import line_of, state_of
-from .settings.step_discovery import steps_of, with_context
+from ..._text import listed, one_line
+from ..acts import Approve, Go, PutAside, Remember, Say
+from ..facts import Answer, Facts
+from ..reports.systemd_transport import ERROR, INFO, NOTICE, WARNING
+from ..settings.step_discovery import steps_of, with_context
+from .command_handler import CommandHandler
+from .snapshot import Snapshots
+from .status_file import line_of, state_of
+from .wiring import Components
 
 IDLE = 5.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause
 EVERY = 1.0  # and while there is an event, or a mark, or nothing can be seen
@@ -31,10 +31,10 @@ _UNDER_WAY = ("preparing", "recovering")
 class Loop:
     """The loop of one watcher. ``stop`` and ``hang_up`` may be called by handlers of signals."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Components) -> None:
         self._parts = parts
-        self._collecting = Collecting(parts)
-        self._obeying = Obeying(parts, self._collecting.check, self._collecting.steps)
+        self._snapshots = Snapshots(parts)
+        self._commands = CommandHandler(parts, self._snapshots.check, self._snapshots.steps)
         self._handling = parts.make_handling(parts.remembered.what)
         self._answer: Optional[Answer] = None
         self._stopping = self._hung_up = False
@@ -46,7 +46,7 @@ class Loop:
     @property
     def outcomes(self) -> List[Dict[str, Any]]:
         """What came of the last orders."""
-        return self._obeying.outcomes
+        return self._commands.outcomes
 
     def stop(self) -> None:
         self._stopping = True
@@ -69,11 +69,11 @@ class Loop:
         facts: Optional[Facts] = None
         try:
             anyway, self._hung_up = self._hung_up, False
-            self._collecting.look_at_settings(anyway)
+            self._snapshots.look_at_settings(anyway)
             open_events = tuple(self._handling.wishes)
-            for sentence in self._obeying.take(parts.metadata.look, parts.metadata.identity, open_events):
+            for sentence in self._commands.take(parts.metadata.look, parts.metadata.identity, open_events):
                 parts.log.say(sentence, NOTICE)
-            facts = self._collecting.facts(self._answer, self._stopping)
+            facts = self._snapshots.facts(self._answer, self._stopping)
             acts = self._wanted(facts)
             for act in acts:
                 is_busy = self._carried_out(act, facts) or is_busy
@@ -92,7 +92,7 @@ class Loop:
 
     def _wanted(self, facts: Facts) -> List[Any]:
         acts = list(self._handling.tick(facts))
-        if self._obeying.recovery is None or self._gives_way(acts):
+        if self._commands.recovery is None or self._gives_way(acts):
             return acts
         # A person's word goes first; handling sees what comes of it.
         note = dict((facts.mark or {}).get("note") or {})
@@ -102,13 +102,13 @@ class Loop:
 
     def _gives_way(self, acts: List[Any]) -> bool:
         """Whether a person's order, which was not forced, ends here: the machine has to be prepared for what has shown since."""
-        obeying = self._obeying
-        if obeying.recovery is None or obeying.recovery.force:
+        commands = self._commands
+        if commands.recovery is None or commands.recovery.force:
             return False
         goes = [act for act in acts if isinstance(act, Go) and act.turn_round]
         for go in goes:
             words = f"The machine is not put back now, as it has to be prepared for {listed(go.events)}."
-            self._parts.log.say(obeying.recovered(words, False), NOTICE)
+            self._parts.log.say(commands.recovered(words, False), NOTICE)
         return bool(goes)
 
     def _carried_out(self, act: Any, facts: Facts) -> bool:
@@ -129,15 +129,15 @@ class Loop:
 
     def _gone(self, go: Go, facts: Facts) -> bool:
         """Go on by one call of the machine program."""
-        parts, obeying = self._parts, self._obeying
-        ordered = obeying.recovery is not None
-        take = obeying.take_from() if ordered else ""
+        parts, commands = self._parts, self._commands
+        ordered = commands.recovery is not None
+        take = commands.take_from() if ordered else ""
         steps = with_context(steps_of(facts.steps, go.kinds), parts.context(go, facts))
         before = self._answer
         self._answer = answer = parts.program.go(go, steps, facts.identity, facts.endpoint, take, ordered)
-        if obeying.recovery and answer.state not in _UNDER_WAY:
+        if commands.recovery and answer.state not in _UNDER_WAY:
             words = answer.why or f"The machine is {answer.state}."
-            parts.log.say(obeying.recovered(words, answer.state == "recovered"), NOTICE)
+            parts.log.say(commands.recovered(words, answer.state == "recovered"), NOTICE)
         is_new = before is None or (before.to, before.state, before.why) != (answer.to, answer.state, answer.why)
         if is_new:
             parts.log.say(f"The machine program: {answer.state}. {answer.why}".strip(), INFO)
@@ -196,10 +196,19 @@ class Loop:
             if changed:
                 mark, unreadable = parts.program.mark()
                 facts = facts._replace(mark=mark, unreadable=unreadable)
-            problems = [*self._collecting.problems(facts.crippled), *self._handling.unreadable]
+            problems = [*self._snapshots.problems(facts.crippled), *self._handling.unreadable]
             if self._crashes:
                 problems.append(f"A tick failed: {self._crash[0].strip().splitlines()[-1]}")
-            parts.published.publish(state_of(facts, parts, problems, self._obeying.outcomes, self._handling.wishes))
+            state = state_of(
+                facts,
+                parts.settings,
+                parts.metadata.about(),
+                parts.about,
+                problems,
+                self._commands.outcomes,
+                self._handling.wishes,
+            )
+            parts.published.publish(state)
             parts.notify.status(line_of(facts, problems))
         except Exception as error:
             self._say_once(f"The state could not be published: {type(error).__name__}: {one_line(error)}", ERROR)

@@ -14,15 +14,15 @@ import errno
 import os
 from typing import Any, Callable, ContextManager, Iterable, List, Optional
 
-from .._machine import files, own_files
-from .._machine.places import Busy, Mark, NotWritten, Store
+from ..._machine import files, own_files
+from ..._machine.places import Busy, Mark, NotWritten, Store
 
 SIZE = 1024 * 1024
 LEAST = 256 * 1024
 """Bytes that must be free beside the reserve for anything new to be begun."""
 
 
-class Reserve:
+class DiskReserve:
     """The file that takes the room.
 
     :arg folder: of the state
@@ -90,7 +90,7 @@ class Reserve:
 class ReservedStore(Store):
     """A store that gives the reserve, once, before it gives up to write a mark."""
 
-    def __init__(self, store: Store, reserve: Reserve) -> None:
+    def __init__(self, store: Store, reserve: DiskReserve) -> None:
         self._store = store
         self._reserve = reserve
 

@@ -1,50 +1,60 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the watcher says of itself: its published state, and a line for the service manager. Pure.
+"""What the watcher says of itself: a line for the service manager, and a file of the state folder for the command, for `maintain`, for
+people.
 
 Private to this collection.
+
+The file is no state of the watcher's: it is never read back, and may be lost.
 """
 
+import json
+import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
-from .._clock import iso_utc
-from .._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
-from .._core.messages import WATCHER, ends_by
-from .facts import Facts
-from .own_mark import own_mark
-from .parts import Parts
-from .settings.step_discovery import HOOKS
-from .wishes import Wish
+from ..._clock import Clock, iso_utc
+from ..._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
+from ..._core.messages import WATCHER, ends_by
+from ..._machine import own_files
+from ..._machine.watched import FORMAT, NAME
+from ..facts import Facts
+from ..own_mark import own_mark
+from ..settings.settings_file import SettingsFile
+from ..settings.step_discovery import HOOKS
+from ..wishes import Wish
 
 
 def state_of(
     facts: Facts,
-    parts: Parts,
+    settings: SettingsFile,
+    imds: Mapping[str, Any],
+    about: Mapping[str, Any],
     problems: Sequence[str],
     orders: Sequence[Mapping[str, Any]],
     wishes: Mapping[str, Wish],
 ) -> Dict[str, Any]:
     """The state as it is published.
 
+    :arg imds: what there is to say of the metadata service
+    :arg about: version, pid and the like
     :arg orders: what came of the last ones
     :arg wishes: what handling wants for each of this machine's events, by its key
     """
-    configuration, look = parts.settings.current, facts.look
-    about = parts.metadata.about()
+    configuration, look = settings.current, facts.look
     return dict(
-        parts.about,
+        about,
         act=configuration.settings.act,
         approve=configuration.settings.approve,
-        settings=parts.settings.path,
+        settings=settings.path,
         name=facts.identity.name if facts.identity else "",
         vm_id=facts.identity.vm_id if facts.identity else "",
         boot_id=facts.moment.boot_id,
         uptime=facts.moment.uptime,
         looked_at=iso_utc(facts.moment.wall - (facts.now - look.at)) if look else None,
         looking=look is not None and not facts.blind,
-        looks=about.pop("looks"),
-        metadata=about,
+        looks=imds["looks"],
+        metadata={key: value for key, value in imds.items() if key != "looks"},
         incarnation=look.document.incarnation if look else None,
         events=[event.event_id for event in look.document.events] if look else [],
         shown=_shown(facts, wishes),
@@ -100,3 +110,42 @@ def doing(facts: Facts) -> str:
     holder = facts.mark["holder"]
     what = {FOREIGN: ", for another metadata service", COPIED: ", of the VM of which this one is a copy"}.get(owner, "")
     return f"held by {holder['kind'] or 'run'} {holder['run']}{what}"
+
+
+EVERY = 30.0  # seconds; at once where something else than a time or a count has changed
+_PASSING = ("at", "uptime", "looked_at", "looks")
+
+
+class StatusFile:
+    """The file.
+
+    problem: why it could not be written the last time
+    """
+
+    def __init__(self, folder: str, clock: Clock) -> None:
+        self._path = os.path.join(folder, NAME)
+        self._temporary = os.path.join(folder, f".{NAME}.new")
+        self._clock = clock
+        self._written: Optional[Dict[str, Any]] = None
+        self._at = 0.0
+        self.problem = ""
+
+    def publish(self, state: Dict[str, Any]) -> None:
+        """Have this in the file, at once where it matters."""
+        now = self._clock.now()
+        lasting = {key: value for key, value in state.items() if key not in _PASSING}
+        if lasting == self._written and now - self._at < EVERY:
+            return
+        self._at = now
+        whole = dict(state, format=FORMAT, at=iso_utc(self._clock.wall()))
+        try:
+            # Not synced: who looks after a power cut starts a watcher first.
+            descriptor = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            with open(descriptor, "w", encoding="utf-8") as file:
+                json.dump(whole, file)
+            own_files.replace(self._temporary, self._path)
+        except OSError as error:
+            self.problem = f"{self._path} can't be written: {error.strerror}"
+            return
+        self._written = lasting
+        self.problem = ""
