@@ -28,7 +28,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._module
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import KINDS as REPORTED
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
+    KINDS as REPORTED,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.hooks import hook_files
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import _reports
