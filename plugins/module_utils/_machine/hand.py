@@ -9,6 +9,7 @@ Ansible's modules, by another machine, by the user's own tasks.
 Private to this collection.
 """
 
+import math
 from typing import Any, Dict, NamedTuple
 
 from .._steps.step_type import Step
@@ -40,6 +41,7 @@ class Piece(NamedTuple):
     limit: float  # seconds that it may take
     elapsed: float  # seconds since it was begun; infinite when the machine has been started anew since
     case: Case  # what was the case before, as the mark says
+    budget: float = math.inf  # seconds of its limit that it had, when it was begun, until the machine was to be prepared
 
 
 class HandFailed(Exception):

@@ -47,9 +47,12 @@ class Here:
         """One step; whether it has come further."""
         marked = self._marked
         progress = self._acted(move, request)
-        over = move.what == sequence.CHECK and self.is_over(move, request)
         is_stopped = move.what == sequence.STOP
-        if over and progress.state == hand.PENDING:
+        # What runs goes on to its own limit; only what role drain does by itself is ended with the time for all of it.
+        idle = progress.state in (hand.ABSENT, hand.AGAIN)
+        ends = idle or bool(request.get("ends"))
+        over = move.what == sequence.CHECK and ends and self.is_over(move, request)
+        if over and (idle or progress.state == hand.PENDING):  # what is late must not begin after all
             progress, is_stopped = self._fenced(move, "stop"), True
         # What was under way when this call came is not waited for, but its end is.
         waits = is_stopped or move.what != sequence.CHECK
@@ -80,15 +83,15 @@ class Here:
         if move.what == sequence.STOP:
             return self._fenced(move, "stop")
         if move.what == sequence.BEGIN:
-            self._marked.begun(move, self._fence.left(request["left"]))
+            self._marked.begun(move, request)
             return self._fenced(move, "begin")
         progress = self._asked(move, "check")
         if progress.state not in (hand.ABSENT, hand.AGAIN):
             return progress
         if self.is_over(move, request):
-            return Progress(hand.PENDING, progress.note)
+            return progress
         if progress.state == hand.ABSENT:  # nor has its time begun, which a start of the machine would have used up
-            self._marked.time_anew(move, self._fence.left(request["left"]))
+            self._marked.time_anew(move, request)
         if request.get("still"):
             return Progress(hand.PENDING, progress.note)
         return self._fenced(move, "begin")
@@ -111,7 +114,7 @@ class Here:
         return progress
 
     def is_over(self, move: Move, request: Mapping[str, Any]) -> bool:
-        """Whether the time is used up in which the machine was to be prepared."""
+        """Whether the time is used up in which the machine was to be prepared: nothing more is begun."""
         return move.direction == "do" and self._fence.left(request["left"]) <= 0
 
 

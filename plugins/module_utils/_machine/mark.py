@@ -206,6 +206,8 @@ def parsed(text: str) -> Mark:
         _check(step, _STEP_FORM, "of a step ")
         if step["state"] not in _STATES or not isinstance(step.get("before"), (dict, type(None))):
             raise MarkUnreadable(f"what it says of step {one_line(step['key'])} can't be understood")
+        if not isinstance(step.get("budget", 0.0), _NUMBER):
+            raise MarkUnreadable(f"the budget of step {one_line(step['key'])} is {shown(step['budget'])}")
     return mark
 
 

@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Any, Dict
+from typing import Any, Dict, Mapping
 
 from .._clock import iso_utc
 from .._core.lease import Moment, since
@@ -48,18 +48,15 @@ class Marked:
     def put(self, changed: Entry) -> None:
         self.change(steps=[changed if entry["key"] == changed["key"] else entry for entry in self.mark["steps"]])
 
-    def begun(self, move: Move, left: float) -> None:
-        """It is about to be begun: one more try.
-
-        :arg left: seconds until the machine is to be prepared
-        """
+    def begun(self, move: Move, request: Mapping[str, Any]) -> None:
+        """It is about to be begun: one more try."""
         moment = self._fence.moment()
         entry = sequence.begun(self.entry(move.key), move.direction, iso_utc(moment.wall))
-        self.put(dict(entry, tries=entry["tries"] + 1, by=self._run, **_time(move, left, moment)))
+        self.put(dict(entry, tries=entry["tries"] + 1, by=self._run, **self._time(move, request, moment)))
 
-    def time_anew(self, move: Move, left: float) -> None:
+    def time_anew(self, move: Move, request: Mapping[str, Any]) -> None:
         """From now on it has all of its time."""
-        self.put(dict(self.entry(move.key), **_time(move, left, self._fence.moment())))
+        self.put(dict(self.entry(move.key), **self._time(move, request, self._fence.moment())))
 
     def note(self, move: Move, progress: Progress, elapsed: float) -> None:
         """What came of it so far."""
@@ -77,10 +74,23 @@ class Marked:
     def piece(self, move: Move) -> Piece:
         entry = self.entry(move.key)
         job = job_name(self.mark, entry, move.direction)
-        return Piece(move.step, move.direction, job, entry["limit"], self.elapsed(move.key), entry["before"] or {})
+        limit, case = entry["limit"], entry["before"] or {}
+        return Piece(
+            move.step, move.direction, job, limit, self.elapsed(move.key), case, min(entry.get("budget", limit), limit)
+        )
 
+    def _time(self, move: Move, request: Mapping[str, Any], moment: Moment) -> Entry:
+        """From when on a step has how many seconds.
 
-def _time(move: Move, left: float, moment: Moment) -> Entry:
-    """From when on a step has how many seconds."""
-    limit = min(move.step["timeout"], left) if move.direction == "do" else move.step["undo_timeout"]
-    return {"limit": round(limit, 1), "began": {"uptime": moment.uptime, "boot_id": moment.boot_id}}
+        Its limit is its own: a drain that ends late is better than one that is killed. The budget is what the event leaves it of that.
+        """
+        limit = budget = float(move.step["timeout" if move.direction == "do" else "undo_timeout"])
+        if move.direction == "do":
+            budget = min(limit, self._fence.left(request["left"]))
+        if request.get("ends"):
+            limit = budget
+        return {
+            "limit": round(limit, 1),
+            "budget": round(budget, 1),
+            "began": {"uptime": moment.uptime, "boot_id": moment.boot_id},
+        }

@@ -67,7 +67,8 @@ class Outage:
     def go(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         """Go on towards "prepared" or "recovered", and say how far it is.
 
-        :arg request: beside what every request to go on has: ``restore``, the mark that the machine has lost with its disk, as the run
+        :arg request: beside what every request to go on has, such as ``left``, the seconds after which nothing more is begun to prepare the
+            machine: ``ends``, what runs is ended then, too; ``restore``, the mark that the machine has lost with its disk, as the run
             knows it; from a watcher: ``note``, kept in the mark; ``at_once``, all hooks
             that wait are begun side by side; ``again``, the machine was started anew by nobody's event, and what is done
             and no hook is done again; ``turn_round``, where the mark says that the machine is being put back, or was in part,
@@ -271,11 +272,10 @@ class Outage:
             for entry in self._marked.mark["steps"]
             if entry["type"] == PREPARE_HOOK.name and entry["key"] in self._plan
         ]
-        left = self._fence.left(request["left"])
-        if request.get("at_once") and not request.get("still") and left > 0:
+        if request.get("at_once") and not request.get("still") and self._fence.left(request["left"]) > 0:
             for move in moves:
                 if self._marked.entry(move.key)["state"] == WAITING:
-                    self._marked.begun(move, left)
+                    self._marked.begun(move, request)
         under_way = [move for move in moves if self._marked.entry(move.key)["state"] == BEGUN]
         if len(under_way) > 1:  # by a call that was made at once, this one or an earlier one
             for move in under_way:
@@ -286,7 +286,7 @@ class Outage:
         first = move.what == sequence.BEGIN
         if first:
             self._fence.check_time()
-            self._marked.begun(move, self._fence.left(request["left"]))
+            self._marked.begun(move, request)
         self._marked.keep()
         return self._under_way(
             request["to"],
@@ -295,6 +295,7 @@ class Outage:
                 "direction": move.direction,
                 "begun": first,
                 "still": bool(request.get("still")),
+                "begins": max(0.0, round(self._fence.left(request["left"]), 1)),
                 "left": max(0.0, round(self._marked.entry(move.key)["limit"] - self._marked.elapsed(move.key), 1)),
             },
         )
@@ -305,9 +306,7 @@ class Outage:
             step = self._plan.get(entry["key"])
             direction = sequence.UNDER_WAY.get(entry["state"])
             if step and step["elsewhere"] and direction and math.isinf(self._marked.elapsed(entry["key"])):
-                self._marked.time_anew(
-                    Move(sequence.CHECK, entry["key"], direction, step=step), self._fence.left(request["left"])
-                )
+                self._marked.time_anew(Move(sequence.CHECK, entry["key"], direction, step=step), request)
 
     def _take_outcomes(self, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
         """What came of the steps that others do, as far as they were under way when this call came."""

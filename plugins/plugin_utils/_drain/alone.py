@@ -203,6 +203,7 @@ def _again(record: Record, at: float, at_once: bool = False) -> Record:
         "to": record["to"],
         "events": [],
         "left": round(record["budget"] - elapsed, 1),
+        "ends": True,
         "lease": LEASE,
         "before": record["before"],
         "outcomes": record["outcomes"],

@@ -18,6 +18,9 @@ from ...module_utils._steps.step_type import Step, TaskResult, rounds
 from ...module_utils._steps.types import type_of
 from .report import lost, why_failed
 
+AGING = ("left", "begins")
+"""What of a step that others do is less by the time when they hear of it, in seconds."""
+
 A_TICK = 3.0
 """Seconds until the next look, at least: what has less time left has had its last one."""
 
@@ -41,7 +44,8 @@ class AtHand(TypedDict):
     attempt: str  # its name, as long as the mark says that it is under way
     repeatable: bool  # whether another run may begin it once more
     awaited: bool  # whether it is undone as soon as it has ended, and nobody begins it any more
-    left: float  # seconds
+    left: float  # seconds of its own
+    begins: float  # seconds in which it may be begun, where it is being done
 
 
 def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collection[str] = ()) -> AtHand:
@@ -71,6 +75,7 @@ def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collecti
         "repeatable": type_of(step["type"]).repeatable,
         "awaited": awaited,
         "left": float(asked["left"]),
+        "begins": float(asked["begins"]),
     }
 
 
@@ -86,11 +91,11 @@ def _attempts(mark: Mapping[str, Any], key: str, direction: str) -> str:
 
 
 def aged(answer: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
-    """The machine's answer so many seconds after it came: what its step had left is less by now."""
+    """The machine's answer so many seconds after it came: what its step had left, and the time to begin it, is less by now."""
     asked = answer["elsewhere"]
     if not asked:
         return answer
-    return {**answer, "elsewhere": {**asked, "left": max(0.0, float(asked["left"]) - seconds)}}
+    return {**answer, "elsewhere": {**asked, **{name: max(0.0, float(asked[name]) - seconds) for name in AGING}}}
 
 
 def went_wrong(result: TaskResult) -> bool:
@@ -155,7 +160,7 @@ def cut_off(hand: AtHand) -> Outcome:
 
 def too_late(hand: AtHand) -> bool:
     """Whether the time in which the machine was to be prepared is used up before the step could begin."""
-    return hand["begun"] and hand["direction"] == "do" and hand["left"] <= 0
+    return hand["begun"] and hand["direction"] == "do" and hand["begins"] <= 0
 
 
 def used_up(hand: AtHand) -> Outcome:

@@ -287,8 +287,9 @@ class _Call:
                     look["began"] = round(now - began, 3)
         for said in answers:
             if said.get("elsewhere"):  # those who do it hear of it only now
-                left = said["elsewhere"]["left"] - (now - (self._began if self._known else self._performed_at))
-                said["elsewhere"] = dict(said["elsewhere"], left=max(0.0, round(left, 1)))
+                asked, late = said["elsewhere"], now - (self._began if self._known else self._performed_at)
+                less = {name: max(0.0, round(asked[name] - late, 1)) for name in ("left", "begins")}
+                said["elsewhere"] = dict(asked, **less)
         gone = [said for said in answers if "elsewhere" in said]
         unreadable = answer["mark"] and "unreadable" in answer["mark"]
         return dict(

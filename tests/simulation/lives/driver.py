@@ -183,11 +183,16 @@ class Run:
             work = answer["elsewhere"]
             if work:
                 step = steps[work["key"]]
+                waited = self.clock.now - answer["ended"] if self.machines[host].counts_whole_tick else 0.0  # for all answers
+                if work["begun"] and work["direction"] == "do" and work["begins"] - waited <= 0:
+                    late = {"state": "failed", "note": "too late to begin", "seconds": 0.0, "direction": "do"}
+                    answer["outcomes"][step.key] = late
+                    continue
                 working.append((host, step, work))
                 if work["begun"]:
                     left = float(work["left"])
-                    if self.machines[host].counts_whole_tick and work["direction"] == "do":
-                        left -= self.clock.now - answer["ended"]  # all answers were waited for
+                    if work["direction"] == "do":
+                        left -= waited
                     step.begin(work["direction"], max(0.5, min(step.limit, left)), self.name)
         if working or any(answer.get("ask") for answer in answers.values()):
             yield 0.8

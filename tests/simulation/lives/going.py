@@ -281,13 +281,14 @@ class Going:
                 if machine.fault("lock") and not step.elsewhere and not machine.locked:
                     yield from self._hang()
                 note["state"] = "begun" if direction == "do" else "taking_back"
-                note["limit"] = min(step.limit, request["left"]) if direction == "do" else step.limit
+                note["limit"] = step.limit  # its own: nothing more is begun when the time is over, but what runs goes on
                 note["began"] = (machine.clock.now, machine.boots)
                 if not step.elsewhere:
                     step.begin(direction, note["limit"], self.run)
             if step.elsewhere:
                 left = max(0.0, note["limit"] - self._elapsed(note))
                 work = {"key": note["key"], "direction": direction, "begun": what == "begin", "left": left}
+                work["begins"] = max(0.0, request["left"])
                 return {**self._said(state), "elsewhere": work}
             if what == "begin" and step.outcome(direction) == "pending":
                 yield max(0.0, min(PATIENCE, until - machine.clock.now, step.job[1] - machine.clock.now + 0.001))

@@ -128,7 +128,7 @@ class Program:
             for entry in [
                 entry for entry in self.mark["steps"] if entry["state"] == WAITING and entry["kind"] == "prepare"
             ]:  # type: ignore[index]
-                self._begin(entry, "do", act.left)
+                self._begin(entry, "do")
         for key in [entry["key"] for entry in self.mark["steps"]]:  # type: ignore[index]
             entry = self._entry(key)
             if entry["kind"] == "recover":
@@ -138,7 +138,7 @@ class Program:
             if entry["state"] in (WAITING, TAKEN_BACK, NOT_TAKEN_BACK):
                 if act.still:
                     return "preparing", ""
-                self._begin(entry, "do", act.left)
+                self._begin(entry, "do")
             if self._entry(key)["state"] == BEGUN and not self._checked(key, "do", act):
                 return "preparing", ""
             if self._entry(key)["state"] == FAILED:
@@ -163,7 +163,7 @@ class Program:
             elif entry["state"] in (WAITING, DONE):
                 steps.append(entry)
             else:  # perhaps done
-                limit = min(self.pieces[entry["key"]].limit, act.left)
+                limit = self.pieces[entry["key"]].limit
                 again = {"state": BEGUN, "tries": entry["tries"] + 1, "limit": limit, "began": self.machine.mono}
                 steps.append({**entry, **again})
         self._write(steps=steps, phase="preparing", events=merged(self.mark["events"], act.events), note=act.note)
@@ -247,7 +247,7 @@ class Program:
                 elif act.still:
                     return "recovering", ""
                 else:
-                    self._begin(entry, "undo", 1e9)
+                    self._begin(entry, "undo")
             if self._entry(key)["state"] == TAKING_BACK and not self._checked(key, "undo", act):
                 return "recovering", ""
             if self._entry(key)["state"] == NOT_TAKEN_BACK:
@@ -267,9 +267,9 @@ class Program:
 
     # ---- jobs ----
 
-    def _begin(self, entry: dict[str, Any], direction: str, left: float) -> None:
+    def _begin(self, entry: dict[str, Any], direction: str) -> None:
         state = BEGUN if direction == "do" else TAKING_BACK
-        limit = min(self.pieces[entry["key"]].limit, left)
+        limit = self.pieces[entry["key"]].limit  # its own, whatever comes meanwhile
         begun = {"tries": entry["tries"] + 1, "limit": limit, "began": self.machine.mono, "refused": False}
         self._put(entry["key"], state=state, **begun)
         self._start(entry["key"], direction, "first")

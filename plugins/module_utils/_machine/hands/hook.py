@@ -124,8 +124,9 @@ class HookHand(JobHand):
         account = account_of(self.as_user(step))
         name = _name(piece, attempt)
         limit = piece.limit if attempt == 1 else min(piece.limit, piece.limit - piece.elapsed)
+        budget = piece.budget if attempt == 1 else piece.budget - piece.elapsed
         environment = variables(_PHASES[piece.direction], step["context"])
-        environment[PREFIX + "BUDGET"] = str(round(limit))
+        environment[PREFIX + "BUDGET"] = str(round(max(0.0, min(limit, budget))))
         environment[PREFIX + "ATTEMPT"] = str(attempt)
         environment[PREFIX + "FILE"] = self._files.event(name, step["context"], account)
         environment[PREFIX + "NOTES"] = self._files.notes(account)

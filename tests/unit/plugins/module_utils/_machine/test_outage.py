@@ -146,14 +146,14 @@ def test_no_step_is_begun_when_the_time_of_a_call_is_over(tmp_path):
     assert machine.world.journal == [("do", f"s{number}") for number in range(20)]
 
 
-def test_a_step_has_its_own_limit_or_what_is_left(machine):
+@pytest.mark.parametrize(
+    "left, ends, limit, budget", [(600, False, 60, 60), (12, False, 60, 12), (600, True, 60, 60), (12, True, 12, 12)]
+)
+def test_a_step_has_its_own_limit_and_of_a_drain_by_itself_what_is_left(machine, left, ends, limit, budget):
     machine.world.results["do", "nginx"] = STILL_AT_IT
-    machine.go(left=600)
-    assert machine.world.limit == 60.0
-    assert machine.mark()["steps"][0]["limit"] == 60.0
-    other = Machine(machine.folder.parent / "other", step("nginx"))
-    other.go(left=12)
-    assert other.world.limit == 12.0
+    machine.go(left=left, ends=ends)
+    marked = machine.mark()["steps"][0]
+    assert (machine.world.limit, marked["limit"], marked["budget"]) == (limit, limit, budget)
 
 
 def test_a_failed_step_ends_the_preparation_and_is_taken_back_too(machine):
@@ -174,10 +174,32 @@ def test_a_hand_that_breaks_is_its_steps_failure(machine):
     assert "not iterable" in answer["why"]
 
 
-def test_when_no_time_is_left_what_runs_is_ended(machine):
+def test_when_no_time_is_left_what_runs_goes_on_to_its_own_limit_and_nothing_more_is_begun(machine):
+    """A drain that ends late is better than one that is killed: the event comes in any case."""
     machine.world.results["do", "drain"] = STILL_AT_IT
     machine.go(left=30)
+    machine.clock.sleep(50)
+    assert machine.go(left=0)["state"] == "preparing"
+    assert machine.world.journal[-1] == ("do", "drain")
+    machine.clock.sleep(20)
     answer = machine.go(left=0)
+    assert answer["state"] == "failed" and "it did not end within its 60 s" in answer["why"]
+    assert ("do", "wait") not in machine.world.journal
+
+
+def test_the_last_step_may_end_late(tmp_path):
+    machine = Machine(tmp_path, step("drain"))
+    machine.world.results["do", "drain"] = STILL_AT_IT
+    machine.go(left=30)
+    machine.world.jobs = {name: [Progress(DONE)] for name in machine.world.jobs}
+    machine.clock.sleep(45)
+    assert (machine.go(left=0)["state"], machine.mark()["phase"]) == ("prepared", "prepared")
+
+
+def test_when_no_time_is_left_to_a_drain_by_itself_what_runs_is_ended(machine):
+    machine.world.results["do", "drain"] = STILL_AT_IT
+    machine.go(left=30, ends=True)
+    answer = machine.go(left=0, ends=True)
     assert answer["state"] == "failed"
     assert "the time that was left is used up" in answer["why"]
     assert machine.world.journal[-1] == ("stop", "drain")
@@ -188,8 +210,8 @@ def test_until_what_is_ended_has_ended_nothing_else_is_begun(machine, to):
     """What takes it back must not run beside it."""
     machine.world.results["do", "drain"] = STILL_AT_IT
     machine.world.ending = [Progress(PENDING)] * 15
-    machine.go(left=30)
-    assert machine.go(to, left=0)["state"] == ("preparing" if to == "prepared" else "recovering")
+    machine.go(left=30, ends=True)
+    assert machine.go(to, left=0, ends=True)["state"] == ("preparing" if to == "prepared" else "recovering")
     assert (machine.world.journal[-1], machine.states()["drain"]) == (("stop", "drain"), "begun")
     machine.world.ending = []
     assert machine.go("recovered", left=0)["state"] == "recovered"
@@ -202,12 +224,12 @@ def test_until_what_is_ended_has_ended_nothing_else_is_begun(machine, to):
 def test_what_does_not_let_itself_be_ended_is_given_up(machine, to, states):
     machine.world.results["do", "drain"] = STILL_AT_IT
     machine.world.ending = [Progress(PENDING)] * 1000
-    machine.go(left=30)
+    machine.go(left=30, ends=True)
     found = []
     for seconds in (4, 2):
-        found.append(machine.go(to, left=0)["state"])
+        found.append(machine.go(to, left=0, ends=True)["state"])
         machine.clock.sleep(seconds)
-    found.append(machine.go(to, left=0)["state"])
+    found.append(machine.go(to, left=0, ends=True)["state"])
     assert found == [states[0], *states]
 
 
