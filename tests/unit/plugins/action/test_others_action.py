@@ -49,7 +49,7 @@ def looked(request, monkeypatch):
     key = steps[0]["key"]
     entry = {"key": key, "before": None, "by": "r1", "tries": 1}
     mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
-    asked = {"key": key, "direction": "do", "begun": True, "left": 60.0}
+    asked = {"key": key, "direction": "do", "begun": True, "left": 300.0, "begins": 60.0}
     answer = {"number": 1, "elsewhere": asked, "mark": mark, "start": STARTS, "ended": time.monotonic() - request.param}
     calls = []
     limits.clear()

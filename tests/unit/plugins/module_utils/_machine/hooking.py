@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hooks run for real on this machine, by their hand."""
 
+import math
 import os
 import time
 
@@ -45,8 +46,8 @@ class Hooking:
         self.jobs = Jobs(os.path.join(str(self.folder), "state", "jobs"), boot_id, grace=0.5)
         self.hand = make_hands(self.jobs)[self.step["type"]]
 
-    def piece(self, limit=LONG):
-        return Piece(self.step, self.direction, "job", limit, time.monotonic() - self.began, {})
+    def piece(self, limit=LONG, budget=math.inf):
+        return Piece(self.step, self.direction, "job", limit, time.monotonic() - self.began, {}, budget)
 
     def begin(self, **options):
         return self.hand.begin(self.piece(**options))

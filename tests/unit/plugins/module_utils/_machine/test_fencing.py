@@ -361,7 +361,7 @@ def test_a_call_that_comes_too_late_renews_no_mark(tmp_path):
 def test_what_is_left_is_less_by_the_age_of_the_call(tmp_path):
     machine = Machine(tmp_path, step("one"))
     machine.go(left=30.0, options=sent_before(machine, 8.0))
-    assert machine.world.limit == 22.0
+    assert machine.mark()["steps"][0]["budget"] == 22.0
     other = Machine(tmp_path / "other", step("one"))
     assert other.go(left=7.0, options=sent_before(other, 8.0))["state"] == "failed"
     assert other.world.journal == [] and other.mark() is None
@@ -375,6 +375,7 @@ def test_a_step_of_others_is_handed_out_with_what_is_left_of_its_time_and_whethe
         "direction": "do",
         "begun": True,
         "still": False,
-        "left": 22.0,
+        "begins": 22.0,
+        "left": 60.0,
     }
     assert machine.go(left=20.0, still=True)["elsewhere"]["still"]

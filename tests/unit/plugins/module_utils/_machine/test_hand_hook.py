@@ -82,6 +82,14 @@ def test_what_it_is_told(tmp_path):
     assert (content(tmp_path / "log.pwd"), content(tmp_path / "log.umask")) == ("/\n", "0022\n")
 
 
+@pytest.mark.parametrize("budget, words", [(12.0, "12"), (40.0, "30"), (-1.0, "0")])
+def test_its_budget_is_what_the_event_leaves_it_of_its_limit(tmp_path, budget, words):
+    """It may go on to its limit; what has to be done before the event goes by this."""
+    found = a_hook(tmp_path, 'echo "$AZURE_MAINTENANCE_BUDGET" > LOG')
+    assert found.did(limit=30.0, budget=budget).state == DONE
+    assert content(tmp_path / "log") == f"{words}\n"
+
+
 def test_its_notes_last_from_prepare_to_recover_and_go_with_the_mark(tmp_path):
     assert a_hook(tmp_path, 'echo noted > "$AZURE_MAINTENANCE_NOTES/x"').did().state == DONE
     back = a_hook(tmp_path, 'cat "$AZURE_MAINTENANCE_NOTES/x" > LOG', "recover", name="10-back")

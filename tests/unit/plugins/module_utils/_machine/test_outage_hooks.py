@@ -162,7 +162,7 @@ def test_at_once_all_hooks_are_begun_by_one_call_and_the_steps_come_after_them(m
         machine.world.results["do", name] = [Progress(PENDING)] * 3 + [Progress(DONE)]
     assert machine.go(at_once=True, left=20)["state"] == "preparing"
     assert machine.world.journal == DID[:2]
-    assert machine.world.limit == 20.0
+    assert [entry["budget"] for entry in machine.mark()["steps"][:2]] == [20.0, 20.0]
     calls = 1
     while machine.go(at_once=True, left=20)["state"] == "preparing":
         calls += 1

@@ -17,11 +17,13 @@ HOST = Host(
 BALANCERS = {"type": "haproxy", "load_balancers": ["lb"]}
 
 
-def hand(raw, direction="do", left=60.0, before=None, begun=True, attempts=(), by="r1", since="12:00", still=False):
+def hand(
+    raw, direction="do", left=60.0, before=None, begun=True, attempts=(), by="r1", since="12:00", still=False, begins=30.0
+):
     plan = make_plan([raw], HOST)
     assert not plan["errors"]
     key = plan["steps"][0]["key"]
-    asked = {"key": key, "direction": direction, "begun": begun, "still": still, "left": left}
+    asked = {"key": key, "direction": direction, "begun": begun, "still": still, "left": left, "begins": begins}
     step = {"key": key, "before": before, "by": by, "tries": 1}
     mark = {"since": since, "holder": {"run": "r2"}, "steps": [step]}
     return elsewhere.at_hand({"elsewhere": asked, "mark": mark}, plan["steps"], attempts)
@@ -105,6 +107,15 @@ def test_what_was_marked_as_begun_in_an_answer_that_was_lost_is_begun_once():
 def test_what_another_run_has_begun_or_has_no_time_left_is_not_begun():
     assert not hand(COMMAND, begun=False, by="r1")["begun"]
     assert not hand(COMMAND, begun=False, by="r2", left=0.4)["begun"]
+
+
+@pytest.mark.parametrize(
+    "more, late",
+    [({"begins": 0.0}, True), ({"begins": 0.1}, False), ({"begins": 0.0, "begun": False, "by": "r1"}, False)],
+)
+def test_what_was_not_begun_before_the_time_was_used_up_is_not_begun_and_what_runs_goes_on(more, late):
+    assert elsewhere.too_late(hand(COMMAND, **more)) == late
+    assert not elsewhere.too_late(hand(COMMAND, direction="undo", **more))
 
 
 def test_a_secret_step_keeps_its_words_back():

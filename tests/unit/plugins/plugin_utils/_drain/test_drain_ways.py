@@ -42,7 +42,7 @@ class Others:
         entry = {"key": key, "before": None, "by": by, "tries": tries}
         holder = {"run": "r1", "kind": self.kind}
         mark = {"since": "12:00", "holder": holder, "phase": phase, "steps": [entry]}
-        asked = {"key": key, "direction": direction, "begun": begun, "left": left}
+        asked = {"key": key, "direction": direction, "begun": begun, "left": left, "begins": left}
         self.answer = {"number": 1, "elsewhere": asked, "mark": mark}
         return self._gone_through(came)
 

@@ -112,7 +112,7 @@ def test_what_only_asks_others_is_none(tmp_path):
 def test_the_start_is_no_time_for_a_step(tmp_path):
     machine = Windows(tmp_path, acting.step("W3SVC", "service", elsewhere=True))
     machine.call(LOOK)
-    assert machine.call(dict(BEGIN, left=30.0), LOOK)["elsewhere"]["left"] == 30.0 - START
+    assert machine.call(dict(BEGIN, left=30.0), LOOK)["elsewhere"]["begins"] == 30.0 - START
 
 
 # --- what does not hold any more ---
