@@ -41,7 +41,9 @@ class Piece(NamedTuple):
     limit: float  # seconds that it may take
     elapsed: float  # seconds since it was begun; infinite when the machine has been started anew since
     case: Case  # what was the case before, as the mark says
-    budget: float = math.inf  # seconds of its limit that it had, when it was begun, until the machine was to be prepared
+    budget: float = (
+        math.inf
+    )  # seconds of its limit that it had, when it was begun, until the machine was to be prepared
 
 
 class HandFailed(Exception):

@@ -56,6 +56,8 @@ class EventNews:
                 words = sentences.started(life.event, life.approved, after)
                 self.tell(life, "started", words)
                 self._take_strike(life)
+            if life.tracked.scheduled_again is not None:
+                self.tell(life, "scheduled_again", sentences.scheduled_again(life.event))
             if life.gone is not None:
                 self.tell(life, "over", sentences.over(life.event, life.outcome), outcome=life.outcome)
 

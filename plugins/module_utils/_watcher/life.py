@@ -16,7 +16,7 @@ from .._events.event import Event
 HERE = "here"
 """The one observer: this machine."""
 
-_OF_ONE_START = frozenset(["started", "hit_unprepared", "prepared", "failed", "late"])
+_OF_ONE_START = frozenset(["started", "hit_unprepared", "prepared", "failed", "late", "scheduled_again"])
 """What is reported anew when it is Scheduled again after it had started and was gone."""
 
 

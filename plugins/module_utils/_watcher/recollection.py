@@ -16,7 +16,7 @@ from .._core.transitions import Try
 from . import life as lives_of
 from .life import Life
 
-FORMAT = 2
+FORMAT = 3
 
 
 class Begun(NamedTuple):

@@ -61,6 +61,13 @@ def hit_unprepared(event: Event) -> str:
     return f"{title(event)} has started, and this machine was not prepared for it. Nothing is taken back that was not done."
 
 
+def scheduled_again(event: Event) -> str:
+    return (
+        f"{title(event)} is Scheduled again (not before {event.not_before or 'unknown'}), though it had started and was not gone: it is taken "
+        "for started until it is gone. See whether this machine is in service."
+    )
+
+
 def late(event: Event, left: float) -> str:
     return (
         f"This machine is not prepared for {title(event)}, which may start {seconds_until(left)}. What is under way goes on "

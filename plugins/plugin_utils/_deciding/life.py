@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from ...module_utils._core import tracked_event as core
 from ...module_utils._core.deadlines import starts_by_itself
-from ...module_utils._core.tracked_event import UNBROKEN, Change, Poll, TrackedEvent, polled
+from ...module_utils._core.messages import title
+from ...module_utils._core.tracked_event import Change, Poll, TrackedEvent, polled
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._text import listed
 from .approval import no_tries
@@ -104,8 +105,6 @@ def take_looks(record: Record, looks: Iterable[Look], at: float) -> None:
             entry["closed"] = ""
         if entry["started"] is None:
             entry["announced"] = at
-    for look in looks:
-        _note_scheduled_again(record, look)
 
 
 def new_entry(tracked: TrackedEvent) -> EventState:
@@ -168,6 +167,8 @@ def _take_change(record: Record, change: Change, at: float) -> None:
         # When that answer came: the look is part of it.
         approved = approval["at"] if approval["sent"] and approval["at"] is not None else started
         happened(record, max(started, approved), "started", _started_words(approval, now), key)
+    elif change.kind == core.SCHEDULED_AGAIN:
+        _note_scheduled_again(record, now)
     elif change.kind == core.ENDED:
         happened(record, at, "gone", now.outcome, key)
 
@@ -206,18 +207,12 @@ def _reopen(record: Record, key: str, change: Change, at: float) -> None:
     happened(record, at, "back", "it is Scheduled again after it had started, and is handled like a new one", key)
 
 
-def _note_scheduled_again(record: Record, look: Look) -> None:
+def _note_scheduled_again(record: Record, tracked: TrackedEvent) -> None:
     """An event that goes back to Scheduled without having been gone: Azure says nothing of the kind, so a person has to look."""
-    for data in look.result["events"]:
-        event = event_from_dict(data)
-        entry = record["events"][event.key]
-        started = entry["started"]
-        # Documents of one scope differ for a moment.
-        if started is not None and look.asked >= started + UNBROKEN and event.is_scheduled:
-            report(
-                record,
-                f"event {event.key}: scheduled again",
-                f"{data['type'] or 'Event'} {data['id']} is Scheduled again by the document of {look.host} (not before "
-                f"{data['not_before'] or 'unknown'}), though it had started and was not gone: this run takes it for started until it "
-                f"is gone. See whether its machines are in service: {listed(entry['affected'] or entry['resources'])}.",
-            )
+    event, entry = tracked.event, record["events"][tracked.event.key]
+    report(
+        record,
+        f"event {event.key}: scheduled again",
+        f"{title(event)} is Scheduled again (not before {event.not_before or 'unknown'}), though it had started and was not gone: this run "
+        f"takes it for started until it is gone. See whether its machines are in service: {listed(entry['affected'] or entry['resources'])}.",
+    )

@@ -223,6 +223,7 @@ class EventState(TypedDict):
     gone: float | None
     outcome: str  # once it is gone
     reappeared: int  # how often it was gone and came back
+    scheduled_again: float | None  # when it was first seen Scheduled since it has started, without having been gone
     # what else the run knows of its life
     lacking: dict[str, float]  # since when documents of others of its scope have lacked it, by host
     announced: float  # the last tick that showed it before it had started

@@ -183,7 +183,9 @@ class Run:
             work = answer["elsewhere"]
             if work:
                 step = steps[work["key"]]
-                waited = self.clock.now - answer["ended"] if self.machines[host].counts_whole_tick else 0.0  # for all answers
+                waited = (
+                    self.clock.now - answer["ended"] if self.machines[host].counts_whole_tick else 0.0
+                )  # for all answers
                 if work["begun"] and work["direction"] == "do" and work["begins"] - waited <= 0:
                     late = {"state": "failed", "note": "too late to begin", "seconds": 0.0, "direction": "do"}
                     answer["outcomes"][step.key] = late

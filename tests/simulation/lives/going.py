@@ -281,7 +281,9 @@ class Going:
                 if machine.fault("lock") and not step.elsewhere and not machine.locked:
                     yield from self._hang()
                 note["state"] = "begun" if direction == "do" else "taking_back"
-                note["limit"] = step.limit  # its own: nothing more is begun when the time is over, but what runs goes on
+                note["limit"] = (
+                    step.limit
+                )  # its own: nothing more is begun when the time is over, but what runs goes on
                 note["began"] = (machine.clock.now, machine.boots)
                 if not step.elsewhere:
                     step.begin(direction, note["limit"], self.run)

@@ -43,6 +43,7 @@ KINDS = {
     "not_approved": "Azure did not take the approval of an event",
     "started": "the event has started",
     "hit_unprepared": "the event has started, and this machine was not prepared",
+    "scheduled_again": "an event that has started is Scheduled again without having been gone: it is taken for started until it is gone",
     "over": "the event has left the document; see outcome",
     "recovered": "this machine is in service again",
     "recovery_stopped": "there was no time to end it before the next event: this machine is prepared for that",
@@ -66,6 +67,7 @@ KINDS = {
 _ERRORS = ("failed", "not_recovered", "late", "hit_unprepared", "crippled", "crashed")
 _WARNINGS = (
     "back",
+    "scheduled_again",
     "grown",
     "kept_off",
     "not_approved",

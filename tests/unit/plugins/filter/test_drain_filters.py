@@ -101,7 +101,11 @@ def test_a_step_of_the_users_own_tasks(tmp_path):
     key = made["steps"][0]["key"]
     entry = {"key": key, "before": None, "tries": 1, "by": "r1"}
     mark = {"since": "2026-11-22T10:00:00Z", "holder": {"run": "r1"}, "steps": [entry]}
-    asked = {"number": 1, "elsewhere": {"key": key, "direction": "do", "begun": "True", "left": "7", "begins": "7"}, "mark": mark}
+    asked = {
+        "number": 1,
+        "elsewhere": {"key": key, "direction": "do", "begun": "True", "left": "7", "begins": "7"},
+        "mark": mark,
+    }
     rounds = drain_record.drain_record(asked, "own", plan=made, ended=[3.0, 5.0, 4.0])
     assert rounds == [{"file": path, "began": 5.0}]
     assert drain_record.drain_record(asked, "own", plan=made, ended=[3.0], allowed="False") == []

@@ -142,6 +142,20 @@ def test_what_had_started_and_comes_back_scheduled_is_another_piece_of_maintenan
     assert watch.tick(poll(140, STARTED)).event.started == 140
 
 
+# Row 7
+def test_what_had_started_and_is_scheduled_again_without_having_been_gone_is_noted_once():
+    watch = Watch(poll(100, BASE), poll(105, STARTED), poll(114.9, BASE))
+    assert watch.event.scheduled_again is None, "documents may differ for a moment"
+    known = watch.known
+    watch.tick(poll(115, BASE))
+    assert (watch.event.scheduled_again, watch.event.started, watch.event.event.event_status) == (115, 105, "Started")
+    assert [change.kind for change in core.changes(known, watch.known)] == ["scheduled_again"]
+    known = watch.known
+    assert [change.kind for change in core.changes(known, watch.tick(poll(120, BASE)).known)] == []
+    assert core.unpacked(core.packed(watch.event), shift=10.0).scheduled_again == 125
+    assert watch.tick(poll(125)).tick(poll(131)).tick(poll(135, STARTED)).event.scheduled_again is None
+
+
 def test_what_had_started_and_comes_back_started_is_the_same():
     watch = Watch(poll(100, STARTED), poll(105), poll(111), poll(120, STARTED))
     assert (watch.event.started, watch.event.reappeared, watch.ended) == (100, 1, (None, ""))

@@ -174,6 +174,7 @@ def test_a_hand_that_breaks_is_its_steps_failure(machine):
     assert "not iterable" in answer["why"]
 
 
+# Row 15
 def test_when_no_time_is_left_what_runs_goes_on_to_its_own_limit_and_nothing_more_is_begun(machine):
     """A drain that ends late is better than one that is killed: the event comes in any case."""
     machine.world.results["do", "drain"] = STILL_AT_IT

@@ -18,7 +18,16 @@ BALANCERS = {"type": "haproxy", "load_balancers": ["lb"]}
 
 
 def hand(
-    raw, direction="do", left=60.0, before=None, begun=True, attempts=(), by="r1", since="12:00", still=False, begins=30.0
+    raw,
+    direction="do",
+    left=60.0,
+    before=None,
+    begun=True,
+    attempts=(),
+    by="r1",
+    since="12:00",
+    still=False,
+    begins=30.0,
 ):
     plan = make_plan([raw], HOST)
     assert not plan["errors"]

@@ -24,7 +24,11 @@ def plan(**more):
 
 
 def answer(direction="", ask=(), before=None, left=60.0, number=7, begun=True, still=False):
-    asked = {"key": KEY, "direction": direction, "begun": begun, "still": still, "left": left, "begins": left} if direction else None
+    asked = (
+        {"key": KEY, "direction": direction, "begun": begun, "still": still, "left": left, "begins": left}
+        if direction
+        else None
+    )
     entry = {"key": KEY, "before": before, "by": "r1", "tries": 1}
     mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
     return {"number": number, "ask": list(ask), "elsewhere": asked, "mark": mark}
