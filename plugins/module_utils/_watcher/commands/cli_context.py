@@ -11,10 +11,10 @@ import os
 import textwrap
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, TextIO
 
-from .._clock import Clock
-from .._machine.mark import MOST_BYTES, understood
-from .._machine.places import Mark, MarkUnreadable
-from .._text import one_line
+from ..._clock import Clock
+from ..._machine.mark import MOST_BYTES, understood
+from ..._machine.places import Mark, MarkUnreadable
+from ..._text import one_line
 
 SETTINGS = "/etc/azure-maintenance/watcher.json"
 STATE = "/var/lib/azure-maintenance"
@@ -45,7 +45,7 @@ class Read(NamedTuple):
     problem: str  # "" also when the file is not there
 
 
-class Surroundings:
+class CliContext:
     """:arg settings: the path of the settings"""
 
     def __init__(
@@ -125,7 +125,7 @@ class Surroundings:
 
     def published(self) -> Optional[Dict[str, Any]]:
         """What the watcher last said of itself."""
-        from .._machine.watched import published
+        from ..._machine.watched import published
 
         return published(self.folder)
 
