@@ -10,10 +10,10 @@ import argparse
 import importlib
 import os
 import sys
-from typing import Any, Callable, Dict, List, Mapping, Optional, TextIO, Tuple
+from typing import Dict, List, Mapping, Optional, TextIO, Tuple
 
 from ..._clock import Clock
-from .cli_context import CODES, FINE, SETTINGS, WRONG_USAGE, CliContext
+from .cli_context import CODES, FINE, SETTINGS, WRONG_USAGE, CliContext, Subcommand
 
 COMMANDS: Dict[str, Tuple[str, str]] = {
     "status": ("status", "what the watcher does, what it holds, and what waits"),
@@ -44,7 +44,7 @@ def main(version: str, arguments: List[str], environment: Optional[Mapping[str, 
         return end.code if isinstance(end.code, int) else WRONG_USAGE
     here = CliContext(options.settings, version, environment, Clock(), _careful(sys.stdout), _careful(sys.stderr))
     try:
-        code: int = _function(options.command, "run_{}")(options, here)
+        code: int = _subcommand(options.command).run(options, here)
         here.out.flush()
         return code
     except BrokenPipeError:  # "| head" has seen enough
@@ -55,7 +55,7 @@ def main(version: str, arguments: List[str], environment: Optional[Mapping[str, 
 
 
 def _parser(arguments: List[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
-    """Of the sub-commands only the one that is called is loaded: the sender lives long, and needs little."""
+    """Of the sub-commands only the one that is called is loaded: the daemon of reports lives long, and needs little."""
     parser = argparse.ArgumentParser(
         prog="azure-maintenance",
         description="The watcher of this machine's planned maintenance in Azure.",
@@ -72,17 +72,13 @@ def _parser(arguments: List[str], environment: Mapping[str, str]) -> argparse.Ar
             help="the watcher's settings (%(default)s)",
         )
         if name in arguments:
-            _function(name, "{}_arguments")(one)
+            _subcommand(name).arguments(one)
     return parser
 
 
-def _function(command: str, what: str) -> Callable[..., Any]:
-    """Of the file that has the command.
-
-    :arg what: ``{}_arguments``, which the parser is given to, or ``run_{}``
-    """
-    file = importlib.import_module(f".{COMMANDS[command][0]}", __package__)
-    found: Callable[..., Any] = getattr(file, what.format(command.replace("-", "_")))
+def _subcommand(name: str) -> Subcommand:
+    file = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
+    found: Subcommand = file.SUBCOMMANDS[name]
     return found
 
 
@@ -99,3 +95,8 @@ def version_arguments(parser: argparse.ArgumentParser) -> None:
 def run_version(options: argparse.Namespace, here: CliContext) -> int:
     here.say(here.version)
     return FINE
+
+
+SUBCOMMANDS = {
+    "version": Subcommand(version_arguments, run_version),
+}

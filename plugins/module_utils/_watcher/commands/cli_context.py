@@ -6,10 +6,11 @@
 Private to this collection.
 """
 
+import argparse
 import json
 import os
 import textwrap
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, TextIO
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, TextIO
 
 from ..._clock import Clock
 from ..._machine.mark import MOST_BYTES, understood
@@ -174,3 +175,10 @@ def entry_lines(label: str, text: str) -> List[str]:
     room = WIDTH - _LABEL
     lines = textwrap.wrap(one_line(text, 4000), room, break_on_hyphens=False) or [""]
     return [f"{label if number == 0 else '':<{_LABEL}}{line}".rstrip() for number, line in enumerate(lines)]
+
+
+class Subcommand(NamedTuple):
+    """One of the command's."""
+
+    arguments: Callable[[argparse.ArgumentParser], None]  # adds its own to the parser
+    run: Callable[[argparse.Namespace, CliContext], int]  # returns the exit code

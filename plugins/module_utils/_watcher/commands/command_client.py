@@ -14,7 +14,7 @@ from typing import Any, Dict, Optional
 
 from ..._clock import Deadline
 from ..._text import one_line
-from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext
+from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
 
 WITHIN = 10.0
 """Seconds in which the service takes an order: it looks for one every five seconds, more often while an event is open."""
@@ -123,3 +123,10 @@ def approve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_approve(options: argparse.Namespace, here: CliContext) -> int:
     return give(here, "approve", "approve an event", event=options.event)
+
+
+SUBCOMMANDS = {
+    "hold": Subcommand(hold_arguments, run_hold),
+    "release": Subcommand(release_arguments, run_release),
+    "approve": Subcommand(approve_arguments, run_approve),
+}

@@ -22,7 +22,7 @@ from ..settings.settings import Configuration
 from ..settings.settings_file import place_of
 from . import check_imds, check_settings, check_system
 from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
-from .cli_context import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext
+from .cli_context import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
 from .status import view_of
 
 COMMAND = "/usr/local/bin/azure-maintenance"
@@ -142,3 +142,10 @@ def run_hooks(options: argparse.Namespace, here: CliContext) -> int:
 def wishes_in(here: CliContext) -> Dict[str, Any]:
     """What the settings say of single hooks, as far as that can be read."""
     return {str(key): value for key, value in here.setting("hooks", {}).items() if isinstance(value, dict)}
+
+
+SUBCOMMANDS = {
+    "doctor": Subcommand(doctor_arguments, run_doctor),
+    "check-config": Subcommand(check_config_arguments, run_check_config),
+    "hooks": Subcommand(hooks_arguments, run_hooks),
+}

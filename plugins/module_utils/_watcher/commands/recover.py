@@ -25,7 +25,7 @@ from ..service.status_file import StatusFile
 from ..service.wiring import Inside, assemble, inside_of
 from ..settings.settings import SettingsError
 from ..settings.settings_file import SettingsFile
-from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext
+from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
 from .command_client import give
 
 _START = "systemctl start azure-maintenance"
@@ -187,3 +187,8 @@ class _CliLog(Log):
 
 def _not_sent(address: str, message: bytes) -> bool:
     return False
+
+
+SUBCOMMANDS = {
+    "recover": Subcommand(recover_arguments, run_recover),
+}

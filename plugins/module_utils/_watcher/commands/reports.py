@@ -15,7 +15,7 @@ from typing import List
 
 from ..._text import one_line
 from ..reports.report import Report
-from .cli_context import FINE, WIDTH, WRONG, CliContext
+from .cli_context import FINE, WIDTH, WRONG, CliContext, Subcommand
 
 MOST = 20
 
@@ -84,3 +84,9 @@ def run_send(options: argparse.Namespace, here: CliContext) -> int:
         log(3, str(error))
         return WRONG
     return FINE
+
+
+SUBCOMMANDS = {
+    "history": Subcommand(history_arguments, run_history),
+    "send": Subcommand(send_arguments, run_send),
+}

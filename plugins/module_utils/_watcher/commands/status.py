@@ -17,7 +17,7 @@ from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, 
 from ..._text import clause, listed, one_line
 from ..reports.report_queue import FOLDER, waiting, words_of_last
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
-from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read
+from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
 
 SILENT = 30.0
 """Seconds after which a watcher that has not said anything hangs: it says something every five."""
@@ -309,3 +309,8 @@ def duration(seconds: float) -> str:
         if seconds < limit:
             return f"{seconds / divisor:.0f} {unit}"
     return f"{seconds / 86400:.0f} d"
+
+
+SUBCOMMANDS = {
+    "status": Subcommand(status_arguments, run_status),
+}
