@@ -91,6 +91,13 @@ def budget(several: Sequence[Tuple[TrackedEvent, Optional[float]]], terms: Terms
     return min(prepared_by(tracked, terms) for tracked, _begun in several) - now
 
 
+def wanted_from(tracked: TrackedEvent, terms: Terms) -> float:
+    """The moment from which on it is prepared for in any case; what takes longer than ``prepare_before`` begins earlier."""
+    seconds = terms.limits + margin(tracked, terms) + terms.slack
+    most = terms.prepare_before if tracked.event.is_advice else max(terms.prepare_before, seconds)
+    return starts_by_itself(tracked.deadline, tracked.shown) - most
+
+
 def urgency(tracked: TrackedEvent, terms: Terms, now: float) -> str:
     """LATER, WANTED (capacity may still delay it, hours may not) or DUE (in any case)."""
     if tracked.started is not None:

@@ -49,7 +49,7 @@ def _terms(machine: MachineState) -> Terms:
     return Terms(
         margin=options["margin"],
         share=SHARE_OF_NOTICE_FOR_MARGIN,
-        prepare_before=options["prepare_within"],
+        prepare_before=options["prepare_before"],
         limits=seconds_needed(machine),
         undo_limits=machine["undo_needs"],
         slack=SLACK,
@@ -64,6 +64,11 @@ def seconds_needed(machine: MachineState) -> float:
 def preparation_end(entry: EventState, machine: MachineState) -> float:
     """When a machine has to be prepared: at not-before, less its margin, a share of the notice that this not-before came with."""
     return deadlines.prepared_by(_tracked(entry), _terms(machine))
+
+
+def wanted_from(entry: EventState, machine: MachineState) -> float:
+    """When the machine begins to be prepared for an event that is not approved."""
+    return deadlines.wanted_from(_tracked(entry), _terms(machine))
 
 
 def is_last_call(entry: EventState) -> bool:

@@ -7,7 +7,9 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.transitions import RECOVERED, Try
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Approve, Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.plan import steps_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
+    steps_of,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story
 
 E1 = {"id": "E1", "in": 900}
