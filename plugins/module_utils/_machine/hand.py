@@ -43,7 +43,7 @@ class Piece(NamedTuple):
     case: Case  # what was the case before, as the mark says
     budget: float = (
         math.inf
-    )  # seconds of its limit that it had, when it was begun, until the machine was to be prepared
+    )  # seconds of its limit, as far as its event leaves them: counted from when it was begun
 
 
 class HandFailed(Exception):
