@@ -41,9 +41,7 @@ class Piece(NamedTuple):
     limit: float  # seconds that it may take
     elapsed: float  # seconds since it was begun; infinite when the machine has been started anew since
     case: Case  # what was the case before, as the mark says
-    budget: float = (
-        math.inf
-    )  # seconds of its limit, as far as its event leaves them: counted from when it was begun
+    budget: float = math.inf  # seconds of its limit, as far as its event leaves them: counted from when it was begun
 
 
 class HandFailed(Exception):
