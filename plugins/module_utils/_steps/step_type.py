@@ -4,7 +4,7 @@
 """What a type of drain step is made of. Pure.
 
 Every type has a file of its own here, which says all that is special about it. To add one: its file, its line in ``types``; its hand
-in ``_machine/hands``, where Linux machines do it themselves; its file in ``plugin_utils/_drain/steps``, where Ansible's modules do it;
+in ``_machine/step_runners``, where Linux machines do it themselves; its file in ``plugin_utils/_drain/steps``, where Ansible's modules do it;
 its options in role drain's ``meta/argument_specs.yml``, where people read of them.
 
 Private to this collection.

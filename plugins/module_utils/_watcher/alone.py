@@ -8,7 +8,7 @@ Private to this collection.
 
 import os
 
-from .._machine import own_files
+from .._machine.platform import native
 
 NAME = "watcher.lock"
 
@@ -26,9 +26,9 @@ class Alone:
 
     def __init__(self, folder: str) -> None:
         path = os.path.join(folder, NAME)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | own_files.AS_IT_IS, 0o600)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | native.AS_IT_IS, 0o600)
         try:
-            own_files.lock(self._descriptor)
+            native.lock(self._descriptor)
         except BlockingIOError as error:
             pid = os.read(self._descriptor, 20).decode("ascii", "replace").strip()
             os.close(self._descriptor)

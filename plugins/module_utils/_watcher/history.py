@@ -10,7 +10,7 @@ import json
 import os
 from typing import List, NamedTuple
 
-from .._machine import own_files
+from .._machine.platform import native
 from .report import Report, line_of
 
 NAME, OLDER = "history.jsonl", "history.1.jsonl"
@@ -43,7 +43,7 @@ class History:
         line = line_of(report)
         try:
             if self._is_full(len(line)):
-                own_files.replace(self._path, self._older)
+                native.replace(self._path, self._older)
             self._append(line)
         except OSError as error:
             self.problem = f"{self._path} can't be written: {error.strerror or error}"
@@ -59,7 +59,7 @@ class History:
         return size > 0 and size + more > self._limit // 2
 
     def _append(self, line: bytes) -> None:
-        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | own_files.AS_IT_IS, 0o600)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | native.AS_IT_IS, 0o600)
         try:
             size = os.fstat(descriptor).st_size
             os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)

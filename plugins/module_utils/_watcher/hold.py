@@ -10,9 +10,10 @@ import os
 from typing import Optional, Tuple
 
 from .._clock import iso_utc
-from .._machine import files, own_files
-from .._machine.said_here import FORMAT, UNKNOWN_HOLD, hold
-from .._machine.said_here import HOLD as NAME
+from .._machine import files
+from .._machine.operator_files import FORMAT, UNKNOWN_HOLD, hold
+from .._machine.operator_files import HOLD as NAME
+from .._machine.platform import native
 from .facts import Hold
 
 
@@ -54,4 +55,4 @@ class HoldFile:
 
     def put_aside(self) -> None:
         """It was said on another machine, of which this one is a copy."""
-        own_files.replace(self.path, self.path + ".of-another-machine")
+        native.replace(self.path, self.path + ".of-another-machine")

@@ -13,8 +13,8 @@ import os
 from typing import Any, Dict, Optional
 
 from .._clock import Clock, iso_utc
-from .._machine import own_files
-from .._machine.watched import FORMAT, NAME
+from .._machine.platform import native
+from .._machine.watcher_status import FORMAT, NAME
 
 EVERY = 30.0  # seconds; at once where something else than a time or a count has changed
 _PASSING = ("at", "uptime", "looked_at", "looks")
@@ -47,7 +47,7 @@ class Published:
             descriptor = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
             with open(descriptor, "w", encoding="utf-8") as file:
                 json.dump(whole, file)
-            own_files.replace(self._temporary, self._path)
+            native.replace(self._temporary, self._path)
         except OSError as error:
             self.problem = f"{self._path} can't be written: {error.strerror}"
             return

@@ -12,8 +12,8 @@ import os
 from typing import Dict, FrozenSet, Iterable, Optional, Tuple
 
 from .._machine import files
-from .._machine.said_here import KEPT, put_back, with_events
-from .._machine.said_here import PUT_BACK as NAME
+from .._machine.operator_files import KEPT, put_back, with_events
+from .._machine.operator_files import PUT_BACK as NAME
 
 __all__ = ["KEPT", "NAME", "PutBack"]
 

@@ -10,7 +10,8 @@ import json
 import os
 from typing import Any, Dict
 
-from .._machine import files, own_files
+from .._machine import files
+from .._machine.platform import native
 
 FOLDER = "/run/azure-maintenance"
 NAME = "remembered.json"
@@ -42,5 +43,5 @@ class Remembered:
         # Not synced: it is not to outlive a power cut.
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             json.dump(what, file)
-        own_files.replace(temporary, self._path)
+        native.replace(temporary, self._path)
         self.what = what

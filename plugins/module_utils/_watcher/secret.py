@@ -15,7 +15,7 @@ import os
 import stat
 from typing import Mapping
 
-from .._machine import own_files
+from .._machine.platform import native
 
 LONGEST = 4096
 HEADER = "X-Hub-Signature-256"
@@ -41,7 +41,7 @@ def read_secret(path: str, environment: Mapping[str, str]) -> bytes:
     if folder and os.path.exists(credential):
         path = credential
     try:
-        descriptor = os.open(path, os.O_RDONLY | own_files.AT_ONCE)
+        descriptor = os.open(path, os.O_RDONLY | native.AT_ONCE)
         try:
             _check(path, os.fstat(descriptor))
             content = os.read(descriptor, LONGEST + 1)
@@ -60,8 +60,8 @@ def read_secret(path: str, environment: Mapping[str, str]) -> bytes:
 def _check(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise SecretProblem(f"the secret file {path} is no file")
-    if not own_files.is_ours(found):
+    if not native.is_ours(found):
         raise SecretProblem(f"the secret file {path} is another user's: make it root's, with mode 0600")
     # Systemd gives its credentials a mode that the group may read, with a list that names one user
-    if own_files.open_to(found, 0o037):
+    if native.open_to(found, 0o037):
         raise SecretProblem(f"others may read or change the secret file {path}: make it root's, with mode 0600")

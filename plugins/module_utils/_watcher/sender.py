@@ -17,7 +17,8 @@ import threading
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .._clock import Clock, Deadline
-from .._machine import files, own_files
+from .._machine import files
+from .._machine.platform import native
 from .._text import one_line
 from .delivery import AGAIN, GIVEN_UP, TAKEN, Delivery, Outcome
 from .destinations import NOTIFY, Destination, DestinationError, destinations_of
@@ -61,7 +62,7 @@ def wanted_in(path: str) -> Wanted:
     try:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
-            if not own_files.is_ours(found) or own_files.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
+            if not native.is_ours(found) or native.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
                 raise SenderProblem(f"{path} is not followed: others than root may write it")
             settings = json.loads(file.read().decode("utf-8"))
         hooks = [
@@ -260,7 +261,7 @@ def _locked(spool: str) -> int:
     except OSError as error:
         raise SenderProblem(f"{spool} can't be used: {error.strerror}") from error
     try:
-        own_files.lock(descriptor)
+        native.lock(descriptor)
     except OSError as error:
         os.close(descriptor)
         raise SenderProblem(

@@ -47,7 +47,7 @@ class View(NamedTuple):
 
 
 def view_of(here: Surroundings) -> View:
-    from .._machine.said_here import HOLD
+    from .._machine.operator_files import HOLD
     from .orders import FOLDER as ORDERS
     from .surroundings import read_json
 

@@ -25,10 +25,10 @@ from ...module_utils._clock import Clock, Deadline
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.client import NAME, Client
 from ...module_utils._imds.transport import Answer
-from ...module_utils._machine.looks import AGES, LEAVES
+from ...module_utils._machine.imds_requests import AGES, LEAVES
+from ...module_utils._machine.operator_files import lasting
 from ...module_utils._machine.program import Parts, lost, perform
-from ...module_utils._machine.said_here import lasting
-from ...module_utils._machine.watched import watched
+from ...module_utils._machine.watcher_status import watched
 from ...module_utils._operations.options import INFO_DEFAULTS
 from .boot import Boot
 from .connection_errors import connection_problem
@@ -239,7 +239,7 @@ class _Call:
                 moment=self._boot.moment,
                 transport=lambda clock: self._transport,
                 find=lambda: find_endpoints(self._machine),
-                hand_of=lambda step: None,  # all its steps are carried out elsewhere
+                runner_of=lambda step: None,  # all its steps are carried out elsewhere
                 caller=self._caller,
                 held=lambda wall: lasting(self._store.hold(), wall),
                 watched=lambda steps: watched(self._store.said_of_watcher(), self._boot.moment(), steps),

@@ -9,8 +9,8 @@ Private to this collection.
 import os
 from typing import Callable, Dict, List, Mapping, Optional, Set, Tuple
 
-from ..._machine.hands.command import lacking
-from ..._machine.own_processes import account_named
+from ..._machine.platform import native
+from ..._machine.step_runners import lacking
 from ..._steps.step_type import Step
 from ..._text import clause, listed, one_line
 from ..hooks import PHASES, Hooks
@@ -137,7 +137,7 @@ def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
 
 def _is_user(name: str) -> bool:
     try:
-        account_named(name)
+        native.account_named(name)
     except KeyError:
         return False
     return True

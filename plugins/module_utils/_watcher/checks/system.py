@@ -13,7 +13,8 @@ import stat
 import sys
 from typing import Callable, Dict, List, Sequence
 
-from ..._machine import own_files, trust
+from ..._machine import trust
+from ..._machine.platform import native
 from ..._text import listed, one_line
 from ..reserve import Reserve
 from ..surroundings import Surroundings
@@ -50,7 +51,7 @@ def folders(folder: str) -> List[Finding]:
         ]
     if not stat.S_ISDIR(found.st_mode):
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
-    if not own_files.is_ours(found) or own_files.open_to(found, 0o022):
+    if not native.is_ours(found) or native.open_to(found, 0o022):
         advice = f"chown root {folder} && chmod 0700 {folder}"
         return [Finding(FAIL, "state", f"others than root may write into {folder}", advice)]
     problem = Reserve(folder).problem()

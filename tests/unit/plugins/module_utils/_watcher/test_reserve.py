@@ -15,12 +15,13 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import Busy, NotWritten, Store
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reserve import (
-    Reserve,
-    ReservedStore,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import (
+    Busy,
+    NotWritten,
+    Store,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reserve import Reserve, ReservedStore
 
 ROOT = pathlib.Path(__file__).resolve().parents[8]
 
@@ -174,7 +175,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import NotWritten
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import NotWritten
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reserve import Reserve, ReservedStore
 
 folder = sys.argv[1] + "/state"
