@@ -59,10 +59,10 @@ options:
     description: Whether an event may be approved that also affects machines which are not in the list.
     type: bool
     default: false
-  prepare_within:
+  prepare_before:
     description: Seconds; an event that will not be approved and is further away is left for later.
     type: float
-    default: 3600
+    default: 300
 """
 
 EXAMPLES = r"""
@@ -134,7 +134,7 @@ import time
 from ..plugin_utils._filter import call
 
 
-def maintenance_plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_within=3600.0):
+def maintenance_plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_before=300.0):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..plugin_utils._deciding.plan_filter import plan
@@ -145,7 +145,7 @@ def maintenance_plan(found, policy=None, margin=60.0, allow_unknown=False, prepa
         policy=policy,
         margin=margin,
         allow_unknown=allow_unknown,
-        prepare_within=prepare_within,
+        prepare_before=prepare_before,
         wall=time.time(),
     )
 

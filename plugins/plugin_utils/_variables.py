@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import pathlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..module_utils._text import listed
@@ -21,6 +21,9 @@ PREFIXES = ("maintain_", "drain_", "rehearse_", "watcher_", "azure_maintenance_"
 SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_machine")
 """Variables that our roles and playbooks set for others to read."""
 
+RENAMED = {"maintain_prepare_within": "maintain_prepare_before"}
+"""Variables that have another name now, of all roles; each with that. What is set under the old name is not done, so it is refused."""
+
 ALIKE = 0.75
 """How alike two names have to be, as difflib has it, so that one is taken for a slip of the other."""
 
@@ -30,11 +33,13 @@ class Unknown(NamedTuple):
 
     meant: ``(did you mean 'watcher_act'?)`` with a blank before it; "" where none of ours is like it
     hosts: which have it, where others of the play have not
+    renamed: how it is called now; "" where it is no former one of ours
     """
 
     name: str
     meant: str
     hosts: tuple[str, ...] = ()
+    renamed: str = ""
 
     @property
     def words(self) -> str:
@@ -54,7 +59,10 @@ def unknown_variables(names: Iterable[str], known: Collection[str]) -> list[Unkn
     """Those of the names that look like ours and are not."""
     ours = [name for name in known if name.startswith(PREFIXES)]
     strange = sorted({name for name in names if name.startswith(PREFIXES)} - set(known))
-    return [Unknown(name, _meant(name, ours)) for name in strange]
+    return [
+        Unknown(name, "", renamed=RENAMED[name]) if name in RENAMED else Unknown(name, _meant(name, ours))
+        for name in strange
+    ]
 
 
 def _meant(name: str, ours: Iterable[str]) -> str:
@@ -86,18 +94,19 @@ def misspelt(unknown: Iterable[Unknown]) -> list[Unknown]:
     return [one for one in unknown if one.meant]
 
 
-def refused(unknown: Iterable[Unknown]) -> list[str]:
-    """The misspelt ones in one sentence; none where there are none."""
+def refused(unknown: Sequence[Unknown]) -> list[str]:
+    """The former and the misspelt ones, in a sentence each kind; none where there are none."""
+    former = [f"Variable {one.words} is now called {one.renamed}: rename it." for one in unknown if one.renamed]
     found = misspelt(unknown)
     if not found:
-        return []
+        return former
     words = listed(one.words for one in found)
-    return [f"This collection has no variable {words}: correct it, or rename it where it is one of your own."]
+    return [*former, f"This collection has no variable {words}: correct it, or rename it where it is one of your own."]
 
 
 def named(unknown: Iterable[Unknown]) -> list[str]:
     """The others in one sentence; none where there are none."""
-    found = [one for one in unknown if not one.meant]
+    found = [one for one in unknown if not (one.meant or one.renamed)]
     if not found:
         return []
     words = listed(one.words for one in found)

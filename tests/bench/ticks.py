@@ -112,7 +112,7 @@ def many(folder, count):
     with Fleet(folder, 40, 1) as fleet:
         event = announce(fleet, [0], notice=1000000)
         policy = [{"name": "Prepare", "do": "prepare"}]
-        run = LongRun(fleet, root, **variables(folder, "true", maintain_policy=policy, maintain_prepare_within=2000000))
+        run = LongRun(fleet, root, **variables(folder, "true", maintain_policy=policy, maintain_prepare_before=2000000))
         run.until(lambda: len(run.ticks) >= count, 86400)
         fleet.ask(f"/events/{event}/cancel", {})
         run.until(lambda: run.ended, 600)

@@ -53,6 +53,11 @@ RESULTS = {"drain_recover_result"}  # of role drain
 ENVIRONMENT = jinja2.Environment()
 
 
+def test_run_and_watcher_prepare_equally_early():
+    defaults = load(MAINTAIN / "defaults" / "main.yml"), load(WATCHER / "defaults" / "main.yml")
+    assert defaults[0]["maintain_prepare_before"] == defaults[1]["watcher_prepare_before"] == 300
+
+
 def load(path: pathlib.Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 

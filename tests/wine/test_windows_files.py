@@ -19,7 +19,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import (
     platform as windows_files,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone, NotAlone
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    AlreadyRunning,
+    InstanceLock,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import kill, until
 
 CREATES = """
@@ -29,8 +32,8 @@ sys.exit(0 if files.write_first(sys.argv[1], sys.argv[2]) else 7)
 """
 HOLDS = """
 import sys
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone
-alone = Alone(sys.argv[1])
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import InstanceLock
+lock = InstanceLock(sys.argv[1])
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -128,11 +131,11 @@ def test_a_disk_without_that_much_room(tmp_path):
 
 
 def test_two_are_not_alone(tmp_path):
-    alone = Alone(str(tmp_path))
-    with pytest.raises(NotAlone, match=str(os.getpid())):
-        Alone(str(tmp_path))
+    alone = InstanceLock(str(tmp_path))
+    with pytest.raises(AlreadyRunning, match=str(os.getpid())):
+        InstanceLock(str(tmp_path))
     alone.release()
-    Alone(str(tmp_path)).release()
+    InstanceLock(str(tmp_path)).release()
 
 
 def test_one_that_is_killed_holds_nothing(tmp_path):
@@ -140,15 +143,15 @@ def test_one_that_is_killed_holds_nothing(tmp_path):
         [sys.executable, "-c", HOLDS, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdout.readline().strip() == b"held"
-    with pytest.raises(NotAlone):
-        Alone(str(tmp_path))
+    with pytest.raises(AlreadyRunning):
+        InstanceLock(str(tmp_path))
     kill(process.pid)
     process.wait(60)
 
     def alone():
         try:
-            return Alone(str(tmp_path))
-        except NotAlone:
+            return InstanceLock(str(tmp_path))
+        except AlreadyRunning:
             return None
 
     until(alone).release()

@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import NamedTuple, Optional, Sequence, Tuple
+from typing import Iterable, NamedTuple, Optional, Sequence, Tuple
 
 from .tracked_event import TrackedEvent
 
@@ -91,6 +91,13 @@ def budget(several: Sequence[Tuple[TrackedEvent, Optional[float]]], terms: Terms
     return min(prepared_by(tracked, terms) for tracked, _begun in several) - now
 
 
+def wanted_from(tracked: TrackedEvent, terms: Terms) -> float:
+    """The moment from which on it is prepared for in any case; what takes longer than ``prepare_before`` begins earlier."""
+    seconds = terms.limits + margin(tracked, terms) + terms.slack
+    most = terms.prepare_before if tracked.event.is_advice else max(terms.prepare_before, seconds)
+    return starts_by_itself(tracked.deadline, tracked.shown) - most
+
+
 def urgency(tracked: TrackedEvent, terms: Terms, now: float) -> str:
     """LATER, WANTED (capacity may still delay it, hours may not) or DUE (in any case)."""
     if tracked.started is not None:
@@ -101,3 +108,11 @@ def urgency(tracked: TrackedEvent, terms: Terms, now: float) -> str:
     if seconds <= terms.limits + margin(tracked, terms) + terms.slack:
         return DUE
     return WANTED if seconds <= terms.prepare_before else LATER
+
+
+def undo_fits(coming: Iterable[float], terms: Terms) -> bool:
+    """Whether all that was done can be undone before the next event: under an event nothing is put into service.
+
+    :arg coming: seconds that are left until each event of the machine that is not over, failed or not
+    """
+    return all(left >= terms.undo_limits for left in coming)

@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 from .._core.decision import PREPARING, may_be_sent
 from .._core.mark_view import COPIED, OURS, UNIDENTIFIED, MarkView, is_copied
 from .._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
+from .._core.transitions import PREPARED, RECOVERED
 from .._text import one_line
 from . import life as lives_of
 from . import times, unreadable
@@ -21,7 +22,7 @@ from .facts import Facts, Look
 from .here import Here
 from .life import Life
 from .news import news
-from .outage import PREPARED, RECOVERED, target
+from .outage import target
 from .own_mark import note_of, own_mark
 from .progress import Progress, forgotten, late, progress
 from .recollection import Recollection, unpacked

@@ -27,7 +27,7 @@ def main(version: str, program: str, arguments: List[str]) -> int:
     if word in RUN:
         if os.path.isdir(SYSTEMD):  # else steps are done in this process's own children, and some of them need it
             _without_openssl()
-        from .service import run
+        from .service.service import run
 
         return run(version, rest, program)
     if word == "job":

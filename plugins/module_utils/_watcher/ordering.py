@@ -27,7 +27,7 @@ def give(here: Surroundings, order: str, what: str, stays: bool = False, **more:
     :arg stays: whether it waits for a service that does not run; else it is taken back, as it would come as a surprise later
     :return: the exit code
     """
-    from .orders import FOLDER, place
+    from .service.command_queue import FOLDER, place
 
     if here.must_be_root(what):
         return NOT_ROOT

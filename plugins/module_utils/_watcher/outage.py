@@ -8,49 +8,22 @@ Private to this collection.
 It is asked of the mark at every tick, so it does not matter when the watcher was last killed, or the machine rebooted.
 """
 
-from typing import List, Mapping, NamedTuple, Optional, Tuple
+from typing import List, Mapping, Optional, Tuple
 
 from .._core import deadlines
 from .._core.mark_view import NOBODY, OURS
+from .._core.transitions import PREPARED, RECOVERED, Try
 from .acts import Go
 from .here import Here
 from .life import Life
 from .notes import named, note
 from .wishes import Wish, is_put_back
 
-PREPARED, RECOVERED = "prepared", "recovered"
-
-BEGIN_AGAIN = 5.0
-"""Seconds until a preparation that could not even begin is tried again: there is a time by which it has to be done."""
-
-RECOVER_AGAIN = 30.0
-"""Seconds until a recovery that left something is tried again, at first: each time it is twice as long."""
-
-_LONGEST = 600.0
-
 LONG = 600.0
 """Seconds that are given to what has its limits of its own."""
 
 
-class Tried(NamedTuple):
-    """What did not come about, and when that was."""
-
-    to: str = ""
-    at: float = 0.0
-    times: int = 0
-
-    def again(self, to: str, at: float) -> "Tried":
-        return Tried(to, at, self.times + 1 if to == self.to else 1)
-
-    def rests(self, to: str, now: float) -> bool:
-        """Whether it is too early to try that again."""
-        if self.to != to:
-            return False
-        pause = BEGIN_AGAIN if to == PREPARED else min(RECOVER_AGAIN * 2 ** min(self.times - 1, 10), _LONGEST)
-        return now - self.at < pause
-
-
-def target(here: Here, wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]:
+def target(here: Here, wishes: Mapping[str, Wish], tried: Try) -> Optional[Go]:
     """What the machine program is to go on towards; None when the machine stays as it is."""
     marked = here.marked
     if not here.may_act or marked.owner not in (NOBODY, OURS):
@@ -99,7 +72,7 @@ def _in_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish]) -> 
     return another or _recover(here, still=_is_struck(here))
 
 
-def _after_failed_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish], tried: Tried) -> Optional[Go]:
+def _after_failed_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish], tried: Try) -> Optional[Go]:
     """An event that shows after it begins another outage, which takes over what was left."""
     if wanted:
         return _prepare(here, wanted, wishes, named(here.facts.moment, here.marked.outage))
@@ -196,8 +169,7 @@ def _may_recover(here: Here, reverts: bool = False) -> bool:
         return False
     if not reverts:
         return not any(here.is_marked(life) and not is_put_back(here, life) for life in here.open)
-    coming = [here.left(life) for life in here.open]
-    return not coming or min(coming) >= here.facts.settings.undo_limits
+    return deadlines.undo_fits([here.left(life) for life in here.open], here.terms)
 
 
 def _recover(here: Here, still: bool = False) -> Optional[Go]:

@@ -10,11 +10,11 @@ from typing import Dict, Mapping
 
 from .._core.mark_view import OURS
 from .._core.messages import title
+from .._core.transitions import PREPARED, RECOVERED
 from . import sentences
 from .acts import Say
 from .event_news import EventNews
 from .here import Here
-from .outage import PREPARED, RECOVERED
 from .progress import TAKEN_OFF, Progress, can_be_met, could_not_begin, why
 from .recollection import Begun
 from .wishes import Wish

@@ -11,10 +11,10 @@ It is done before anything is reported: reports only read.
 from typing import Dict, List, Mapping, NamedTuple, Optional
 
 from .._core.mark_view import NOBODY, OURS
+from .._core.transitions import PREPARED, RECOVERED, Try
 from .facts import Answer
 from .here import Here
 from .life import Life
-from .outage import PREPARED, RECOVERED, Tried
 from .recollection import Begun, Recollection
 from .wishes import Wish
 
@@ -31,7 +31,7 @@ class Progress(NamedTuple):
     lives: Dict[str, Life]  # all of this machine's events, by key
     before: Begun  # the outage as the tick before saw it
     begun: Begun  # and as it is now
-    tried: Tried
+    tried: Try
     ended: str  # RECOVERED or TAKEN_OFF where its mark is gone since; else ""
     answer: Optional[Answer]  # of the machine program, where it has come since
 
@@ -98,7 +98,7 @@ def could_not_begin(here: Here, answer: Answer) -> bool:
     return answer.to == PREPARED and answer.state in ("failed", "refused") and here.marked.owner == NOBODY
 
 
-def _tried(here: Here, tried: Tried, answer: Optional[Answer]) -> Tried:
+def _tried(here: Here, tried: Try, answer: Optional[Answer]) -> Try:
     """What did not come about is tried again after a while.
 
     :arg answer: that is new
@@ -109,7 +109,7 @@ def _tried(here: Here, tried: Tried, answer: Optional[Answer]) -> Tried:
         return tried.again(PREPARED, answer.at)
     if answer.to == RECOVERED and here.marked.is_partially_recovered:
         return tried.again(RECOVERED, answer.at)
-    return Tried() if here.marked.phase in ("preparing", "prepared") else tried
+    return Try() if here.marked.phase in ("preparing", "prepared") else tried
 
 
 def late(here: Here, wishes: Mapping[str, Wish]) -> Dict[str, Life]:

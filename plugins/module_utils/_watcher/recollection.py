@@ -12,9 +12,9 @@ that is restarted from saying everything twice, and from waiting until nothing o
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional
 
 from .._core.lease import Moment
+from .._core.transitions import Try
 from . import life as lives_of
 from .life import Life
-from .outage import Tried
 
 FORMAT = 2
 
@@ -43,7 +43,7 @@ class Recollection:
         self.others: FrozenSet[str] = frozenset()
         self.quiet_since = 0.0
         self.begun = Begun()
-        self.tried = Tried()
+        self.tried = Try()
         self.answered: Optional[float] = None  # when the last answer of the machine program came; of this process alone
         self.reported: Dict[str, str] = {}
         self.name = ""
@@ -81,7 +81,7 @@ def unpacked(data: Mapping[str, Any], moment: Moment, now: float) -> Optional[Re
         found.others = frozenset(data["others"])
         found.quiet_since = data["quiet_since"] + shift
         found.begun = Begun(**dict(data["begun"], keys=frozenset(data["begun"]["keys"])))
-        tried = Tried(**data["tried"])
+        tried = Try(**data["tried"])
         found.tried = tried._replace(at=tried.at + shift)
         found.reported = {str(about): str(words) for about, words in data["reported"].items()}
         found.name = str(data["name"])

@@ -11,8 +11,8 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .._text import one_line
-from .destinations import NOTIFY, DestinationError, destinations_of, spool_names
-from .spool import FOLDER, waiting, words_of_last
+from .reports.report_queue import FOLDER, waiting, words_of_last
+from .settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from .surroundings import Read, Surroundings
 
 SILENT = 30.0
@@ -48,7 +48,7 @@ class View(NamedTuple):
 
 def view_of(here: Surroundings) -> View:
     from .._machine.operator_files import HOLD
-    from .orders import FOLDER as ORDERS
+    from .service.command_queue import FOLDER as ORDERS
     from .surroundings import read_json
 
     wall = here.clock.wall()

@@ -15,15 +15,13 @@ from typing import Any, Dict, List, Mapping, Sequence
 
 from .._clock import Deadline
 from .acts import Say
-from .alone import Alone, NotAlone
-from .assembly import Inside, assemble, inside_of
-from .log import NOTICE, Log
-from .loop import Loop
-from .notify import Notify
-from .orders import Order, Orders
-from .published import Published
-from .remembered import FOLDER as RUN_FOLDER
-from .settings_file import SettingsFile
+from .reports.systemd_transport import NOTICE, Log, Notify
+from .service.command_queue import Command, CommandQueue
+from .service.loop import Loop
+from .service.state_files import RUN_FOLDER, AlreadyRunning, InstanceLock
+from .service.status_file import StatusFile
+from .service.wiring import Inside, assemble, inside_of
+from .settings.settings_file import SettingsFile
 from .surroundings import FINE, WRONG, Surroundings
 
 WITHIN = 3600.0
@@ -38,8 +36,8 @@ def runs(folder: str) -> bool:
     :raises OSError: when nobody can tell
     """
     try:
-        Alone(folder).release()
-    except NotAlone:
+        InstanceLock(folder).release()
+    except AlreadyRunning:
         return True
     return False
 
@@ -49,7 +47,7 @@ def recover(here: Surroundings, settings: SettingsFile, inside_for: Any = inside
 
     :raises NotAlone: when a watcher has been started in this moment
     """
-    alone = Alone(settings.current.folder)
+    lock = InstanceLock(settings.current.folder)
     try:
         here.tell(
             "The watcher does not run: this command puts the machine back itself, which takes as long as hooks and steps do."
@@ -61,7 +59,7 @@ def recover(here: Surroundings, settings: SettingsFile, inside_for: Any = inside
         )
         raise
     finally:
-        alone.release()
+        lock.release()
 
 
 def _recover(here: Surroundings, settings: SettingsFile, inside_for: Any) -> int:
@@ -70,7 +68,7 @@ def _recover(here: Surroundings, settings: SettingsFile, inside_for: Any) -> int
     inside: Inside = inside_for(settings.current, here.clock, log, about)
     inside = inside._replace(make_handling=_Nothing)
     parts = assemble(settings, inside, here.clock, log, Notify({}, _nobody), about, RUN_FOLDER).parts
-    order = Order("by hand", RECOVER, by=here.caller(), force=True)
+    order = Command("by hand", RECOVER, by=here.caller(), force=True)
     loop = Loop(parts._replace(orders=_One(folder, order), published=_Unpublished(folder, here.clock)))
     deadline = Deadline(here.clock, WITHIN)
     while not loop.outcomes:
@@ -88,14 +86,14 @@ def _recover(here: Surroundings, settings: SettingsFile, inside_for: Any) -> int
     return FINE if done else WRONG
 
 
-class _One(Orders):
+class _One(CommandQueue):
     """The one order of the person who calls. Those in the folder wait for the service."""
 
-    def __init__(self, folder: str, order: Order) -> None:
+    def __init__(self, folder: str, order: Command) -> None:
         super().__init__(folder)
         self._orders = [order]
 
-    def take(self) -> List[Order]:
+    def take(self) -> List[Command]:
         taken, self._orders = self._orders, []
         return taken
 
@@ -113,7 +111,7 @@ class _Nothing:
         return []
 
 
-class _Unpublished(Published):
+class _Unpublished(StatusFile):
     """Nobody is to take this process for a watcher."""
 
     def publish(self, state: Dict[str, Any]) -> None:

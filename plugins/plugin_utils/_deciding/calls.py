@@ -45,6 +45,9 @@ LIMIT_WINDOWS = 60.0
 LIMIT_WINDOWS_SHARED = 20.0
 """The same while others have work and wait for it. Where that was too short, the next one has more."""
 
+HELD_UP = 120.0
+"""Seconds for which one that may be dead waits for a call until another one that may be has been silent: then it is called all the same."""
+
 STARTS = 3.0
 """So many times what the last start of PowerShell took may a call take: two starts, and some more."""
 
@@ -187,7 +190,9 @@ def _may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
             for one in record["hosts"].values()
             if one["failures"] and not one["is_linux"]
         )
-        if at - lost < min(_longest(machine), _shared(machine, machine["failures"] - 1)):
+        if at - machine["again"] < HELD_UP and at - lost < min(
+            _longest(machine), _shared(machine, machine["failures"] - 1)
+        ):
             return False
     return at_once or turn or not _linux_under_way(record, at)
 

@@ -29,7 +29,7 @@ class Candidate(NamedTuple):
     hosts: the machines of the run that it affects
     left: seconds until its not-before (or until the time that is assumed where it names none)
     needs: seconds that the slowest affected machine needs: its steps' limits and its margin
-    wanted: whether it is prepared for or approved as soon as it may; False while it is left for later (``prepare_within``)
+    wanted: whether it is prepared for or approved as soon as it may; False while it is left for later (``prepare_before``)
     near: seconds before its not-before from which on preparing for it is not early any more, so that hours do not forbid it
     timeless: whether it names no not-before: such an event comes last
     advice: whether nothing will come of it, so that it is never due

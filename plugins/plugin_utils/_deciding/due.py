@@ -15,6 +15,7 @@ from ...module_utils._core.deadlines import Terms
 from ...module_utils._core.tracked_event import TrackedEvent
 from ...module_utils._events.event import Event
 from .capacity import SLACK
+from .life import not_before
 from .marks import mark_keys
 from .schema import EventState, MachineState, Record
 
@@ -48,9 +49,9 @@ def _terms(machine: MachineState) -> Terms:
     return Terms(
         margin=options["margin"],
         share=SHARE_OF_NOTICE_FOR_MARGIN,
-        prepare_before=options["prepare_within"],
+        prepare_before=options["prepare_before"],
         limits=seconds_needed(machine),
-        undo_limits=machine["needs"],
+        undo_limits=machine["undo_needs"],
         slack=SLACK,
     )
 
@@ -63,6 +64,11 @@ def seconds_needed(machine: MachineState) -> float:
 def preparation_end(entry: EventState, machine: MachineState) -> float:
     """When a machine has to be prepared: at not-before, less its margin, a share of the notice that this not-before came with."""
     return deadlines.prepared_by(_tracked(entry), _terms(machine))
+
+
+def wanted_from(entry: EventState, machine: MachineState) -> float:
+    """When the machine begins to be prepared for an event that is not approved."""
+    return deadlines.wanted_from(_tracked(entry), _terms(machine))
 
 
 def is_last_call(entry: EventState) -> bool:
@@ -83,6 +89,11 @@ def budget(machine: MachineState, entries: Iterable[tuple[str, EventState]], at:
 
 def _begun(machine: MachineState, key: str) -> float | None:
     return machine["begun"] if key in mark_keys(machine) else None
+
+
+def undo_fits(machine: MachineState, entries: Iterable[EventState], at: float) -> bool:
+    """Whether the machine can be put back into service before the next of these events."""
+    return deadlines.undo_fits([not_before(entry) - at for entry in entries], _terms(machine))
 
 
 def is_late(record: Record, entry: EventState, machine: MachineState) -> bool:

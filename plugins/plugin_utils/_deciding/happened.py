@@ -30,6 +30,7 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
     "group": str,
     "steps": int,
     "needs": float,
+    "undo_needs": float,
     "task_seconds": float,
     "call_timeout": float,
 }

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...module_utils._core import lease
+from ...module_utils._core.lease import Moment
 from ...module_utils._text import first_line, one_line
 from .options import HostOptions, PlanError
 from .schema import HostFacts, MachineState, Record
@@ -32,6 +34,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "steps": facts["steps"],
         "require_steps": str(facts.get("require_steps", False)).lower() == "true",
         "needs": facts["needs"],
+        "undo_needs": facts.get("undo_needs", facts["needs"]),
         "task_seconds": float(facts.get("task_seconds") or 0.0),
         "call_timeout": float(facts.get("call_timeout") or 0.0),
         "options": options,
@@ -77,6 +80,7 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "unbegun": None,
         "recovering": None,
         "tried": None,
+        "tries": 0,
         "undone": None,
         "restarted": None,
         "why": "",
@@ -147,12 +151,21 @@ def _take_mark(machine: MachineState, mark: dict[str, Any] | None, at: float) ->
         machine["mark_since"], machine["renewals"] = at, 0
     elif mark and mark.get("lease") != (before or {}).get("lease"):
         machine["mark_since"] = at
-        machine["renewals"] += 1
+        # One that was over may have been renewed by the last word of a run that is dead: the next renewal shows whether it lives.
+        machine["renewals"] = 0 if _was_over(before, mark) else machine["renewals"] + 1
     machine["mark"] = mark
     if mark and "number" in mark:
         # A call whose number is no higher would be refused.
         machine["number"] = max(machine["number"], int(mark["number"]))
         machine["boot_before"] = mark["boot_id"]
+
+
+def _was_over(before: Mapping[str, Any] | None, mark: Mapping[str, Any]) -> bool:
+    """Whether a lease had expired when it was renewed."""
+    if not before or not before.get("lease") or not mark.get("lease"):
+        return False
+    new = mark["lease"]
+    return lease.is_expired(before["lease"], Moment(0.0, new["uptime"], new["boot_id"]))
 
 
 def _holder(mark: Mapping[str, Any] | None) -> Any:

@@ -21,7 +21,7 @@ from .reports import wall_time
 from .schema import EventState, Record
 
 NOT_EARLY = 300.0
-"""Seconds before its not-before from which on an event is prepared for outside of its hours, too, unless ``prepare_within`` is less."""
+"""Seconds before its not-before from which on an event is prepared for outside of its hours, too, unless ``prepare_before`` is less."""
 
 
 class Closed(NamedTuple):

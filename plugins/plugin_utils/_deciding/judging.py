@@ -193,7 +193,7 @@ def is_group_said(machine: MachineState) -> bool:
 def within(record: Record, entry: EventState) -> float:
     """Seconds before its not-before from which on an event is prepared for, whatever stands against its approval."""
     hosts = [host for host in entry["affected"] if needs_preparation(entry, host)]
-    return max((record["hosts"][host]["options"]["prepare_within"] for host in hosts), default=0.0)
+    return max((record["hosts"][host]["options"]["prepare_before"] for host in hosts), default=0.0)
 
 
 def near(record: Record, entry: EventState) -> float:

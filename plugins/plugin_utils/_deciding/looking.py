@@ -9,6 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, OURS, RUN, WATCHER
+from .due import wanted_from
 from .hosts import back_off
 from .judging import is_handled, took_away
 from .life import is_open
@@ -177,9 +178,8 @@ def seconds_until_due(record: Record, at: float) -> float:
     """Seconds until something is due though no document changes; infinite when nothing will be."""
     due = [record["clock"]["mono"] + record["same"]["wait_timeout"] - at]
     for entry in record["events"].values():
-        if is_open(entry) and entry["deadline"] is not None and entry["turn"] == "later":
-            within = (record["hosts"][host]["options"]["prepare_within"] for host in entry["affected"])
-            due.append(entry["deadline"] - max(within) - at)
+        if is_open(entry) and entry["turn"] == "later":
+            due += [wanted_from(entry, record["hosts"][host]) - at for host in entry["affected"]]
         elif entry["resumes"] is not None:
             due.append(entry["resumes"] - at)
     due += [UNPROVEN] if _unproven(record) else []

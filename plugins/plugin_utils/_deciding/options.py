@@ -31,7 +31,7 @@ class HostOptions(TypedDict):
     policy: list[dict[str, Any]]
     margin: float  # seconds between the end of a preparation and not-before
     allow_unknown: bool
-    prepare_within: float  # seconds before its not-before from which on an event is prepared for that is not approved
+    prepare_before: float  # seconds before its not-before from which on an event is prepared for that is not approved
     on_failure: str  # revert or hold
     recover_timeout: float  # seconds
     max_out: str  # "2" or "50%": see capacity.py
@@ -167,7 +167,7 @@ _OWN: dict[str, Callable[[Any], Any]] = {
     "policy": _policy,
     "margin": _number(0),
     "allow_unknown": _truth,
-    "prepare_within": _number(0),
+    "prepare_before": _number(0),
     "on_failure": _one_of("revert", "hold"),
     "recover_timeout": _number(1),
     "max_out": read_max_out,

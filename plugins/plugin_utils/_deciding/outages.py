@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, FRESH, NOBODY, OURS, WATCHER
+from ...module_utils._core.transitions import PREPARED, RECOVER_AGAIN, RECOVERED, Try
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
-from .due import budget, is_last_call, may_come_now, preparation_end
+from .due import budget, is_last_call, may_come_now, preparation_end, undo_fits
 from .judging import is_given_up, needs_preparation, title
 from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
@@ -26,12 +27,6 @@ from .reports import happened, note, report, time_of_day
 from .said_there import note_put_back
 from .schema import EventState, HostResult, MachineState, Record
 from .watchers import is_its_watchers, lacks_steps
-
-RETRY = 30.0
-"""Seconds after which a recovery that failed is tried again."""
-
-BEGIN_AGAIN = 5.0
-"""Seconds after which a preparation that could not begin is tried again: there is a time by which it has to be done."""
 
 LONG_TICK = 60.0
 """Seconds that a look may be old for a machine which could have been brought back that long ago: where all ticks are long, as while
@@ -64,7 +59,7 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
         return None
     take = machine["mark"]["holder"]["run"] if owner == EXPIRED and machine["mark"] else ""
     wanted = wanted_events(record, machine, at)
-    if wanted and owner == NOBODY and machine["unbegun"] is not None and at - machine["unbegun"] < BEGIN_AGAIN:
+    if wanted and owner == NOBODY and _rests(machine, PREPARED, at):
         return None
     if wanted:
         return _to_prepare(record, machine, wanted, owner, take, at)
@@ -75,14 +70,20 @@ def target(record: Record, machine: MachineState, at: float) -> Target | None:
         to = "prepared" if phase(machine) == "preparing" else "recovered"
         if not (moving or machine["mark_lost"]):
             return None
-        return Target(to, [], max(machine["needs"], RETRY), take, still=True)
-    if machine["tried"] is not None and at - machine["tried"] < RETRY:
+        return Target(to, [], max(machine["needs"], RECOVER_AGAIN), take, still=True)
+    if _rests(machine, RECOVERED, at):
         return None
     return (
         Target("recovered", [], _time_to_recover(record, machine, at), take)
         if _may_recover(record, machine, owner, at)
         else None
     )
+
+
+def _rests(machine: MachineState, to: str, at: float) -> bool:
+    """Whether it is too early to retry what did not come about."""
+    times, failed_at = (1, machine["unbegun"]) if to == PREPARED else (machine["tries"], machine["tried"])
+    return failed_at is not None and Try(to, failed_at, times).rests(to, at)
 
 
 def of_machine(record: Record, machine: MachineState) -> dict[str, EventState]:
@@ -185,12 +186,21 @@ def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, a
         return True
     if machine["options"]["on_failure"] != "revert":
         return True
-    return _lacks_time_to_undo(entry, machine, at)
+    return _lacks_time_to_undo(record, machine, at)
 
 
-def _lacks_time_to_undo(entry: EventState, machine: MachineState, at: float) -> bool:
-    """Under its very event nothing is put into service: there must be time for all of it."""
-    return phase(machine) != "recovering" and at + machine["needs"] > not_before(entry)
+def _lacks_time_to_undo(record: Record, machine: MachineState, at: float) -> bool:
+    """Under an event nothing is put into service: there must be time for all of it, before any that comes."""
+    return phase(machine) != "recovering" and not undo_fits(machine, _coming(record, machine).values(), at)
+
+
+def _coming(record: Record, machine: MachineState) -> dict[str, EventState]:
+    """Its events that are still watched and may start."""
+    return {
+        key: entry
+        for key, entry in of_machine(record, machine).items()
+        if entry["started"] is None and entry["closed"] != STAYED
+    }
 
 
 def _note_staying_out(record: Record, machine: MachineState, at: float) -> None:
@@ -198,13 +208,13 @@ def _note_staying_out(record: Record, machine: MachineState, at: float) -> None:
     host = machine["host"]
     for key, entry in of_machine(record, machine).items():
         given_up = key in mark_keys(machine) and is_given_up(entry) and entry["started"] is None
-        if not given_up or machine["options"]["on_failure"] != "revert" or not _lacks_time_to_undo(entry, machine, at):
+        if not given_up or machine["options"]["on_failure"] != "revert" or not _lacks_time_to_undo(record, machine, at):
             continue
         if any((one["what"], one["event"], one["host"]) == ("stays", key, host) for one in record["happenings"]):
             continue
-        left = max(not_before(entry) - at, 0.0)
+        left = max(min(not_before(one) - at for one in _coming(record, machine).values()), 0.0)
         words = (
-            f"{host} out of service until the event is over: no time to undo its preparation (needs {machine['needs']:.0f} s, "
+            f"{host} out of service until the event is over: no time to undo its preparation (needs {machine['undo_needs']:.0f} s, "
             f"{left:.0f} s left)"
         )
         happened(record, at, "stays", words, key, host)
@@ -218,7 +228,7 @@ def comes_soon(entry: EventState, machine: MachineState, at: float) -> bool:
     if entry["started"] is not None or entry["closed"] == STAYED:
         return False
     too_late = at >= preparation_end(entry, machine) and not is_given_up(entry)
-    return too_late or at + machine["needs"] > not_before(entry)
+    return too_late or not undo_fits(machine, [entry], at)
 
 
 def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -> bool:
@@ -247,7 +257,7 @@ def _time_to_recover(record: Record, machine: MachineState, at: float) -> float:
     if coming:
         return max(min(coming), 0.0)
     spent = at - machine["recovering"] if machine["recovering"] is not None else 0.0
-    return max(machine["options"]["recover_timeout"] - spent, machine["needs"], RETRY)
+    return max(machine["options"]["recover_timeout"] - spent, machine["needs"], RECOVER_AGAIN)
 
 
 def follow(record: Record, at: float) -> None:
@@ -266,7 +276,7 @@ def follow(record: Record, at: float) -> None:
         if not due:
             machine["recovering"] = None
         elif machine["recovering"] is None:
-            machine["recovering"], machine["tried"] = at, None
+            machine["recovering"], machine["tried"], machine["tries"] = at, None, 0
 
 
 # ---- what came of it ----
@@ -346,6 +356,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
         else:
             _note_removed(record, machine, before, at)
         machine["recovering"] = machine["tried"] = None
+        machine["tries"] = 0
         machine["why"] = ""
 
 
@@ -443,7 +454,7 @@ def take_go(
     elif request["to"] == "recovered" and state in ("failed", "half"):
         if machine["tried"] is None:
             _note_recovered(record, machine, mark_keys(machine), False, machine["why"] or "no reason was given", at)
-        machine["tried"] = at
+        machine["tried"], machine["tries"] = at, machine["tries"] + 1
 
 
 def _note_failure(record: Record, machine: MachineState, asked: list[str], at: float) -> None:

@@ -33,7 +33,7 @@ def plan(
     policy: Sequence[Mapping[str, Any]] | None = None,
     margin: float = 60.0,
     allow_unknown: bool = False,
-    prepare_within: float = 3600.0,
+    prepare_before: float = 300.0,
     *,
     wall: float,
 ) -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ def plan(
         "policy": DEFAULT_POLICY if policy is None else policy,
         "margin": margin,
         "allow_unknown": allow_unknown,
-        "prepare_within": prepare_within,
+        "prepare_before": prepare_before,
         "on_failure": "revert",
         "recover_timeout": 900,
         "max_out": "100%",
@@ -125,5 +125,5 @@ def _may_wait(record: Record, entry: EventState) -> bool:
     if not entry["shut"] or entry["turn"] != "waits":
         return False
     shut = closed(record, entry, 0.0)
-    within = max(record["hosts"][host]["options"]["prepare_within"] for host in entry["affected"])
+    within = max(record["hosts"][host]["options"]["prepare_before"] for host in entry["affected"])
     return not_before(entry) > within or (shut is not None and shut.opens is not None)

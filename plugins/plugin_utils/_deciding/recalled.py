@@ -11,9 +11,12 @@ Until a document shows it, nothing is prepared, approved or joined by one.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ...module_utils._core import tracked_event as core
 from ...module_utils._core.mark_view import EXPIRED, OURS
 from ...module_utils._events.event import Event
+from .judging import SILENT
 from .life import is_open, is_recalled, new_entry
 from .marks import mark_keys, whose
 from .reports import happened
@@ -37,6 +40,35 @@ def take_recalled(record: Record, at: float) -> None:
                 record["events"][event_id.upper()] = {**new_entry(tracked), "words": "only a mark tells of it so far"}
             elif is_recalled(entry):
                 entry["sightings"].setdefault(machine["host"], core.packed(tracked)["sightings"][machine["host"]])
+
+
+def take_bearers(record: Record, hosts: Collection[str], at: float) -> None:
+    """Where nothing is heard any more of those that were shown an event, a machine whose mark names it shows whether it is gone.
+
+    So it does for a run that is begun anew. What a machine has last said that is lost for good keeps no other one out of service.
+
+    :arg hosts: whose documents came in this tick
+    """
+    for key, entry in record["events"].items():
+        if not is_open(entry) or any(_may_show(record["hosts"][host], at) for host in entry["sightings"]):
+            continue
+        last, polled = (max(one[name] for one in entry["sightings"].values()) for name in ("last", "polled"))
+        for host in hosts:
+            machine = record["hosts"][host]
+            if host not in entry["sightings"] and key in mark_keys(machine) and whose(record, machine, at) == OURS:
+                entry["sightings"][host] = {
+                    "first": last,
+                    "last": last,
+                    "polled": polled,
+                    "absent": None,
+                    "doubted": False,
+                }
+
+
+def _may_show(machine: MachineState, at: float) -> bool:
+    """Whether a machine that was shown an event may soon show what has become of it."""
+    is_blind = bool(machine["lost"] or machine["look_problem"])
+    return not is_blind or at - (machine["looked"] or 0.0) < SILENT
 
 
 def _event(event_id: str, machine: MachineState) -> Event:

@@ -28,7 +28,7 @@ from .lost_marks import give_up, with_lost_mark
 from .options import checked_options
 from .outages import before_answer, follow, note_all_done, note_restarts, take_go, take_mark, take_steps
 from .reached import take_reached
-from .recalled import stop_recalling, take_recalled
+from .recalled import stop_recalling, take_bearers, take_recalled
 from .reports import note, note_clock
 from .said_there import keep_off
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
@@ -91,6 +91,7 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     record["ticks"] += 1
     looks = _take_answers(record, answers, before, at)
     take_recalled(record, at)
+    take_bearers(record, {look.host for look in looks}, at)
     take_looks(record, looks, at)
     note_gaps(record, take_watch(record, looks, at))
     note_unreadable(record, {look.host: look.result for look in looks})

@@ -27,6 +27,9 @@ class LongTasks(TypedDict, total=False):
     task_seconds: float  # the longest limit of the user's own task files; 0 where a host has none
     require_steps: bool  # whether a machine without steps can't be prepared
     call_timeout: float  # seconds of a call, where the inventory says it; else 0
+    undo_needs: (
+        float  # seconds: the limits of all that undoes its steps together; as many as needs where a host has none
+    )
 
 
 class HostFacts(LongTasks):
@@ -67,6 +70,7 @@ class MachineState(TypedDict):
     steps: int
     require_steps: bool  # no step is no preparation
     needs: float
+    undo_needs: float
     task_seconds: float
     call_timeout: float
     options: HostOptions
@@ -116,6 +120,7 @@ class MachineState(TypedDict):
     unbegun: float | None  # when its preparation last could not begin
     recovering: float | None  # since when it could be brought back
     tried: float | None  # when its recovery last failed
+    tries: int  # how often it has failed since it could be recovered
     undone: float | None  # when it was last seen to be put back, or without the mark that it had
     restarted: float | None  # when it was last seen that a start of it has taken back what was done
     why: str  # what its last answer to go said

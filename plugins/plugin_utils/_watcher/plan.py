@@ -20,7 +20,7 @@ from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._events.policy import parse_policy, policy_warnings
 from ...module_utils._imds.endpoint import check_endpoint
 from ...module_utils._text import did_you_mean, listed, sentence, shown
-from ...module_utils._watcher.settings import FORMAT, SettingsError, parse_settings
+from ...module_utils._watcher.settings.settings import FORMAT, SettingsError, parse_settings
 from .._drain.plan import Plan
 from .._variables import Unknown, named, refused
 from .hooks import HookFile, folders_of, hook_files, is_key, longest

@@ -79,7 +79,7 @@ def _facts(script: Script) -> dict[str, Any]:
         "policy": [dict(rule) for rule in script.policy],
         "margin": script.margin,
         "allow_unknown": False,
-        "prepare_within": script.prepare_before,
+        "prepare_before": script.prepare_before,
         "on_failure": "revert",
         "recover_timeout": 150.0,
         "max_out": "50%",

@@ -129,10 +129,6 @@ def _silences(lived: Lived, key: str) -> bool:
     return left is not None and any(left - CALL <= at <= left + CALL for at in moments)
 
 
-def is_tried_again(case: Case) -> bool:
-    return case.first.what == "recovered" and any(one.undo_fails > 1 for one in case.script.work)
-
-
 def joins_failed(case: Case) -> bool:
     """Whether a preparation for another event had failed, and was not undone yet."""
     return case.first.what in ("begun", "prepared") and any(

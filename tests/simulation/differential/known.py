@@ -75,13 +75,6 @@ ROWS: dict[str, Row] = {
         is_it=causes.is_due_apart,
         shown_by=scenarios.DUE,
     ),
-    "tried-again": Row(
-        run="tries a recovery that failed again every 30 s",
-        watcher="after 30 s, and each time twice as long, up to 600 s",
-        right="as the watcher",
-        is_it=causes.is_tried_again,
-        shown_by=scenarios.TRIED_AGAIN,
-    ),
     "away": Row(
         run="calls a machine that is down less and less often, and does not see what happened to its event meanwhile",
         watcher="remembers after a start of the machine only what its mark says, or finds the event itself",

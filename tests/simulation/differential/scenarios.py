@@ -45,8 +45,6 @@ DUE = Script(
     work=(Work(), Work(), Work(), Work()),
 )
 
-TRIED_AGAIN = Script((Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0}),), work=(Work(undo_fails=4),))
-
 AWAY = Script((Coming("E-0", 30.0, "Reboot", 300.0, {"lasts": 15.0, "down": 20.0}),), policy=_APPROVE)
 
 CLOSE = Script((Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0, "cancelled_after": 1.0}),), policy=_APPROVE)

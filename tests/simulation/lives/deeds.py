@@ -43,7 +43,7 @@ def approvals(run: RunFacts) -> Iterator[str]:
             yield f"approval: at {at:.1f} {event.id}, which affects {unknown}"
         for host in ours:
             out, marked_by = post["machines"][host]
-            excused = run.machine(host).gone or run.touched_lately(host, at)
+            excused = run.machine(host).gone or run.touched_lately(host, at, run.decided_at(post))
             if actions[host] in PREPARING and not (out and marked_by in run.hands_of(host)) and not excused:
                 yield f"barrier: at {at:.1f} {event.id} was approved while {host} was {'out' if out else 'in service'}, marked by {marked_by or 'nobody'}"
 
@@ -157,7 +157,7 @@ def in_time(run: RunFacts) -> Iterator[str]:
             run.marked_at(host, run.began)
             or event.grows
             or event.timeless
-            or run.fleet.options[host]["prepare_within"] < 100
+            or run.fleet.options[host]["prepare_before"] < 100
         ):
             continue
         first = max(event.shown, run.began)
@@ -220,7 +220,7 @@ def returned(run: RunFacts) -> Iterator[str]:
         event, host, at = run.fleet.events[line["event"]], line["host"], line["at"]
         if event.returned is None or host not in run.hosts or line["out"] or not event.returned < at < run.until:
             continue
-        if run.run.check or run.action(event, host) not in PREPARING or run.fleet.options[host]["prepare_within"] < 100:
+        if run.run.check or run.action(event, host) not in PREPARING or run.fleet.options[host]["prepare_before"] < 100:
             continue
         others = [other for other in run.events_of(host) if other is not event and (other.left or at) > event.returned]
         # Who is still being brought back, or is another's by then, is not to be prepared anew at once.
@@ -308,6 +308,9 @@ def put_back(run: RunFacts) -> Iterator[str]:
                 yes["at"] > recovered["at"] for yes in run.journal.of("yes") if yes["event"] in kept
             )
             mine = line["what"] == "post" or line["host"] == host
+            # Where the person's word went with the disk, the run knows of its own mark only, and takes that back.
+            if run.lost_its_disk(host, recovered["at"], line["at"]):
+                continue
             if later and mine and line["at"] > recovered["at"] + 12 + run.slowness(0, 4):
                 yield f"put-back: at {line['at']:.1f} {line['what']} for {kept}, in spite of which {host} was put back at {recovered['at']:.1f}"
 

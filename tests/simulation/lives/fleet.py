@@ -294,7 +294,7 @@ class Fleet:
         action = chance.choices(ACTIONS, (14, 2, 3, 1, 1, 1))[0]
         max_out: dict[str, Any] = {}
         long_margin = not self.calm and self.oddities.random() < 0.5
-        margin, within = chance.choice((3.0, 10.0)), chance.choice((40.0, 3600.0))
+        margin, within = chance.choice((3.0, 10.0)), chance.choice((40.0, 300.0))
         on_failure, hold = chance.choice(("revert", "revert", "hold")), chance.choice(("wait", "wait", "leave"))
         allow_unknown = chance.random() < 0.3
         mixed = chance.random() < 0.2
@@ -323,7 +323,7 @@ class Fleet:
                 "policy": policy,
                 "margin": 60.0 if long_margin else margin,
                 "allow_unknown": allow_unknown,
-                "prepare_within": within,
+                "prepare_before": within,
                 "on_failure": on_failure,
                 "recover_timeout": chance.choice((60.0, 150.0)),
                 "max_out": max_out[group],

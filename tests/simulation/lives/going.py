@@ -319,11 +319,13 @@ class Going:
             if under_way and step.elsewhere and note["began"][1] != self.machine.boots:
                 note["began"] = (self.machine.clock.now, self.machine.boots)  # others go on meanwhile
             outcome = outcomes.get(note["key"])
-            if outcome and note["state"] in ("begun", "taking_back"):
+            direction = "do" if note["state"] == "begun" else "undo"
+            # That it was done says nothing of its being taken back, which a call began whose answer was lost.
+            if outcome and under_way and outcome.get("direction", direction) == direction:
                 state = outcome["state"]
                 if state == "pending" and self._elapsed(note) >= note["limit"] + GRACE:
                     state = "failed"
-                self._came(note, "do" if note["state"] == "begun" else "undo", state)
+                self._came(note, direction, state)
 
     def _next(self, to: str) -> tuple[str, dict[str, Any], Any, str]:
         """What comes next is the collection's own to say."""

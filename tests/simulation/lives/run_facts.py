@@ -93,6 +93,11 @@ class RunFacts:
         ]
         return max(sent, default=0.0) + WINDOWS_CALL
 
+    def lost_its_disk(self, host: str, since: float, at: float) -> bool:
+        """Whether an event has rebooted a machine between two moments, and emptied its disk."""
+        struck = any(line["host"] == host and since < line["at"] <= at for line in self.journal.of("strike"))
+        return self.machine(host).ephemeral and struck
+
     def gone_by(self, host: str, at: float) -> bool:
         return any(
             line["host"] == host and line["type"] in GONE_FOR_GOOD and line["at"] <= at
@@ -176,9 +181,23 @@ class RunFacts:
                 return str(step.key)
         return ""
 
-    def touched_lately(self, host: str, at: float) -> bool:
-        """Whether a person has taken the mark away a moment before, or the machine was started anew by nobody's event."""
-        since = at - (12 if self.machine(host).is_linux else 20)
+    def decided_at(self, post: dict[str, Any]) -> float:
+        """When the run had an approval sent: a Windows machine gets to it within a call's time, whatever happens to others meanwhile."""
+        if self.machine(post["by"]).is_linux:
+            return float(post["at"])
+        sent = [
+            line["at"]
+            for line in self.lines("sent")
+            if (line["host"], line["do"]) == (post["by"], "approve") and line["at"] <= post["at"]
+        ]
+        return max([post["at"] - WINDOWS_CALL, *sent]) if sent else float(post["at"])
+
+    def touched_lately(self, host: str, at: float, decided: float | None = None) -> bool:
+        """Whether a person has taken the mark away a moment before, or the machine was started anew by nobody's event.
+
+        :arg decided: when it was decided to do what was done then
+        """
+        since = (at if decided is None else decided) - (12 if self.machine(host).is_linux else 20)
         return any(
             line["host"] == host and since < line["at"] <= at
             for line in self.journal.of("mark-gone", "restarted")
@@ -331,7 +350,7 @@ class RunFacts:
 
     def is_near(self, event: Event, at: float) -> bool:
         """Whether an event comes so soon that hours forbid no preparation for it any more."""
-        within = max((self.fleet.options[host]["prepare_within"] for host in self.affected(event)), default=0.0)
+        within = max((self.fleet.options[host]["prepare_before"] for host in self.affected(event)), default=0.0)
         return self._expected(event) - at <= min(within, 300.0) + 2
 
     def _expected(self, event: Event) -> float:
@@ -528,16 +547,29 @@ class RunFacts:
                 return float(line["at"])
         return None
 
+    def _taken_over(self, at: float) -> list[dict[str, Any]]:
+        """What the marks said last that it took from others: who failed under another run has failed under this one."""
+        found = []
+        for taken in self.lines("taken"):
+            said = [
+                line
+                for line in self.journal.of("phase")
+                if line["host"] == taken["host"] and line["run"] == taken["from_run"] and line["at"] <= taken["at"] < at
+            ]
+            found += said[-1:]
+        return found
+
     def was_to_stay(self, event: Event, host: str, at: float) -> bool:
         """Whether a machine was prepared for an event that is still to come, and nothing speaks for giving that up."""
         seen = self.seen(event)
         options = self.fleet.options[host]
         if self.action(event, host) not in ("prepare", "hold", "prepare_and_approve") or seen is None or seen > at - 15:
             return False
-        if event.not_before - at > options["prepare_within"] or not event.affects(self.machine(host).name):
+        if event.not_before - at > options["prepare_before"] or not event.affects(self.machine(host).name):
             return False
         phases = [line for line in self.lines("phase") if line["at"] < at and event.id in line["events"]]
         marked = any(line["host"] == host for line in phases)
+        phases += [line for line in self._taken_over(at) if event.id in line["events"]]
         if any(line["phase"] == "half" for line in phases):
             return False  # its time did not suffice for one of them
         return marked and all(self.sound(other, self.began, at) for other in self.affected(event))

@@ -63,7 +63,7 @@ def returned(fleet: Fleet, chance: random.Random) -> None:
 def moved(fleet: Fleet, chance: random.Random) -> None:
     """Not-before is moved earlier, into what was the margin."""
     machines = healthy(fleet, chance, chance.choice((1, 2)))
-    choose(fleet, "prepare", margin=60.0, prepare_within=40.0)
+    choose(fleet, "prepare", margin=60.0, prepare_before=40.0)
     event(fleet, chance, machines[:1], moves=(chance.uniform(8, 20), chance.choice((45.0, 60.0))))
 
 
@@ -188,7 +188,7 @@ def choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **oth
         "policy": [{"name": "Anything else", "do": do}],
         "margin": 10.0,
         "allow_unknown": False,
-        "prepare_within": 3600.0,
+        "prepare_before": 3600.0,
         "on_failure": "revert",
         "recover_timeout": 150.0,
         "max_out": "100%",

@@ -13,10 +13,10 @@ from ..._machine.platform import native
 from ..._machine.step_runners import lacking
 from ..._steps.step_type import Step
 from ..._text import clause, listed, one_line
-from ..hooks import PHASES, Hooks
-from ..secret import SecretProblem, read_secret
-from ..settings import Configuration, SettingsError
-from ..settings_file import SettingsFile
+from ..reports.report_daemon import SecretError, read_secret
+from ..settings.hooks import PHASES, Hooks
+from ..settings.settings import Configuration, SettingsError
+from ..settings.settings_file import SettingsFile
 from .asking import Said
 from .finding import FAIL, OK, WARN, Finding
 
@@ -100,7 +100,7 @@ def secrets(configuration: Configuration, environment: Mapping[str, str]) -> Lis
         if one.secret_file:
             try:
                 read_secret(one.secret_file, environment)
-            except SecretProblem as error:
+            except SecretError as error:
                 found.append(
                     Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET, ("reports", number, "secret_file"))
                 )

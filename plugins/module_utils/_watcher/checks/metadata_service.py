@@ -20,7 +20,7 @@ from ..._errors import ScheduledEventsError
 from ..._imds.client import NAME, Client
 from ..._imds.option_names import WATCHER, with_variables
 from ..._imds.transport import Answer, Transport
-from ..settings import Configuration
+from ..settings.settings import Configuration
 from .asking import Said
 from .finding import FAIL, OK, WARN, Finding
 

@@ -8,7 +8,7 @@ Private to this collection.
 
 from typing import Any, Callable, List
 
-from ..settings import Configuration
+from ..settings.settings import Configuration
 from ..view import View
 from .finding import FAIL, OK, WARN, Finding
 

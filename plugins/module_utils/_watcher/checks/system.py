@@ -16,7 +16,7 @@ from typing import Callable, Dict, List, Sequence
 from ..._machine import trust
 from ..._machine.platform import native
 from ..._text import listed, one_line
-from ..reserve import Reserve
+from ..service.disk_reserve import DiskReserve
 from ..surroundings import Surroundings
 from ..view import SILENT, View
 from .asking import Said
@@ -54,7 +54,7 @@ def folders(folder: str) -> List[Finding]:
     if not native.is_ours(found) or native.open_to(found, 0o022):
         advice = f"chown root {folder} && chmod 0700 {folder}"
         return [Finding(FAIL, "state", f"others than root may write into {folder}", advice)]
-    problem = Reserve(folder).problem()
+    problem = DiskReserve(folder).problem()
     if problem:
         return [Finding(FAIL, "state", problem, f"df -h {folder}; df -i {folder}; until then nothing is begun")]
     return [Finding(OK, "state", f"{folder} is root's, and has room")]

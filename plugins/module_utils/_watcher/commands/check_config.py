@@ -14,7 +14,7 @@ from ..checks.asking import ask
 from ..checks.configuration import all_named, settings
 from ..checks.finding import FAIL
 from ..findings import lines_of
-from ..settings_file import place_of
+from ..settings.settings_file import place_of
 from ..surroundings import FINE, WRONG, Surroundings
 
 

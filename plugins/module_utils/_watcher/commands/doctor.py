@@ -18,8 +18,8 @@ from ..checks import guards, metadata_service, receivers, route, system
 from ..checks.asking import ask
 from ..checks.finding import FAIL, OK, WARN, Finding
 from ..findings import as_json, show
-from ..post_transport import Way, reach
-from ..settings import Configuration
+from ..reports.post_transport import Way, reach
+from ..settings.settings import Configuration
 from ..surroundings import ENDPOINT, FINE, WRONG, Surroundings
 from ..view import view_of
 

@@ -11,8 +11,8 @@ import json
 from typing import List
 
 from ..._text import one_line
-from ..history import past
-from ..report import Report
+from ..reports.report import Report
+from ..reports.reporter import past
 from ..surroundings import FINE, WIDTH, WRONG, Surroundings
 
 MOST = 20

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, here: Surroundings) -> int:
-    from ..hooks import Hooks
+    from ..settings.hooks import Hooks
 
     folder = here.setting("hooks_folder", here.environment.get(HOOKS_FOLDER) or HOOKS)
     usual = (

@@ -10,10 +10,10 @@ The service does it. Where none runs, only a person can say that the event is ov
 
 import argparse
 
-from ..alone import NotAlone
 from ..ordering import give
-from ..settings import SettingsError
-from ..settings_file import SettingsFile
+from ..service.state_files import AlreadyRunning
+from ..settings.settings import SettingsError
+from ..settings.settings_file import SettingsFile
 from ..surroundings import FINE, NO_ANSWER, NOT_ROOT, WRONG, Surroundings
 
 _START = "systemctl start azure-maintenance"
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
         if without_service.runs(here.folder):
             return give(here, "recover", what, force=options.force)
         return _without_service(options, here)
-    except NotAlone:
+    except AlreadyRunning:
         here.complain("The watcher was started in this moment. Nothing was done: run it again.")
         return NO_ANSWER
     except OSError as error:

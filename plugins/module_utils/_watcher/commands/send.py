@@ -11,7 +11,7 @@ import signal
 import threading
 
 from ..._text import one_line
-from ..sender import Sender, SenderProblem
+from ..reports.report_daemon import DaemonError, ReportDaemon
 from ..surroundings import FINE, WRONG, Surroundings
 
 
@@ -33,8 +33,8 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
             here.err.flush()
 
     try:
-        Sender(here.settings, here.environment, here.version, here.clock, log, stop).run()
-    except SenderProblem as error:
+        ReportDaemon(here.settings, here.environment, here.version, here.clock, log, stop).run()
+    except DaemonError as error:
         log(3, str(error))
         return WRONG
     return FINE

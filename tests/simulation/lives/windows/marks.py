@@ -52,7 +52,7 @@ def _is_expired(machine: WindowsMachine, mark: Any) -> bool:
 def _began(machine: WindowsMachine, mark: Any, run: str) -> Any:
     """A mark where there was none: what it is compared with from now on."""
     lost, machine.lost_mark = machine.lost_mark, None
-    if lost and lost["since"] == mark["since"]:
+    if lost and lost.get("since") == mark["since"]:  # one that could not be read says nothing
         machine.lost_by = ""
         machine.journal.add("restored", host=machine.host, run=run)
         return lost

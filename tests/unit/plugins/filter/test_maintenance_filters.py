@@ -22,7 +22,7 @@ OPTIONS = {
     "policy": DEFAULT_POLICY,
     "margin": "60",
     "allow_unknown": "False",
-    "prepare_within": "3600.0",
+    "prepare_before": "3600.0",
     "on_failure": "revert",
     "recover_timeout": "900",
     "max_out": "50%",
@@ -202,7 +202,7 @@ def test_a_plan():
     [
         (ticking.reboot("vm1", status="Started", notice=None), {}, "watch"),
         (ticking.reboot("vm9"), {}, "not_ours"),
-        (ticking.reboot("vm1", "vm9"), {}, "prepare"),
+        (ticking.reboot("vm1", "vm9", notice=290), {}, "prepare"),
         (ticking.reboot("vm1", "vm9", notice=7200), {}, "later"),
         (ticking.reboot("vm1"), {"policy": [{"name": "All", "do": "ignore"}]}, "ignore"),
         (ticking.reboot("vm1", "vm9"), {"policy": [{"name": "All", "do": "approve"}]}, "watch"),

@@ -65,6 +65,18 @@ def test_the_misspelt_ones_are_refused_and_the_others_named():
     assert _variables.named([]) == _variables.refused([]) == []
 
 
+def test_one_that_has_another_name_now_is_refused_with_that():
+    unknown = _variables.unknown_variables(["maintain_prepare_within"], KNOWN)
+    assert _variables.refused(unknown) == [
+        "Variable maintain_prepare_within is now called maintain_prepare_before: rename it."
+    ]
+    assert _variables.named(unknown) == []
+
+
+def test_no_former_name_is_read_and_every_new_one_is():
+    assert not KNOWN.intersection(_variables.RENAMED) and KNOWN.issuperset(_variables.RENAMED.values())
+
+
 @pytest.mark.parametrize(
     "shared, hosts, said",
     [

@@ -37,7 +37,7 @@ class Handler(BaseHTTPRequestHandler):
                 STATE["jobs"] -= 1
         if self.path == "/hold":
             with RELEASED:
-                RELEASED.wait(120)
+                RELEASED.wait(900)
         self.answer(200, LOG if self.path == "/log" else {"state": STATE})
 
     def do_POST(self):

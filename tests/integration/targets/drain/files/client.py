@@ -9,5 +9,5 @@ import urllib.request
 
 if len(sys.argv) > 2:
     time.sleep(float(sys.argv[2]))
-with urllib.request.urlopen(sys.argv[1], data=b"" if len(sys.argv) > 2 else None, timeout=120) as answer:
+with urllib.request.urlopen(sys.argv[1], data=b"" if len(sys.argv) > 2 else None, timeout=900) as answer:
     answer.read()

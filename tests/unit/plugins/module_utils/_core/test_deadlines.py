@@ -48,6 +48,16 @@ def test_an_event_without_a_time_comes_ten_minutes_after_it_was_shown():
 
 # Rows 13 and 14
 @pytest.mark.parametrize(
+    "limits, kind, left", [(100, "Reboot", 300), (500, "Reboot", 575), (500, "SpotRebalanceRecommendation", 300)]
+)
+def test_it_is_prepared_for_from_then_on(limits, kind, left):
+    one, terms = tracked(kind=kind), RUN._replace(limits=limits)
+    at = deadlines.wanted_from(one, terms)
+    assert at == 1000 - left
+    assert deadlines.urgency(one, terms, at - 0.1) == LATER and deadlines.urgency(one, terms, at) != LATER
+
+
+@pytest.mark.parametrize(
     "seconds, limits, terms, wanted",
     [
         (300.1, 100, RUN, LATER),

@@ -6,9 +6,12 @@
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Identity, Look
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import Loop
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.published import Published
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.systems import Wake, WatchedSystem
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.linux_system import (
+    Wake,
+    WatchedSystem,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.loop import Loop
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.status_file import StatusFile
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import Watched
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ScriptedClock,
@@ -99,7 +102,7 @@ class Played(Watched):
             system=self.system,
             wake=self.wake,
             metadata=self.metadata,
-            published=Published(str(self.state), self.clock),
+            published=StatusFile(str(self.state), self.clock),
             tell=lambda say, identity: self.told.append(say),
         )
         self.parts.orders.make()

@@ -7,7 +7,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.l
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Identity
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import Machine, report_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
+    Machine,
+    report_of,
+)
 
 WALL = 1767225600.0  # 2026-01-01T00:00:00Z
 IDENTITY = Identity("web1", "11111111-2222-3333-4444-555555555555")

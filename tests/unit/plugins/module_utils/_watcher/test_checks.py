@@ -35,10 +35,12 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Finding,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import main
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.findings import lines_of
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.post_transport import Way
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import Way
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    Destination,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     Configuration,
     HookOptions,
 )
@@ -504,7 +506,9 @@ def test_hooks_that_are_not_run(tmp_path, phase, means):
 
 
 def test_receivers():
-    from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.post_transport import reach
+    from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import (
+        reach,
+    )
 
     with Receiver() as receiver:
         wanted = Configuration(

@@ -18,13 +18,19 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.c
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import ordering, surroundings
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import COMMANDS, main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.history import History
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.orders import Orders
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.published import Published
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.command_queue import (
+    CommandQueue,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    InstanceLock,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.status_file import StatusFile
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    Destination,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.view import lives, unix_time
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 
@@ -54,7 +60,7 @@ class Machine:
             act="prepare", approve="alone", name="web1", looking=True, looked_at=iso_utc(time.time()), shown=[]
         )
         about.update(problems=[], orders=[])
-        Published(str(self.folder), Clock()).publish(dict(about, **published))
+        StatusFile(str(self.folder), Clock()).publish(dict(about, **published))
         return self
 
     def mark(self, phase="prepared", kind="watcher", **step):
@@ -390,7 +396,7 @@ class Service:
     """Takes orders as the service does, and says what came of them."""
 
     def __init__(self, machine, outcome="Done.", says=True):
-        self.orders, self.machine, self.outcome, self.says = Orders(str(machine.folder)), machine, outcome, says
+        self.orders, self.machine, self.outcome, self.says = CommandQueue(str(machine.folder)), machine, outcome, says
         self.taken, self._stop = [], threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -405,7 +411,7 @@ class Service:
 
     def __enter__(self):
         self.machine.state()
-        self._alone = Alone(str(self.machine.folder))
+        self._alone = InstanceLock(str(self.machine.folder))
         self._thread.start()
         return self
 
@@ -457,7 +463,7 @@ def test_an_order_is_whole_and_roots_alone(machine, monkeypatch):
 def test_what_would_come_as_a_surprise_later_is_taken_back(machine, monkeypatch, arguments):
     monkeypatch.setattr(ordering, "WITHIN", 0.2)
     machine.state().mark()
-    alone = Alone(str(machine.folder))  # it runs, and hangs
+    alone = InstanceLock(str(machine.folder))  # it runs, and hangs
     assert machine.call(*arguments) == NO_ANSWER
     alone.release()
     assert list((machine.folder / "orders").iterdir()) == []

@@ -9,16 +9,19 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.delivery import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import Posted
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
+    outcome_of,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     AGAIN,
     GIVEN_UP,
     TAKEN,
-    Delivery,
     Outcome,
+    QueueConsumer,
+    waiting,
+    words_of_last,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.post_transport import Posted
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.sender import outcome_of
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.spool import waiting, words_of_last
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 
@@ -34,7 +37,7 @@ class Play:
         self.outcomes = list(outcomes)
         self.sent, self.logged, self.pauses = [], [], []
         self.clock = ScriptedClock()
-        self.delivery = Delivery(str(self.folder), "to-one", self.send, self.clock, self.log)
+        self.delivery = QueueConsumer(str(self.folder), "to-one", self.send, self.clock, self.log)
 
     def send(self, body, path):
         self.sent.append(int(os.path.basename(path)[:12]))
@@ -123,7 +126,7 @@ def test_one_that_was_sent_and_stays_is_not_sent_without_end(tmp_path, monkeypat
 
 
 def test_nothing_is_there_yet(tmp_path):
-    delivery = Delivery(str(tmp_path / "none"), "to-one", None, ScriptedClock(), None)
+    delivery = QueueConsumer(str(tmp_path / "none"), "to-one", None, ScriptedClock(), None)
     assert delivery.step() == 1.0
 
 

@@ -5,7 +5,7 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
     DestinationError,
     destinations_of,

@@ -14,12 +14,14 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     Busy,
     NotWritten,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.history import History
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.hold import HoldFile
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.published import Published
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.remembered import Remembered
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    HoldFile,
+    RememberedState,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.status_file import StatusFile
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 
 
@@ -52,20 +54,20 @@ def windows(monkeypatch):
 
 
 def test_what_it_publishes(windows, tmp_path):
-    published = Published(str(tmp_path), Clock())
+    published = StatusFile(str(tmp_path), Clock())
     published.publish({"act": "prepare"})
     assert published.problem == "" and len(windows) == 1
 
 
 def test_what_it_remembers(windows, tmp_path):
-    remembered = Remembered(str(tmp_path))
+    remembered = RememberedState(str(tmp_path))
     remembered.keep({"a": 1})
-    assert Remembered(str(tmp_path)).what == {"a": 1} and windows
+    assert RememberedState(str(tmp_path)).what == {"a": 1} and windows
 
 
 def test_an_order(windows, tmp_path):
-    name = orders.place(str(tmp_path), "check")
-    assert (tmp_path / orders.FOLDER / name).exists() and windows
+    name = command_queue.place(str(tmp_path), "check")
+    assert (tmp_path / command_queue.FOLDER / name).exists() and windows
 
 
 def test_a_history_that_begins_anew(windows, tmp_path):

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.history import History, past
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History, past
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 
 

@@ -10,9 +10,11 @@ import sys
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import trust
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.hooks import (
-    LIMIT,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import (
+    HOOK_LIMIT,
     Hooks,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
     with_context,
 )
 
@@ -78,7 +80,7 @@ def test_a_hook_is_a_checked_step(folder):
     }
     (back,) = hooks(folder, wishes).found("recover", "reboot").steps
     assert (back["type"], back["does"], back["undoes"]) == ("recover_hook", "", "run recover.d/20-app")
-    assert (back["timeout"], back["undo_timeout"], back["user"]) == (LIMIT, LIMIT, "")
+    assert (back["timeout"], back["undo_timeout"], back["user"]) == (HOOK_LIMIT, HOOK_LIMIT, "")
     assert hooks(folder, wishes, limit=30.0).found("recover", "").steps[0]["undo_timeout"] == 30.0
 
 
@@ -147,7 +149,7 @@ import ansible_collections.cloudops.azure_maintenance.plugins.module_utils._step
 for found in pkgutil.iter_modules(steps.__path__):
     importlib.import_module(steps.__name__ + "." + found.name)
 os.name = "nt"
-import ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.hooks as hooks
+import ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks as hooks
 print([step["key"] for step in hooks.Hooks(sys.argv[1], {{}}).found("prepare", "").steps])
 """
 

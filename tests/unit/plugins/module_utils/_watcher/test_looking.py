@@ -10,22 +10,28 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.l
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.asking import Asking
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Look
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.identity import PAUSES, Asker
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.looking import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.event_poller import (
     DAY,
     LONGEST_ORDER,
-    Looking,
+    EventPoller,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metadata import HUNG, Metadata
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.posting import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.facade import (
+    HUNG,
     KEPT,
     TOO_OLD,
-    Posting,
+    ApprovalSender,
+    ImdsFacade,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.program import objection
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import Configuration
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.session import (
+    PAUSES,
+    IdentityPoller,
+    ImdsSession,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.machine_program import (
+    objection,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import Configuration
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ENDPOINT,
     NAME_PATH,
@@ -52,13 +58,13 @@ class Service:
         self.clock = self.transport.clock
         self.woken = 0
         configuration = Configuration(endpoint=ENDPOINT, **settings)
-        self.asking = Asking(configuration, self.clock, find, lambda clock, rate: self.transport)
+        self.session = ImdsSession(configuration, self.clock, find, lambda clock, rate: self.transport)
 
     def wake(self):
         self.woken += 1
 
     def looking(self, **more):
-        return Looking(self.asking, self.wake, **more)
+        return EventPoller(self.session, self.wake, **more)
 
 
 def look_on(service, looking):
@@ -169,7 +175,7 @@ def test_a_newer_version_is_looked_for_now_and_then():
     service.clock.elapsed += 3601
     looking.look()
     looking.look()
-    assert service.asking.api_version == "2020-07-01"
+    assert service.session.api_version == "2020-07-01"
     service.transport.finish()
 
 
@@ -179,7 +185,7 @@ def test_a_version_that_is_not_served_any_more():
     looking = service.looking()
     for _each in range(3):
         look_on(service, looking)
-    assert service.asking.api_version == "2019-08-01" and not looking.blind
+    assert service.session.api_version == "2019-08-01" and not looking.blind
 
 
 def test_the_endpoint_is_looked_for_elsewhere_where_that_is_wanted():
@@ -193,7 +199,7 @@ def test_the_endpoint_is_looked_for_elsewhere_where_that_is_wanted():
     looking = service.looking()
     look_on(service, looking)
     look_on(service, looking)
-    assert service.asking.endpoint == other and not looking.blind
+    assert service.session.endpoint == other and not looking.blind
     found = Service(look(Unreachable("cut.")), look(Unreachable("cut.")), find=lambda: Found((other,), ()))
     looking = found.looking()
     look_on(found, looking)
@@ -212,19 +218,19 @@ def test_after_other_settings_it_is_looked_for_elsewhere_though_a_document_is_kn
     looking = service.looking(latest=known)
     look_on(service, looking)
     look_on(service, looking)
-    assert service.asking.endpoint == other and looking.latest.number == 8
+    assert service.session.endpoint == other and looking.latest.number == 8
 
 
 def test_other_settings_of_the_same_service(monkeypatch):
-    for part in (Looking, Asker):
+    for part in (EventPoller, IdentityPoller):
         monkeypatch.setattr(part, "start", lambda self: None)
     service = Service(get(NAME_PATH, 200, b"web1"), get(VM_PATH, 200, b"ID-OF-VM"), discover=True)
-    configuration = service.asking.configuration
-    metadata = Metadata(
+    configuration = service.session.configuration
+    metadata = ImdsFacade(
         configuration, service.clock, service.wake, lambda events: "", connect=lambda clock, rate: service.transport
     )
-    metadata._asker.ask()
-    metadata._asking.endpoint = "http://168.63.129.16"
+    metadata._identity_poller.ask()
+    metadata._session.endpoint = "http://168.63.129.16"
     metadata.configure(configuration._replace(interval=2.0))
     assert metadata.identity == ("web1", "ID-OF-VM") and metadata.about()["endpoint"] == "http://168.63.129.16"
     metadata.configure(configuration._replace(interval=2.0, endpoint="http://10.0.0.1"))
@@ -233,14 +239,14 @@ def test_other_settings_of_the_same_service(monkeypatch):
 
 def test_a_look_that_has_not_ended_for_long_hangs_unless_that_was_ordered():
     service = Service(look(200, ONE), look(503, b"", {"retry-after": "200"}))
-    metadata = Metadata(
-        service.asking.configuration,
+    metadata = ImdsFacade(
+        service.session.configuration,
         service.clock,
         service.wake,
         lambda events: "",
         connect=lambda clock, rate: service.transport,
     )
-    looking = metadata._looking
+    looking = metadata._event_poller
     looking.look()
     service.clock.elapsed += HUNG - 1
     assert not metadata.hangs()
@@ -264,7 +270,7 @@ def test_who_the_machine_is_is_asked_until_it_is_known():
         get(NAME_PATH, 200, b"web1"),
         get(VM_PATH, 200, b"ID-OF-VM"),
     )
-    asker = Asker(service.asking, service.wake)
+    asker = IdentityPoller(service.session, service.wake)
     assert asker.ask() == PAUSES[0] and "could not be asked" in asker.problem and asker.identity is None
     assert asker.ask() == PAUSES[1]
     assert asker.ask() is None and service.woken == 1
@@ -273,17 +279,17 @@ def test_who_the_machine_is_is_asked_until_it_is_known():
 
 def test_without_its_vm_id_it_is_nobody():
     service = Service(get(NAME_PATH, 200, b"web1"), get(VM_PATH, 200, b""))
-    asker = Asker(service.asking, service.wake)
+    asker = IdentityPoller(service.session, service.wake)
     assert asker.ask() == PAUSES[0] and "empty vmId" in asker.problem and asker.identity is None
 
 
 def test_a_name_that_is_another_machines():
     answers = (get(NAME_PATH, 200, b"web1"), get(VM_PATH, 200, b"ID"))
     service = Service(*answers, resource_name="web2")
-    asker = Asker(service.asking, service.wake)
+    asker = IdentityPoller(service.session, service.wake)
     assert asker.ask() == PAUSES[0]
     assert "says that this machine is web2" in asker.problem and asker.identity is None
-    asker = Asker(Service(*answers, resource_name="WEB1").asking, service.wake)
+    asker = IdentityPoller(Service(*answers, resource_name="WEB1").session, service.wake)
     assert asker.ask() is None and asker.identity.name == "web1"
 
 
@@ -291,7 +297,7 @@ def test_a_name_that_is_another_machines():
 
 
 def posting(service, objection=""):
-    return Posting(service.asking, lambda events, own: objection, service.wake)
+    return ApprovalSender(service.session, lambda events, own: objection, service.wake)
 
 
 def test_an_approval_that_is_taken():
@@ -341,7 +347,7 @@ def test_nor_what_must_not_be_approved_any_more():
 
 def test_it_is_asked_by_what_has_to_be_prepared():
     service, asked = Service(), []
-    found = Posting(service.asking, lambda events, own: asked.append(own) or "no", service.wake)
+    found = ApprovalSender(service.session, lambda events, own: asked.append(own) or "no", service.wake)
     found.approve(("a", "B"), service.clock.now(), ("B",))
     found.send(*found._waiting.get())
     found.approve(("a", "B"), service.clock.now())
@@ -376,7 +382,9 @@ def test_what_is_on_its_way_is_not_sent_twice():
 
 def test_two_requests_a_second_are_all_that_it_sends():
     service = Service()
-    rates = [Asking(Configuration(interval=interval), service.clock)._rate._most for interval in (60.0, 1.0, 0.5, 0.01)]
+    rates = [
+        ImdsSession(Configuration(interval=interval), service.clock)._rate._most for interval in (60.0, 1.0, 0.5, 0.01)
+    ]
     assert rates == [2, 2, 2, 200]
 
 

@@ -14,7 +14,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     PENDING,
     Progress,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
     Approve,
     Go,
@@ -22,17 +21,20 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Remember,
     Say,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.collecting import HOOKS_EVERY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.loop import (
     BUSY,
     CRASHES,
     EVERY,
     IDLE,
     SAME_CRASH_EVERY,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.snapshot import HOOKS_EVERY
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    SuppressedEvents,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.wishes import Wish
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
@@ -275,7 +277,7 @@ def test_a_state_that_can_not_be_published_is_no_reason_to_stop(played):
     (played.state / ".watcher.json.new").mkdir()
     played.metadata.shows(event())
     played.tick(PREPARE)
-    assert played.hand.begun and any("can't be written" in problem for problem in played.loop._collecting.problems(""))
+    assert played.hand.begun and any("can't be written" in problem for problem in played.loop._snapshots.problems(""))
 
 
 def test_the_service_manager_hears_of_it_while_looks_end(played):
@@ -355,7 +357,7 @@ def test_steps_are_published_without_their_options(tmp_path):
 
 def given(played, order, **more):
     """Give an order; what came of it after the next tick."""
-    name = orders.place(str(played.state), order, by="anna", **more)
+    name = command_queue.place(str(played.state), order, by="anna", **more)
     played.tick(Say("x", "x"))
     return ordered(played, name)
 
@@ -427,7 +429,7 @@ def test_recover(played):
     played.clock.sleep(UNBROKEN + 1)
     assert "not known now" in given(played, "recover")[1], "the last document is old"
     played.metadata.shows()
-    name = orders.place(str(played.state), "recover")
+    name = command_queue.place(str(played.state), "recover")
     played.tick(PREPARE, Approve(("ID-1",)))
     assert ordered(played, name)[0] and not (played.state / "mark.json").exists()
     assert [direction for direction, _name, _at in played.hand.begun] == ["do", "undo"]
@@ -483,7 +485,7 @@ def test_a_recovery_by_a_mark_that_could_not_be_read_outlives_the_watcher(played
     played.steps["freeze"] = (step("20-freeze"),)
     played.metadata.shows()
     (played.state / "mark.json").write_text("{")
-    orders.place(str(played.state), "recover", force=True)
+    command_queue.place(str(played.state), "recover", force=True)
 
     def pending(piece):
         return Progress(PENDING)
@@ -515,7 +517,7 @@ def test_recover_by_force_while_its_event_is_there(played):
     played.tick()
     assert played.published()["put_back"] == ["ID-1"]
     assert played.facts.put_back == {"ID-1"} and played.facts.yes == frozenset()
-    assert PutBack(str(played.state)).read() == {"ID-1"}
+    assert SuppressedEvents(str(played.state)).read() == {"ID-1"}
 
 
 def test_recover_by_force_when_it_is_over_says_no_more(played):
@@ -536,7 +538,7 @@ def test_recover_and_another_event_shows_before_that_is_over(played, force):
     played.metadata.shows()
     begin, check = played.hand.begin, played.hand.check
     played.hand.begin = played.hand.check = lambda piece: begin(piece)._replace(state=PENDING)
-    name = orders.place(str(played.state), "recover", force=force)
+    name = command_queue.place(str(played.state), "recover", force=force)
     played.tick(RECOVER)
     played.hand.begin, played.hand.check = begin, check
     assert ordered(played, name) is None
@@ -555,7 +557,7 @@ def test_what_can_not_be_noted_is_not_begun(played, monkeypatch):
     def refuse(self, events, wall):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(PutBack, "add", refuse)
+    monkeypatch.setattr(SuppressedEvents, "add", refuse)
     played.metadata.shows(event())
     played.tick(PREPARE)
     done, outcome = given(played, "recover", force=True)
@@ -566,7 +568,7 @@ def test_what_can_not_be_noted_is_not_begun(played, monkeypatch):
 def test_an_order_that_nobody_knows_and_one_that_is_not_roots(played):
     done, outcome = given(played, "aprove")
     assert not done and "did you mean 'approve'?" in outcome
-    name = orders.place(str(played.state), "hold")
+    name = command_queue.place(str(played.state), "hold")
     (played.state / "orders" / name).chmod(0o666)
     played.tick()
     assert ordered(played, name)[0] is False and played.facts.hold is None
@@ -586,7 +588,7 @@ def test_an_approval_that_waits_is_not_sent_once_a_hold_is_confirmed(tmp_path):
 
 def test_nor_once_a_person_has_put_the_machine_back(tmp_path):
     watched = Watched(tmp_path, endpoint="http://127.0.0.1:1")
-    PutBack(str(watched.state)).add(["ID-1"], watched.clock.wall())
+    SuppressedEvents(str(watched.state)).add(["ID-1"], watched.clock.wall())
     assert _why_not_sent(watched).startswith("It was not sent: a person has put the machine back into service")
     watched.parts.program.say_yes("id-1", "anna")
     assert not _why_not_sent(watched).startswith("It was not sent")
@@ -595,5 +597,5 @@ def test_nor_once_a_person_has_put_the_machine_back(tmp_path):
 def _why_not_sent(watched):
     """What came of an approval that was decided on just now; nobody listens at this service."""
     metadata = watched.parts.metadata
-    metadata._posting.send(("Id-1",), watched.clock.now())
+    metadata._approval_sender.send(("Id-1",), watched.clock.now())
     return metadata.posted()["ID-1"].why

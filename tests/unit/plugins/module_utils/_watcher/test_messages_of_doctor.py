@@ -20,8 +20,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     system,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.asking import Said
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import Destination
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    Destination,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     Configuration,
     HookOptions,
 )

@@ -13,12 +13,15 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.delivery import GIVEN_UP, TAKEN
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.notify_hooks import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.notify_hooks import (
     NotifyHook,
     NotifyHooks,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import line_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import line_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
+    GIVEN_UP,
+    TAKEN,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,
     LimitClock,

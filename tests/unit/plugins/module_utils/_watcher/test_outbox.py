@@ -5,12 +5,12 @@
 
 import threading
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.outbox import Outbox
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import ReportWriter
 
 
 def test_all_are_told_in_order():
     told = []
-    outbox = Outbox(
+    outbox = ReportWriter(
         [lambda report: told.append(("one", report["n"])), lambda report: told.append(("two", report["n"]))]
     )
     for number in range(3):
@@ -26,7 +26,7 @@ def test_who_hangs_holds_up_nobody():
         assert go_on.wait(120)
         told.append(report["n"])
 
-    outbox = Outbox([hangs], most=5)
+    outbox = ReportWriter([hangs], most=5)
     outbox.put({"n": 0})
     while not outbox._queue.empty():  # until it hangs with the first one
         pass
@@ -46,7 +46,7 @@ def test_what_one_raises_is_kept_from_the_others():
     def fails(report):
         raise KeyError("x")
 
-    outbox = Outbox([fails, told.append])
+    outbox = ReportWriter([fails, told.append])
     outbox.put({"n": 1})
     outbox.put({"n": 2})
     assert outbox.flush(10)

@@ -10,8 +10,11 @@ import time
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import post_transport
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.post_transport import Way, post
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports import post_transport
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import (
+    Way,
+    post,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
 
 BODY = b'{"a": "b"}'

@@ -5,22 +5,26 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import KEPT, NAME, PutBack
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.operator_files import KEPT
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.operator_files import PUT_BACK as NAME
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    SuppressedEvents,
+)
 
 
 def test_it_is_kept_for_another_process(tmp_path):
-    one = PutBack(str(tmp_path))
+    one = SuppressedEvents(str(tmp_path))
     assert one.read() == frozenset()
     one.add(["aB-1"], 1000.0)
-    assert one.read() == PutBack(str(tmp_path)).read() == {"AB-1"}
-    PutBack(str(tmp_path)).add(["C-2"], 2000.0)
+    assert one.read() == SuppressedEvents(str(tmp_path)).read() == {"AB-1"}
+    SuppressedEvents(str(tmp_path)).add(["C-2"], 2000.0)
     assert one.read() == {"AB-1", "C-2"}
     (tmp_path / NAME).unlink()
     assert one.read() == frozenset()
 
 
 def test_what_is_long_over_goes_when_another_one_comes(tmp_path):
-    one = PutBack(str(tmp_path))
+    one = SuppressedEvents(str(tmp_path))
     one.add(["E1"], 1000.0)
     one.add(["E2"], 1000.0 + KEPT - 1)
     one.add(["E3"], 1000.0 + KEPT)
@@ -41,7 +45,7 @@ def test_what_is_long_over_goes_when_another_one_comes(tmp_path):
 )
 def test_one_that_can_not_be_read_keeps_nothing_off(tmp_path, content):
     (tmp_path / NAME).write_bytes(content)
-    one = PutBack(str(tmp_path))
+    one = SuppressedEvents(str(tmp_path))
     assert one.read() == frozenset()
     one.add(["E1"], 1000.0)
     assert one.read() == {"E1"}

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
     KINDS,
     MOST_BYTES,
     journal_fields,

@@ -21,7 +21,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     NotWritten,
     Store,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reserve import Reserve, ReservedStore
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.disk_reserve import (
+    DiskReserve,
+    ReservedStore,
+)
 
 ROOT = pathlib.Path(__file__).resolve().parents[8]
 
@@ -41,7 +44,7 @@ def disk(monkeypatch):
 
 
 def test_the_room_is_really_taken(tmp_path):
-    reserve = Reserve(str(tmp_path / "state"))
+    reserve = DiskReserve(str(tmp_path / "state"))
     assert reserve.crippled() == ""
     found = (tmp_path / "state" / "reserve").stat()
     assert found.st_blocks * 512 >= found.st_size == 1024 * 1024
@@ -54,13 +57,13 @@ def test_where_the_file_system_has_no_word_for_it_it_is_written(tmp_path, monkey
         raise OSError(errno.EOPNOTSUPP, "Operation not supported")
 
     monkeypatch.setattr(os, "posix_fallocate", lacks)
-    assert Reserve(str(tmp_path), 100000).crippled() == ""
+    assert DiskReserve(str(tmp_path), 100000).crippled() == ""
     content = (tmp_path / "reserve").read_bytes()
     assert len(content) == 100000 and len(set(content)) > 200
 
 
 def test_on_a_full_disk_nothing_new_is_begun(tmp_path, disk):
-    reserve = Reserve(str(tmp_path))
+    reserve = DiskReserve(str(tmp_path))
     assert reserve.crippled() == ""
     disk.free = 1000
     assert reserve.crippled() == f"{tmp_path} can't be written safely (No space left on device): make room there"
@@ -68,7 +71,7 @@ def test_on_a_full_disk_nothing_new_is_begun(tmp_path, disk):
 
 
 def test_once_given_it_is_kept_again_when_there_is_room_to_spare(tmp_path, disk):
-    reserve = Reserve(str(tmp_path))
+    reserve = DiskReserve(str(tmp_path))
     reserve.crippled()
     assert reserve.give()
     assert not reserve.give()
@@ -82,14 +85,17 @@ def test_once_given_it_is_kept_again_when_there_is_room_to_spare(tmp_path, disk)
 
 def test_one_that_was_cut_off_is_made_anew(tmp_path):
     (tmp_path / "reserve").write_bytes(b"half")
-    assert Reserve(str(tmp_path)).crippled() == ""
+    assert DiskReserve(str(tmp_path)).crippled() == ""
     assert (tmp_path / "reserve").stat().st_size == 1024 * 1024
 
 
 @pytest.mark.parametrize("error, words", [(errno.EROFS, "Read-only file system"), (errno.EACCES, "Permission denied")])
 def test_what_else_stands_against_it_is_said(tmp_path, disk, error, words):
     disk.free, disk.error = 0, error
-    assert Reserve(str(tmp_path)).crippled() == f"{tmp_path} can't be written safely ({words}): see what is wrong there"
+    assert (
+        DiskReserve(str(tmp_path)).crippled()
+        == f"{tmp_path} can't be written safely ({words}): see what is wrong there"
+    )
 
 
 def test_what_only_shows_when_it_is_written(tmp_path, monkeypatch):
@@ -97,7 +103,7 @@ def test_what_only_shows_when_it_is_written(tmp_path, monkeypatch):
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
     monkeypatch.setattr(os, "posix_fallocate", over_quota)
-    assert "Disk quota exceeded" in Reserve(str(tmp_path)).crippled()
+    assert "Disk quota exceeded" in DiskReserve(str(tmp_path)).crippled()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -133,7 +139,7 @@ def test_it_does_all_that_a_store_does():
 
 
 def test_what_is_under_way_gets_the_room(tmp_path):
-    reserve = Reserve(str(tmp_path))
+    reserve = DiskReserve(str(tmp_path))
     reserve.crippled()
     full = Full(lambda: not reserve.is_kept())
     ReservedStore(full, reserve).replace({"m": 1}, "watcher", 3)
@@ -145,11 +151,11 @@ def test_what_is_under_way_gets_the_room(tmp_path):
 def test_it_knows_what_a_person_has_put_back(tmp_path):
     store = FolderStore(str(tmp_path), Clock())
     store.keep_off(["e-1"], 1.8e9)
-    assert ReservedStore(store, Reserve(str(tmp_path))).put_back() == ["E-1"]
+    assert ReservedStore(store, DiskReserve(str(tmp_path))).put_back() == ["E-1"]
 
 
 def test_a_new_mark_does_not(tmp_path):
-    reserve = Reserve(str(tmp_path))
+    reserve = DiskReserve(str(tmp_path))
     reserve.crippled()
     with pytest.raises(NotWritten):
         ReservedStore(Full(lambda: False), reserve).create({})
@@ -157,7 +163,7 @@ def test_a_new_mark_does_not(tmp_path):
 
 
 def test_who_only_waits_for_another_gets_none(tmp_path):
-    reserve = Reserve(str(tmp_path))
+    reserve = DiskReserve(str(tmp_path))
     reserve.crippled()
     with pytest.raises(Busy):
         ReservedStore(Full(lambda: False, Busy("locked")), reserve).replace({}, "watcher", 1)
@@ -166,7 +172,7 @@ def test_who_only_waits_for_another_gets_none(tmp_path):
 
 def test_where_there_is_none_left_it_fails_as_before(tmp_path):
     with pytest.raises(NotWritten, match="no room"):
-        ReservedStore(Full(lambda: False), Reserve(str(tmp_path))).replace({}, "watcher", 1)
+        ReservedStore(Full(lambda: False), DiskReserve(str(tmp_path))).replace({}, "watcher", 1)
 
 
 FILLS_THE_DISK = """
@@ -176,11 +182,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.l
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import NotWritten
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reserve import Reserve, ReservedStore
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.disk_reserve import DiskReserve, ReservedStore
 
 folder = sys.argv[1] + "/state"
 plain = FolderStore(folder, Clock())
-reserve = Reserve(folder)
+reserve = DiskReserve(folder)
 before = reserve.crippled()
 call = {"options": {"run": "watcher", "number": 1}, "steps": []}
 mark = first_mark(call, ["E1"], 60.0, {}, Moment(0.0, 0.0, "b"))

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.secret import (
-    SecretProblem,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
+    SecretError,
     read_secret,
     signature,
 )
@@ -47,7 +47,7 @@ def test_a_credential_of_systemd_comes_first(tmp_path):
 @pytest.mark.parametrize("mode", [0o604, 0o602, 0o620, 0o610, 0o601])
 def test_one_that_others_may_touch_is_refused(tmp_path, mode):
     with pytest.raises(
-        SecretProblem, match="others may read or change the secret file .*: make it root's, with mode 0600"
+        SecretError, match="others may read or change the secret file .*: make it root's, with mode 0600"
     ):
         read_secret(a_secret(tmp_path, mode=mode), {})
 
@@ -56,18 +56,18 @@ def test_one_that_others_may_touch_is_refused(tmp_path, mode):
     "content, words", [(b"", "is empty"), (b"\n", "is empty"), (b"x" * 5000, "has more than 4096 bytes")]
 )
 def test_what_is_no_secret(tmp_path, content, words):
-    with pytest.raises(SecretProblem, match=words):
+    with pytest.raises(SecretError, match=words):
         read_secret(a_secret(tmp_path, content), {})
 
 
 def test_nothing_is_there(tmp_path):
-    with pytest.raises(SecretProblem, match="can't be read: No such file or directory"):
+    with pytest.raises(SecretError, match="can't be read: No such file or directory"):
         read_secret(str(tmp_path / "none"), {})
-    with pytest.raises(SecretProblem, match="is no file"):
+    with pytest.raises(SecretError, match="is no file"):
         read_secret(str(tmp_path), {})
 
 
 def test_a_pipe_holds_nobody_up(tmp_path):
     os.mkfifo(str(tmp_path / "pipe"), 0o600)
-    with pytest.raises(SecretProblem, match="is no file"):
+    with pytest.raises(SecretError, match="is no file"):
         read_secret(str(tmp_path / "pipe"), {})

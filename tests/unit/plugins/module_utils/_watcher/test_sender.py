@@ -16,17 +16,20 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import (
-    NOTIFY,
-    Destination,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
+    DaemonError,
+    signature,
+    wanted_in,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import report_of
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.secret import signature
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.sender import SenderProblem, wanted_in
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.spool import (
-    Spool,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
+    ReportQueue,
     waiting,
     words_of_last,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    NOTIFY,
+    Destination,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import (
@@ -68,7 +71,7 @@ class Machine:
         def dropped(words, count, why):
             return report_of(Say("dropped", why, details={"count": count}), IDENTITY, MOMENT, MACHINE)
 
-        self.spool = Spool(str(self.folder), keys, 10**7, dropped)
+        self.spool = ReportQueue(str(self.folder), keys, 10**7, dropped)
         return self
 
     def say(self, count, begin=0):
@@ -281,7 +284,7 @@ def test_killed_at_any_instant_it_sends_each_at_least_once_and_in_order(machine,
 
 def test_what_is_wrong_with_its_settings(tmp_path):
     path = tmp_path / "watcher.json"
-    with pytest.raises(SenderProblem, match="can't be read: No such file"):
+    with pytest.raises(DaemonError, match="can't be read: No such file"):
         wanted_in(str(path))
     for content, words in [
         ("{", "can't be understood"),
@@ -290,10 +293,10 @@ def test_what_is_wrong_with_its_settings(tmp_path):
         ('{"hooks": {"a": 1}}', "can't be understood"),
     ]:
         path.write_text(content, encoding="ascii")
-        with pytest.raises(SenderProblem, match=words):
+        with pytest.raises(DaemonError, match=words):
             wanted_in(str(path))
     path.write_text("{}", encoding="ascii")
     assert wanted_in(str(path)).folder == "/var/lib/azure-maintenance"
     path.chmod(0o666)
-    with pytest.raises(SenderProblem, match="others than root may write it"):
+    with pytest.raises(DaemonError, match="others than root may write it"):
         wanted_in(str(path))

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import sender
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports import report_daemon
 
 LONG = 60.0
 
@@ -39,7 +39,7 @@ def settings(tmp_path):
 def hanging(settings):
     """A sender at work, its delivery, and the thread that it runs in."""
     delivery, stop = Hangs(), threading.Event()
-    made = sender.Sender(str(settings), {}, "0", Clock(), lambda priority, words: None, stop)
+    made = report_daemon.ReportDaemon(str(settings), {}, "0", Clock(), lambda priority, words: None, stop)
     made.deliveries = lambda wanted: [("one", delivery)]
     thread = threading.Thread(target=made.run, daemon=True)
     thread.start()
@@ -51,7 +51,7 @@ def hanging(settings):
 
 
 def test_who_hangs_does_not_keep_it_from_ending(hanging, monkeypatch):
-    monkeypatch.setattr(sender, "GRACE", 0.1)
+    monkeypatch.setattr(report_daemon, "GRACE", 0.1)
     stop, _delivery, thread = hanging
     began = time.monotonic()
     stop.set()
@@ -60,7 +60,7 @@ def test_who_hangs_does_not_keep_it_from_ending(hanging, monkeypatch):
 
 
 def test_what_is_under_way_may_end_first(hanging, monkeypatch):
-    monkeypatch.setattr(sender, "GRACE", LONG)
+    monkeypatch.setattr(report_daemon, "GRACE", LONG)
     stop, delivery, thread = hanging
     stop.set()
     thread.join(0.2)
@@ -71,4 +71,4 @@ def test_what_is_under_way_may_end_first(hanging, monkeypatch):
 
 
 def test_the_unit_gives_it_longer_than_that():
-    assert sender.GRACE < 10  # TimeoutStopSec of azure-maintenance-reports.service.j2
+    assert report_daemon.GRACE < 10  # TimeoutStopSec of azure-maintenance-reports.service.j2

@@ -8,13 +8,15 @@ import os
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     Configuration,
     HookOptions,
     SettingsError,
     parse_settings,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings_file import SettingsFile
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings_file import (
+    SettingsFile,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import step
 
 WHERE = "/etc/azure-maintenance/watcher.json"

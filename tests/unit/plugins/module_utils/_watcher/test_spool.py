@@ -11,10 +11,10 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import report_of
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.spool import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     LEAST_SHARE,
-    Spool,
+    ReportQueue,
     tidy,
     waiting,
     words_of_last,
@@ -32,7 +32,7 @@ def dropped(words, count, why):
 
 
 def a_spool(folder, *keys, **options):
-    return Spool(str(folder), {key: f"to-{key}" for key in keys or ("one",)}, options.get("most", 1), dropped)
+    return ReportQueue(str(folder), {key: f"to-{key}" for key in keys or ("one",)}, options.get("most", 1), dropped)
 
 
 def there(folder, key="one"):
@@ -55,7 +55,7 @@ def test_one_file_a_report_and_destination(tmp_path):
 
 
 def test_no_destination_no_spool(tmp_path):
-    Spool(str(tmp_path), {}, 1, dropped).add(a_report())
+    ReportQueue(str(tmp_path), {}, 1, dropped).add(a_report())
     assert list(tmp_path.iterdir()) == []
 
 

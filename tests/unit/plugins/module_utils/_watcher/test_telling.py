@@ -11,20 +11,24 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.destinations import destinations_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import (
     Facts,
     Identity,
     Look,
     Settings,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.finding import found_steps
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.report import Machine
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import Machine
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import Reporter
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
+    destinations_of,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     Configuration,
     HookOptions,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.telling import Telling
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
+    found_steps,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Lines,
     step,
@@ -46,7 +50,7 @@ class World:
         self.hooks = folder / "hooks"
         self.configuration = Configuration(folder=str(folder), hooks_folder=str(self.hooks), **settings)
         self.log = Lines()
-        self.telling = Telling(self.configuration, Machine("host", "1.0.0"), lambda: MOMENT, Clock(), self.log)
+        self.telling = Reporter(self.configuration, Machine("host", "1.0.0"), lambda: MOMENT, Clock(), self.log)
 
     def hook(self, name):
         path = self.hooks / name

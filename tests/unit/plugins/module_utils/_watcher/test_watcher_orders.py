@@ -10,13 +10,16 @@ import socket
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.hold import HoldFile
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.orders import Orders, place
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.command_queue import (
+    CommandQueue,
+    place,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import HoldFile
 
 
 @pytest.fixture
 def orders(tmp_path):
-    found = Orders(str(tmp_path))
+    found = CommandQueue(str(tmp_path))
     found.make()
     return found
 

@@ -5,9 +5,11 @@
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.transitions import RECOVERED, Try
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Approve, Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.outage import RECOVERED, Tried
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.plan import steps_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
+    steps_of,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story
 
 E1 = {"id": "E1", "in": 900}
@@ -150,7 +152,7 @@ def test_text_of_the_wire_comes_into_one_line_of_a_report():
 
 @pytest.mark.parametrize("times, seconds", [(1, 30), (2, 60), (3, 120), (6, 600), (20, 600)])
 def test_what_was_tried_in_vain_rests_longer_each_time(times, seconds):
-    tried = Tried(RECOVERED, 100.0, times)
+    tried = Try(RECOVERED, 100.0, times)
     assert tried.rests(RECOVERED, 100 + seconds - 0.1) and not tried.rests(RECOVERED, 100.0 + seconds)
     assert not tried.rests("prepared", 100.0)
 

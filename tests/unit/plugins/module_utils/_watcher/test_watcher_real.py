@@ -199,7 +199,7 @@ def test_many_looks_leave_nothing_behind(tmp_path):
 
 def _look_often(world, folder):
     with Watched(folder, endpoint=world.endpoint, interval=0.002) as watched:
-        looking = watched.parts.metadata._looking
+        looking = watched.parts.metadata._event_poller
         until(lambda: looking.polls > 600, 300)
         handles, memory = len(os.listdir("/proc/self/fd")), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         until(lambda: looking.polls > 3600, 900)

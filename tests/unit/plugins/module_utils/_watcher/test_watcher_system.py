@@ -17,18 +17,24 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import system as machine_system
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.system import System
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import linux
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone, NotAlone
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.datagram_transport import send
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.linux import LinuxSystem, PipeWake
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.log import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.systemd_transport import (
     JournalLog,
     Log,
+    Notify,
     StreamLog,
     make_log,
+    send_datagram,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.notify import Notify
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.remembered import Remembered
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import linux_system
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.linux_system import (
+    LinuxSystem,
+    PipeWake,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    AlreadyRunning,
+    InstanceLock,
+    RememberedState,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Lines,
     until,
@@ -49,7 +55,7 @@ def listener(tmp_path):
 
 
 def test_what_systemd_is_told(tmp_path, listener):
-    notify = Notify({"NOTIFY_SOCKET": str(tmp_path / "socket"), "WATCHDOG_USEC": "180000000"}, send)
+    notify = Notify({"NOTIFY_SOCKET": str(tmp_path / "socket"), "WATCHDOG_USEC": "180000000"}, send_datagram)
     assert notify.interval == 30.0
     notify.ready()
     notify.status("watching\nREADY=0")
@@ -63,7 +69,7 @@ def test_what_systemd_is_told(tmp_path, listener):
 def test_a_name_outside_of_the_file_system():
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(f"\0azure-maintenance-{os.getpid()}")
-        Notify({"NOTIFY_SOCKET": f"@azure-maintenance-{os.getpid()}"}, send).ready()
+        Notify({"NOTIFY_SOCKET": f"@azure-maintenance-{os.getpid()}"}, send_datagram).ready()
         assert listener.recv(100) == b"READY=1"
 
 
@@ -75,9 +81,9 @@ def test_without_a_service_manager_nobody_is_told():
 
 
 def test_whoever_does_not_listen_holds_nobody_up(tmp_path, listener):
-    assert not send(str(tmp_path / "nobody"), b"x")
+    assert not send_datagram(str(tmp_path / "nobody"), b"x")
     sent = 0
-    while send(str(tmp_path / "socket"), b"x" * 1000) and sent < 10000:
+    while send_datagram(str(tmp_path / "socket"), b"x" * 1000) and sent < 10000:
         sent += 1
     assert sent < 10000, "nobody reads, and no more is sent than fits"
 
@@ -96,7 +102,7 @@ def fields_of(datagram):
 
 
 def test_the_journal_gets_fields(tmp_path, listener):
-    log = JournalLog(send, Log(), str(tmp_path / "socket"))
+    log = JournalLog(send_datagram, Log(), str(tmp_path / "socket"))
     log.say("Two\nlines=1\u00e9", 4, event_id="A-1", outage="", none=None, count=0)
     assert fields_of(listener.recv(10000)) == {
         "MESSAGE": "Two\nlines=1\u00e9",
@@ -111,7 +117,7 @@ def test_the_journal_gets_fields(tmp_path, listener):
 
 def test_what_the_journal_does_not_take_goes_elsewhere(tmp_path):
     lines = Lines()
-    JournalLog(send, lines, str(tmp_path / "nobody")).say("Here.")
+    JournalLog(send_datagram, lines, str(tmp_path / "nobody")).say("Here.")
     assert lines.lines == ["Here."]
 
 
@@ -130,9 +136,9 @@ def test_which_log_it_is(tmp_path, monkeypatch, listener):
         found = os.fstat(err.fileno())
         stream = f"{found.st_dev}:{found.st_ino}"
         monkeypatch.setattr(f"{make_log.__module__}.JOURNAL", str(tmp_path / "socket"))
-        assert isinstance(make_log({"JOURNAL_STREAM": stream}, ScriptedClock(), send), JournalLog)
+        assert isinstance(make_log({"JOURNAL_STREAM": stream}, ScriptedClock(), send_datagram), JournalLog)
         for environment in ({}, {"JOURNAL_STREAM": "1:1"}):
-            assert isinstance(make_log(environment, ScriptedClock(), send), StreamLog)
+            assert isinstance(make_log(environment, ScriptedClock(), send_datagram), StreamLog)
 
 
 # --- the system ---
@@ -178,9 +184,9 @@ def test_where_systemd_says_nothing_nothing_is_waited_for():
 
 
 def test_it_is_asked_only_while_that_matters(monkeypatch):
-    monkeypatch.setattr(linux, "ASK_EVERY", 0.01)
+    monkeypatch.setattr(linux_system, "ASK_EVERY", 0.01)
     asked = []
-    found = LinuxSystem(linux.Clock(), 300.0, lambda: asked.append(1) or "running", System())
+    found = LinuxSystem(linux_system.Clock(), 300.0, lambda: asked.append(1) or "running", System())
     found.start()
     until(lambda: asked)
     time.sleep(0.1)
@@ -241,32 +247,32 @@ def test_the_loop_is_woken_from_threads_and_signals():
 
 
 def test_only_one_runs_for_a_folder(tmp_path):
-    first = Alone(str(tmp_path))
+    first = InstanceLock(str(tmp_path))
     code = "import fcntl, sys; fcntl.flock(open(sys.argv[1]), fcntl.LOCK_EX | fcntl.LOCK_NB)"
     other = [sys.executable, "-c", code, str(tmp_path / "watcher.lock")]
     assert subprocess.run(other, stderr=subprocess.DEVNULL, check=False).returncode == 1
-    with pytest.raises(NotAlone, match=f"process {os.getpid()}"):
-        Alone(str(tmp_path))
+    with pytest.raises(AlreadyRunning, match=f"process {os.getpid()}"):
+        InstanceLock(str(tmp_path))
     first.release()
-    Alone(str(tmp_path)).release()
+    InstanceLock(str(tmp_path)).release()
     assert subprocess.run(other, check=False).returncode == 0
 
 
 def test_what_is_remembered(tmp_path):
     folder = tmp_path / "run"
-    first = Remembered(str(folder))
+    first = RememberedState(str(folder))
     assert first.what == {}
     first.keep({"a": [1]})
     written = (folder / "remembered.json").stat().st_ino
     first.keep({"a": [1]})
     assert (folder / "remembered.json").stat().st_ino == written
-    assert Remembered(str(folder)).what == {"a": [1]}
+    assert RememberedState(str(folder)).what == {"a": [1]}
     for broken in ("{", "[]"):
         (folder / "remembered.json").write_text(broken)
-        assert Remembered(str(folder)).what == {}
+        assert RememberedState(str(folder)).what == {}
 
 
 def test_the_boot_is_the_one_that_systemd_names():
     said = {"AZURE_MAINTENANCE_BOOT_ID": "5ce768ea970948c59b355a2b476a16a1"}
-    assert linux.this_system(said).boot_id() == "5ce768ea-9709-48c5-9b35-5a2b476a16a1"
-    assert linux.this_system({}).boot_id() == System().boot_id()
+    assert linux_system.this_system(said).boot_id() == "5ce768ea-9709-48c5-9b35-5a2b476a16a1"
+    assert linux_system.this_system({}).boot_id() == System().boot_id()

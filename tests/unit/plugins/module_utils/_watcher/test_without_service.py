@@ -15,11 +15,14 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import surroundings, without_service
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.alone import Alone, NotAlone
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.assembly import Inside
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import main
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    AlreadyRunning,
+    InstanceLock,
+    SuppressedEvents,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.wiring import Inside
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock, event
 
@@ -104,7 +107,7 @@ def test_a_mark_that_can_not_be_read_counts_all_steps_as_done(machine):
 
 def test_a_watcher_that_starts_later_keeps_off_the_event(machine):
     machine.call("--force")
-    assert PutBack(str(machine.state)).read() == {"ID-1"}
+    assert SuppressedEvents(str(machine.state)).read() == {"ID-1"}
 
 
 def test_nobody_takes_the_command_for_a_watcher(machine):
@@ -124,15 +127,15 @@ def test_no_watcher_can_start_meanwhile(machine):
 
     class Starting(type(machine.hand)):
         def begin(self, piece):
-            with pytest.raises(NotAlone) as caught:
-                Alone(str(machine.state))
+            with pytest.raises(AlreadyRunning) as caught:
+                InstanceLock(str(machine.state))
             refused.append(str(caught.value))
             return super().begin(piece)
 
     machine.hand = Starting()
     assert machine.call("--force") == FINE
     assert "Another watcher (process" in refused[0]
-    Alone(str(machine.state)).release()
+    InstanceLock(str(machine.state)).release()
 
 
 def test_it_waits_for_what_takes_its_time(machine):
@@ -183,7 +186,7 @@ def test_settings_that_can_not_be_followed_are_named_with_the_line_and_what_come
 
 
 def test_while_a_watcher_runs_the_order_is_its_own(machine):
-    alone = Alone(str(machine.state))
+    alone = InstanceLock(str(machine.state))
     try:
         assert machine.call("--force") == NO_ANSWER
     finally:
@@ -193,7 +196,7 @@ def test_while_a_watcher_runs_the_order_is_its_own(machine):
 
 def test_one_that_starts_in_this_moment_wins(machine, monkeypatch):
     monkeypatch.setattr(without_service, "runs", lambda folder: False)
-    alone = Alone(str(machine.state))
+    alone = InstanceLock(str(machine.state))
     try:
         assert machine.call("--force") == NO_ANSWER
     finally:
@@ -224,4 +227,4 @@ def test_one_that_is_interrupted_says_what_goes_on(machine):
     machine.hand = Interrupted()
     assert machine.call("--force") == 130
     assert "Run it again, or start the watcher" in machine.words
-    Alone(str(machine.state)).release()
+    InstanceLock(str(machine.state)).release()

@@ -15,12 +15,16 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Approve, Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.assembly import Inside, assemble
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.log import Log
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.loop import Loop
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.notify import Notify
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.parts import Found
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings_file import SettingsFile
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.systemd_transport import (
+    Log,
+    Notify,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.loop import Loop
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.wiring import Inside, assemble
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings_file import (
+    SettingsFile,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
 
 
 def step(name="10-app", kind="command"):

@@ -24,12 +24,17 @@ class Polled:
     """A run of one machine, whose world stays as it is until a poll says otherwise."""
 
     def __init__(self, settings: dict[str, Any], alone_since: float) -> None:
-        given = {"policy": DEFAULT_POLICY, "prepare_before": 300.0, "limits": 0.0, **settings}
+        given = {"policy": DEFAULT_POLICY, "prepare_before": 300.0, "limits": 0.0, "undo_limits": 0.0, **settings}
         policy = given["policy"]
-        options: Any = {**OPTIONS, "margin": 30.0, "max_out": "50%", "prepare_within": given["prepare_before"]}
+        options: Any = {**OPTIONS, "margin": 30.0, "max_out": "50%", "prepare_before": given["prepare_before"]}
         options["policy"] = [{"do": policy}] if isinstance(policy, str) else policy
         facts: Any = {"host": HOST, "is_linux": True, "scope": "", "resource_name": "", "group": "", "steps": 1}
-        facts.update(needs=given["limits"], options=options, same={**SAME, "rounds": 0, "wait_timeout": 1e6})
+        facts.update(
+            needs=given["limits"],
+            undo_needs=given["undo_limits"],
+            options=options,
+            same={**SAME, "rounds": 0, "wait_timeout": 1e6},
+        )
         self.world: dict[str, Any] = {"document": [], "boot": "boot-1", "took": 0.0, "yes": ()}
         self.mark: Any = None
         self.wanted: list[str] = []  # events for which it was last asked to prepare
@@ -142,7 +147,9 @@ class Polled:
     def _go(self, request: Any) -> dict[str, Any]:
         """It goes as far as the case's marks say."""
         if request["to"] == "recovered":
-            return self._went("recovering" if self.mark else "recovered")
+            left = any(step["state"] == "not_taken_back" for step in (self.mark or {}).get("steps", ()))
+            state = "half" if left else "recovering" if self.mark else "recovered"
+            return self._went(state, "it broke" if left else "")
         phase = self.mark["phase"] if self.mark else "preparing"
         return self._went("failed", "it broke") if phase == "half" else self._went(phase)
 

@@ -19,7 +19,7 @@ OPTIONS = {
     "policy": DEFAULT_POLICY,
     "margin": 60.0,
     "allow_unknown": False,
-    "prepare_within": 3600.0,
+    "prepare_before": 300.0,
     "on_failure": "revert",
     "recover_timeout": 900.0,
     "max_out": "100%",

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import happened
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import calls, happened
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.calls import LONGEST_LOOK
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
@@ -228,7 +228,7 @@ def test_those_that_may_be_dead_are_called_at_one_time():
 
 
 def test_a_windows_machine_that_was_taken_away_is_waited_for_no_longer_than_any():
-    run = Run("web1", Machine("web3", is_linux=False), policy=rules("prepare"))
+    run = Run("web1", Machine("web3", is_linux=False), policy=rules("prepare"), prepare_before=3600.0)
     run["web1"].seconds = 6000.0
     run.tick()
     later, deletion = event("A", ["vm1"], not_before=3000), event("B", ["vm3"], type="Terminate", not_before=200)
@@ -662,3 +662,18 @@ def test_a_scope_that_was_not_looked_at_twice_while_another_was_not_at_all():
         gap["scopes"]["web"]["until"] - gap["scopes"]["web"]["since"] > 120 for gap in run.record["gaps"].values()
     )
     assert len({gap["scopes"]["web"]["since"] for gap in run.record["gaps"].values()}) == 2
+
+
+def test_one_that_is_lost_again_and_again_does_not_keep_another_one_uncalled():
+    """Else the run never ends: it does not before who was never seen has been called some times."""
+    run = Run(Machine("web1", is_linux=False), Machine("web2", is_linux=False), policy=[{"do": "prepare"}])
+    run["web2"].down = NO_ROUTE
+    run.show(event("A", ["vm1"], not_before=3600.0), to=["web1"])
+    run.until(lambda: run.prepared("web1"))
+    record, called = run.record, 0
+    for _number in range(200):
+        run.at += 3.0
+        record["hosts"]["web1"].update(lost="it has left the play", failures=9, again=run.at + 30.0)
+        record["ticks"] += 1
+        called += "web2" in calls.todo_of(record, run.at)["calls"]
+    assert called

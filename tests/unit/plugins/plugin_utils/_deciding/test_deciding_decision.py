@@ -26,7 +26,7 @@ def codes(run, key="A"):
 
 
 def only_prepares(**options):
-    run = Run(policy=rules("prepare"), prepare_within=60.0, **options)
+    run = Run(policy=rules("prepare"), prepare_before=60.0, **options)
     run.tick()
     run.show(event(not_before=2000.0))
     return run.tick(3)
@@ -72,7 +72,7 @@ def test_what_is_left_alone_stays_so_whatever_a_person_says():
 
 @pytest.mark.parametrize("most, waits", [("1", True), ("50%", True), ("100%", False)])
 def test_where_a_capacity_is_kept_nothing_is_approved_beside_an_entry_that_can_not_be_read(most, waits):
-    run = Run(policy=rules("prepare_and_approve"), max_out=most, prepare_within=60.0)
+    run = Run(policy=rules("prepare_and_approve"), max_out=most, prepare_before=60.0)
     run["web2"].unreadable = [{"id": "", "position": 2, "reason": "it has no EventId"}]
     run.tick()
     run.show(event(not_before=2 * HOUR))
@@ -141,7 +141,7 @@ def test_one_that_never_could_begin_is_reached_in_service_and_that_is_said():
 
 
 def test_what_was_decided_by_its_status_stays_so_once_it_has_started():
-    run = Run(policy=[{"do": "prepare", "when": {"statuses": ["Scheduled"]}}, {"do": "notify"}], prepare_within=60.0)
+    run = Run(policy=[{"do": "prepare", "when": {"statuses": ["Scheduled"]}}, {"do": "notify"}], prepare_before=60.0)
     run.tick()
     run.show(event(not_before=2000.0))
     run.tick(2)
@@ -163,7 +163,7 @@ def test_what_was_decided_before_its_notice_was_known_stays_so():
 
 
 def test_outside_of_its_hours_it_is_prepared_when_its_notice_falls_to_what_the_option_says():
-    run = Run(policy=[{"do": "prepare_and_approve", "hours": "05:00-06:00"}], prepare_within=300.0)
+    run = Run(policy=[{"do": "prepare_and_approve", "hours": "05:00-06:00"}], prepare_before=300.0)
     run.tick()
     run.show(event(not_before=1800.0))
     run.until(run.marked)

@@ -416,7 +416,7 @@ def test_notice_is_taken_at_the_look_and_ages():
 
 
 def test_a_not_before_that_is_put_off_counts_and_one_that_is_left_out_does_not():
-    run = Run(policy=rules("prepare"), prepare_within=60.0)
+    run = Run(policy=rules("prepare"), prepare_before=60.0)
     run.tick()
     run.show(event("A", ["vm1"], not_before=900.0))
     run.tick()
@@ -426,6 +426,19 @@ def test_a_not_before_that_is_put_off_counts_and_one_that_is_left_out_does_not()
     run.show(event("A", ["vm1"], not_before=None))
     run.tick(2)
     assert abs(run.event()["deadline"] - 1200) < 0.5
+
+
+@pytest.mark.parametrize(
+    "needs, not_before, latest", [(30.0, 900.0, 605.0), (500.0, 900.0, 330.0), (30.0, None, 305.0)]
+)
+def test_a_run_that_waits_wakes_up_when_it_has_to_prepare(needs, not_before, latest):
+    """Also for steps that take longer than prepare_before, and where no time is named: that is taken to be 600 s ahead."""
+    run = Run(Machine("web1", needs=needs), "web2", policy=rules("prepare"), wait_timeout=20000.0)
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=not_before))
+    run.until(lambda: run.prepared("web1"))
+    begun = min(at for at, request in run["web1"].asked if request["do"] == "go")
+    assert latest - 35 < begun < latest
 
 
 def test_what_is_first_seen_late_is_said_without_odd_numbers():
@@ -489,7 +502,7 @@ def test_what_hits_a_machine_of_a_wrongly_declared_scope_that_does_not_look_is_s
 
 def test_who_was_shown_an_event_that_is_left_for_later_looks_for_its_scope_from_then_on():
     """web1, which looked before, is not shown it, and would never see that it has started."""
-    run = Run("web1", "web2", "web3", policy=rules("prepare"), prepare_within=40.0, rounds=0)
+    run = Run("web1", "web2", "web3", policy=rules("prepare"), prepare_before=40.0, rounds=0)
     run.tick(3)
     later = event("A", ["vm2", "vm3"], not_before=run.at + 900)
     run.show(later, to=["web2", "web3"])

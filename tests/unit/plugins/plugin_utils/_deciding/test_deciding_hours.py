@@ -117,7 +117,7 @@ def test_that_a_machine_is_silent_when_it_starts_by_itself_is_no_reason_why_it_w
 def test_hours_that_open_after_it_had_to_be_prepared(within, steps):
     machine = Machine("web1", needs=steps)
     run = shown(
-        event(not_before=HOUR + 40), machines=(machine,), policy=rule(hours="01:00-05:00"), prepare_within=within
+        event(not_before=HOUR + 40), machines=(machine,), policy=rule(hours="01:00-05:00"), prepare_before=within
     )
     # what its margin, its step, and a few seconds need, or what is not early by the option
     due = HOUR + 40 - max(60 + steps + 4 + 15, min(within, 300))
@@ -251,7 +251,7 @@ def test_an_approval_without_preparation_that_can_not_wait():
 
 
 def test_who_only_prepares_waits_for_his_hours_too():
-    run = shown(policy=rule("prepare", hours="01:00-05:00"), prepare_within=2.5 * HOUR)
+    run = shown(policy=rule("prepare", hours="01:00-05:00"), prepare_before=2.5 * HOUR)
     assert run.event()["turn"] == "waits" and run.marked() == []
     run.until(lambda: run.prepared("web1"))
     assert HOUR <= run.at < HOUR + 60
@@ -266,7 +266,7 @@ def test_who_only_prepares_and_is_due_is_not_said_to_be_unapproved():
 
 
 def test_one_that_is_left_for_later_stays_so():
-    run = shown(policy=rule("prepare", hours="01:00-05:00"), prepare_within=600.0)
+    run = shown(policy=rule("prepare", hours="01:00-05:00"), prepare_before=600.0)
     assert run.event()["turn"] == "later"
 
 
@@ -343,7 +343,7 @@ def test_words_of_time(seconds, words):
 
 def test_the_plan_filter_waits_for_hours_that_open_in_time(monkeypatch):
     monkeypatch.setattr("time.time", lambda: 3 * 86400.0 - 600)  # a Saturday, ten minutes before midnight
-    for notice, verdict in ((1200, "later"), (500, "prepare")):
+    for notice, verdict in ((1200, "later"), (250, "prepare")):
         (planned,) = planned_for(notice, {"do": "prepare_and_approve", "weekdays": "sun"})
         assert planned["verdict"] == verdict
 
@@ -364,7 +364,7 @@ def planned_for(notice, only):
     "do, notice, verdict",
     [
         ("prepare_and_approve", 7200, "later"),
-        ("prepare_and_approve", 3500, "prepare"),
+        ("prepare_and_approve", 290, "prepare"),
         ("prepare_and_approve", 20, "prepare"),
         ("approve", 7200, "later"),
         ("approve", 10, "watch"),

@@ -527,7 +527,7 @@ def test_an_event_that_is_ignored_on_one_machine_is_not_approved_for_the_other()
 
 
 def test_what_is_far_away_and_not_to_be_approved_waits_without_haste():
-    run = Run(policy=rules("prepare"), prepare_within=600.0, wait_timeout=20000.0)
+    run = Run(policy=rules("prepare"), prepare_before=600.0, wait_timeout=20000.0)
     run.tick()
     run.show(event("A", ["vm1"], not_before=10000))
     run.tick(3)

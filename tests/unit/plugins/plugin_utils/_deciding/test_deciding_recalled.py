@@ -105,3 +105,29 @@ def test_an_entry_that_can_not_be_read_may_be_it():
     run["web1"].look = lambda *args: dict(look(*args), unusable_events=damaged)
     run.tick(3)
     assert run["web1"].mark is not None, "its own last document may hold it"
+
+
+def test_the_last_word_of_who_is_lost_for_good_keeps_nobody_else_out():
+    """Who bears the mark shows whether its event is gone, as it would to this run begun anew."""
+    run = Run("web1", "web2", policy=[{"do": "prepare"}], event_timeout=3600.0)
+    run.show(event("A", ["vm1"], notice=300.0), to=["web2"])
+    run.until(lambda: run.marked() == ["web1"])
+    run["web2"].down = NO_ROUTE
+    run.show()
+    run.until(lambda: run.event()["gone"] is not None)
+    assert run.at - run.record["hosts"]["web2"]["looked"] >= 60
+    run.to_end()
+    assert run["web1"].mark is None and run.event()["outcome"] == "unknown"
+
+
+def test_a_lease_that_was_over_when_it_was_renewed_does_not_show_that_its_run_lives():
+    """It may have been the last word of a run that is dead: a write that had hung."""
+    run = left_by("r0", "web1", rounds=1)
+    run.tick()
+    lease = run["web1"].mark["lease"]
+    late = run.at + 100.0
+    run["web1"].mark = dict(run["web1"].mark, lease=dict(lease, uptime=late, until=late + 120.0))
+    run.until(lambda: run.record["hosts"]["web1"]["mark"]["lease"]["until"] == late + 120.0)
+    assert run.record["hosts"]["web1"]["renewals"] == 0
+    run.to_end()
+    assert run["web1"].mark is None

@@ -131,7 +131,7 @@ def test_who_was_put_back_and_is_heard_of_when_the_event_is_over_may_have_been_r
 
 
 def test_approvals_that_are_on_hold_on_a_machine_are_on_hold_for_the_run():
-    run = Run("web1", "web2", policy=rules("prepare_and_approve"), prepare_within=60.0)
+    run = Run("web1", "web2", policy=rules("prepare_and_approve"), prepare_before=60.0)
     run["web1"].hold = {"reason": "release night", "by": "ann", "until": None, "vm_id": ""}
     run.tick()
     run.show(event("A", ["vm1"]))

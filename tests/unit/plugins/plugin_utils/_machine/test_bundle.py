@@ -50,7 +50,7 @@ def test_the_watcher_of_the_same_files_is_the_same_bytes():
     assert bundle.watcher() == first
     assert first.name == f"{bundle.version()}.pyz" and bundle.version()[0].isdigit()
     names = zipfile.ZipFile(io.BytesIO(first.content)).namelist()
-    assert "azure_maintenance/_watcher/loop.py" in names and names == sorted(names)
+    assert "azure_maintenance/_watcher/service/loop.py" in names and names == sorted(names)
     assert not [name for name in names if "requests_transport" in name or name.endswith("/_module.py")]
 
 

@@ -18,7 +18,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     configuration as configured,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.finding import OK
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings import parse_settings
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
+    parse_settings,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import Unknown
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import (

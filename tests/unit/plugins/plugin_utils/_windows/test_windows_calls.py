@@ -11,7 +11,9 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment, is_expired
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer, Transport
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.put_back import PutBack
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    SuppressedEvents,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import limit, perform_on_windows
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine import acting
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import document, event
@@ -765,21 +767,21 @@ def test_a_machine_that_does_not_know_when_it_was_started(machine):
 
 def test_what_a_person_has_put_back_is_kept_in_the_file_of_the_watcher(machine):
     machine.call({"do": "put_back", "events": ["id-1"]}, run="")
-    assert PutBack(str(machine.file.parent)).read() == {"ID-1"}
-    PutBack(str(machine.file.parent)).add(["id-2"], machine.clock.wall())
+    assert SuppressedEvents(str(machine.file.parent)).read() == {"ID-1"}
+    SuppressedEvents(str(machine.file.parent)).add(["id-2"], machine.clock.wall())
     assert machine.call(LOOK)["put_back"] == ["ID-1", "ID-2"]
     answer = machine.call({"do": "put_back", "events": ["id-3"]}, run="")
     assert answer["put_back"] == ["ID-1", "ID-2", "ID-3"]
-    assert PutBack(str(machine.file.parent)).read() == {"ID-1", "ID-2", "ID-3"}
+    assert SuppressedEvents(str(machine.file.parent)).read() == {"ID-1", "ID-2", "ID-3"}
 
 
 def test_what_the_watcher_notes_at_the_same_time_is_not_lost(machine):
-    machine.before_start[1] = lambda: PutBack(str(machine.file.parent)).add(["id-2"], machine.clock.wall())
+    machine.before_start[1] = lambda: SuppressedEvents(str(machine.file.parent)).add(["id-2"], machine.clock.wall())
     machine.call(LOOK)
     machine.file.parent.mkdir(parents=True)
     answer = machine.call({"do": "put_back", "events": ["id-3"]}, run="")
     assert "run this again" in answer["answers"][0]["problem"]
-    assert PutBack(str(machine.file.parent)).read() == {"ID-2"}
+    assert SuppressedEvents(str(machine.file.parent)).read() == {"ID-2"}
 
 
 def test_what_a_person_has_put_back_joins_no_mark(machine):

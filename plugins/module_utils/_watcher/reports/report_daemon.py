@@ -1,0 +1,326 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sends the reports of the queue: the process of the unit ``azure-maintenance-reports``, apart from the watcher, which must not fail.
+
+Private to this collection.
+
+Each destination has a thread of its own, so that one that hangs holds up no other. Killed at any instant, it sends each report at
+least once and in order; whoever receives one twice knows it by its id.
+
+The secret that a report is signed with is read when it is used, and nowhere else: it stands in no command line, no environment, no
+log and in nothing that is kept. Where systemd hands it over as a credential (``LoadCredential=NAME:PATH``, NAME being that of the
+file), that one is taken.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import shutil
+import stat
+import threading
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..._clock import Clock, Deadline
+from ..._machine import files
+from ..._machine.platform import native
+from ..._text import one_line
+from ..settings.destinations import NOTIFY, Destination, DestinationError, destinations_of
+from .notify_hooks import LIMIT, NotifyHook, NotifyHooks
+from .report_queue import AGAIN, FOLDER, GIVEN_UP, TAKEN, Outcome, QueueConsumer
+
+LONGEST_SECRET = 4096
+SIGNATURE_HEADER = "X-Hub-Signature-256"
+
+
+class SecretError(Exception):
+    """Why there is no secret to sign with, in a sentence."""
+
+
+def signature(body: bytes, secret: bytes) -> str:
+    """The value of :data:`SIGNATURE_HEADER`, as GitHub made it known: what Event-Driven Ansible checks."""
+    return "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
+
+
+def read_secret(path: str, environment: Mapping[str, str]) -> bytes:
+    """The secret in a file, without the end of its line.
+
+    :arg environment: where systemd says in which folder its credentials are
+    :raises SecretProblem: when there is none, or others than its user may read it
+    """
+    folder = environment.get("CREDENTIALS_DIRECTORY") or ""
+    credential = os.path.join(folder, os.path.basename(path))
+    if folder and os.path.exists(credential):
+        path = credential
+    try:
+        descriptor = os.open(path, os.O_RDONLY | native.AT_ONCE)
+        try:
+            _check_secret(path, os.fstat(descriptor))
+            content = os.read(descriptor, LONGEST_SECRET + 1)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise SecretError(f"the secret file {path} can't be read: {error.strerror or error}") from error
+    secret = content.rstrip(b"\r\n")
+    if not secret:
+        raise SecretError(f"the secret file {path} is empty")
+    if len(content) > LONGEST_SECRET:
+        raise SecretError(f"the secret file {path} has more than {LONGEST_SECRET} bytes")
+    return secret
+
+
+def _check_secret(path: str, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise SecretError(f"the secret file {path} is no file")
+    if not native.is_ours(found):
+        raise SecretError(f"the secret file {path} is another user's: make it root's, with mode 0600")
+    # Systemd gives its credentials a mode that the group may read, with a list that names one user
+    if native.open_to(found, 0o037):
+        raise SecretError(f"others may read or change the secret file {path}: make it root's, with mode 0600")
+
+
+SETTINGS = "/etc/azure-maintenance/watcher.json"
+STATE = "/var/lib/azure-maintenance"
+HOOKS_FOLDER = "/etc/azure-maintenance/hooks"
+RUN_FOLDER = "/run/azure-maintenance"
+ID_HEADER = "Idempotency-Key"
+_AGAIN = (408, 429)
+_POLL_EVERY = 1.0
+_ENDED_EVERY = 0.02
+GRACE = 8.0
+"""Seconds in which what is under way may end when the process is to; its unit gives it 10."""
+
+Log = Callable[[int, str], None]
+Post = Callable[..., Any]
+
+
+class DaemonError(Exception):
+    """Why nothing can be sent at all, in a sentence."""
+
+
+class Wanted(NamedTuple):
+    """What of the settings matters here."""
+
+    destinations: Tuple[Destination, ...] = ()
+    folder: str = STATE
+    hooks_folder: str = HOOKS_FOLDER
+    hooks: Tuple[Tuple[str, float, str], ...] = ()  # key, limit (0 for the usual one) and user
+
+
+def wanted_in(path: str) -> Wanted:
+    """What the settings say. Whatever else is wrong in them keeps no report from being sent.
+
+    :raises SenderProblem: when they can't be followed
+    """
+    try:
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            if not native.is_ours(found) or native.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
+                raise DaemonError(f"{path} is not followed: others than root may write it")
+            settings = json.loads(file.read().decode("utf-8"))
+        hooks = [
+            (key, float(given.get("limit") or 0), str(given.get("user") or ""))
+            for key, given in sorted((settings.get("hooks") or {}).items())
+        ]
+        return Wanted(
+            tuple(destinations_of(settings.get("reports"))),
+            str(settings.get("folder") or STATE),
+            str(settings.get("hooks_folder") or HOOKS_FOLDER),
+            tuple(hooks),
+        )
+    except DestinationError as error:
+        raise DaemonError(f"{path}: {error}") from error
+    except OSError as error:
+        raise DaemonError(f"{path} can't be read: {error.strerror}") from error
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise DaemonError(f"{path} can't be understood ({one_line(error, 100)})") from error
+
+
+def finding(wanted: Wanted) -> Callable[[str], Tuple[List[NotifyHook], Dict[str, str]]]:
+    """Which hooks there are, as the watcher finds its own."""
+    from ..settings.hooks import NOTIFY as PHASE
+    from ..settings.hooks import Hooks
+
+    wishes = {key: {"limit": limit, "user": user} for key, limit, user in wanted.hooks}
+    hooks = Hooks(wanted.hooks_folder, wishes, LIMIT)
+
+    def find(kind: str) -> Tuple[List[NotifyHook], Dict[str, str]]:
+        found = hooks.found(PHASE, kind)
+        steps = [NotifyHook(step["key"], step["path"], step["timeout"], step["user"]) for step in found.steps]
+        return steps, found.refused
+
+    return find
+
+
+def sending(
+    one: Destination, environment: Mapping[str, str], version: str, post: Post, way: Any
+) -> Callable[..., Outcome]:
+    """How a report is sent to a destination once.
+
+    :arg post: of post_transport; `way` is how to get there, as that wants it
+    """
+
+    def send(body: bytes, path: str) -> Outcome:
+        try:
+            unique = json.loads(body.decode("utf-8"))["id"]
+            if not isinstance(unique, str) or not unique.isprintable():
+                raise ValueError("its id is no text")
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            return Outcome(GIVEN_UP, f"it can't be read ({one_line(error, 100)})")
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": f"azure-maintenance/{version}",
+            ID_HEADER: unique,
+        }
+        if one.secret_file:
+            try:
+                headers[SIGNATURE_HEADER] = signature(body, read_secret(one.secret_file, environment))
+            except SecretError as error:
+                return Outcome(AGAIN, str(error))
+        return outcome_of(post(one.url, body, headers, way))
+
+    return send
+
+
+def outcome_of(posted: Any) -> Outcome:
+    """What an answer means for the report."""
+    status = posted.status
+    if 200 <= status < 300:
+        return Outcome(TAKEN, posted.words)
+    if 400 <= status < 500 and status not in _AGAIN:
+        return Outcome(GIVEN_UP, posted.words)
+    return Outcome(AGAIN, posted.words, posted.after or 0.0)
+
+
+class ReportDaemon:
+    """All destinations.
+
+    :arg stop: set when the process is to end
+    """
+
+    def __init__(
+        self, settings: str, environment: Mapping[str, str], version: str, clock: Clock, log: Log, stop: threading.Event
+    ) -> None:
+        self._settings = settings
+        self._environment = environment
+        self._version = version
+        self._clock = clock
+        self._log = log
+        self._stop = stop
+
+    def run(self) -> None:
+        """Until it is stopped. Settings that change are followed; of those that can't be, the ones before.
+
+        :raises SenderProblem: when there is nothing to begin with
+        """
+        wanted = wanted_in(self._settings)
+        lock = _locked(os.path.join(wanted.folder, FOLDER))
+        try:
+            while not self._stop.is_set():
+                wanted = self._send_by(wanted)
+        finally:
+            os.close(lock)
+
+    def _send_by(self, wanted: Wanted) -> Wanted:
+        """Until it is stopped, or the settings are others, which are returned."""
+        spool = os.path.join(wanted.folder, FOLDER)
+        deliveries = self.deliveries(wanted)
+        self._tidy(spool, [key for key, _delivery in deliveries])
+        others = threading.Event()
+        threads = [threading.Thread(target=self._deliver, args=(one, others), daemon=True) for _key, one in deliveries]
+        for thread in threads:
+            thread.start()
+        seen, refused = _state_of(self._settings), ""
+        while not self._stop.wait(_POLL_EVERY):
+            state = _state_of(self._settings)
+            if state == seen:
+                continue
+            seen = state
+            try:
+                found = wanted_in(self._settings)
+            except DaemonError as error:
+                if str(error) != refused:
+                    refused = str(error)
+                    self._log(4, f"{refused}; the settings before are kept")
+                continue
+            if found._replace(folder=wanted.folder) != wanted:
+                wanted = found._replace(folder=wanted.folder)  # another folder needs another lock: a restart
+                break
+        others.set()
+        self._wait_for(threads)
+        return wanted
+
+    def _wait_for(self, threads: Sequence[threading.Thread]) -> None:
+        """Two who send to one destination would send twice, and in any order. But who is to end waits for no receiver that hangs: what
+        it has not taken stays in the spool.
+        """
+        grace = None
+        while any(thread.is_alive() for thread in threads):
+            if self._stop.is_set():
+                grace = grace or Deadline(self._clock, GRACE)
+                if grace.passed():
+                    return
+            self._clock.sleep(_ENDED_EVERY)
+
+    def _deliver(self, delivery: QueueConsumer, others: threading.Event) -> None:
+        due = self._clock.now()
+        while not others.is_set() and not self._stop.is_set():
+            try:
+                due = self._clock.now() + delivery.step()
+            except Exception as error:  # one destination must not end for ever because of one report
+                self._log(3, f"sending failed: {type(error).__name__}: {one_line(error, 200)}")
+                due = self._clock.now() + 60.0
+            while self._clock.now() < due and not others.is_set():
+                if self._stop.wait(min(_POLL_EVERY, max(0.0, due - self._clock.now()))):
+                    return
+
+    def deliveries(self, wanted: Wanted) -> List[Tuple[str, QueueConsumer]]:
+        from .post_transport import Way, post
+
+        spool = os.path.join(wanted.folder, FOLDER)
+        notify = os.path.join(spool, NOTIFY)
+        hooks = NotifyHooks(finding(wanted), notify, RUN_FOLDER, self._clock, self._log)
+        found = [(NOTIFY, QueueConsumer(notify, "hooks", hooks.send, self._clock, self._log))]
+        for one in wanted.destinations:
+            send = sending(one, self._environment, self._version, post, Way(one.proxy, one.ca_file))
+            found.append(
+                (one.key, QueueConsumer(os.path.join(spool, one.key), one.words, send, self._clock, self._log))
+            )
+        return found
+
+    def _tidy(self, spool: str, keys: List[str]) -> None:
+        """What waits for a destination that the settings no longer name is for nobody any more."""
+        for name in sorted(os.listdir(spool)):
+            path = os.path.join(spool, name)
+            if name not in keys and os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)
+                self._log(6, f"{path} is removed: the settings name no such destination any more")
+
+
+def _state_of(path: str) -> Optional[Tuple[int, ...]]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
+
+
+def _locked(spool: str) -> int:
+    """Two who send at once would send twice, and in any order.
+
+    :raises SenderProblem: when somebody else does already
+    """
+    try:
+        files.make_folder(spool)
+        descriptor = os.open(os.path.join(spool, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise DaemonError(f"{spool} can't be used: {error.strerror}") from error
+    try:
+        native.lock(descriptor)
+    except OSError as error:
+        os.close(descriptor)
+        raise DaemonError(
+            f"another process sends the reports of {spool} already; systemctl status azure-maintenance-reports shows which"
+        ) from error
+    return descriptor

@@ -1,0 +1,270 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The queue of reports that wait to be sent: one file a report and destination, in the order in which they came.
+
+Private to this collection.
+
+::
+
+    spool/KEY/000000000017.json            a report for the destination of this key
+    spool/KEY/000000000016-dropped.json    the report that others before it were dropped
+    spool/KEY/last                         what came of the last try, for people; the daemon's
+
+The watcher puts them here, the daemon takes them away: each stays until it was taken, is given up, or is put out by newer ones. Each file
+is there whole or not at all, and neither side waits for the other.
+"""
+
+import contextlib
+import os
+import re
+from typing import Callable, Dict, List, Mapping, NamedTuple, Tuple
+
+from ..._clock import Clock, iso_utc
+from ..._machine import files
+from .report import Report
+
+FOLDER = "spool"
+LAST_TRY = "last"
+MOST_BYTES = 16 * 1024 * 1024
+LEAST_SHARE = 256 * 1024  # bytes of a destination, whatever the limit: a report has up to 128 kB
+_BLOCK = 4096  # bytes that the smallest file takes
+
+_FILE = re.compile(r"^(\d{12})(-dropped)?\.json$")
+
+
+class Waiting(NamedTuple):
+    """One report that waits."""
+
+    name: str
+    number: int
+    size: int
+    is_notice: bool  # whether it says that others were dropped
+    since: float  # Unix time
+
+
+class ReportQueue:
+    """The side that fills it. Nothing that goes wrong here is an error to whoever calls.
+
+    :arg folder: of the state; the spool is a folder in it
+    :arg destinations: by key, how each is called
+    :arg most_bytes: of all destinations together
+    :arg dropped: makes the report that so many reports to a destination were dropped, and why
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        destinations: Mapping[str, str],
+        most_bytes: int,
+        dropped: Callable[[str, int, str], Report],
+    ) -> None:
+        self._folder = os.path.join(folder, FOLDER)
+        self._most_bytes = most_bytes
+        self.destinations = dict(destinations)
+        self._make_dropped = dropped
+        self._number = 0
+        self._lost: Dict[str, int] = {}
+        self.problem = ""
+        """Why the last report could not be put there for every destination; "" when it could."""
+
+    @property
+    def _share(self) -> int:
+        """Bytes of each destination, so that one that can't be reached puts out nothing of the others."""
+        return max(LEAST_SHARE, self._most_bytes // max(1, len(self.destinations)))
+
+    @property
+    def lost(self) -> int:
+        """Reports that could not be put there, and which nobody has heard of yet."""
+        return sum(self._lost.values())
+
+    def add(self, report: Report) -> None:
+        self.problem = ""
+        for key, words in self.destinations.items():
+            try:
+                self._add(key, words, report)
+            except OSError as error:
+                self._lost[key] = self._lost.get(key, 0) + 1
+                self.problem = f"the report for {words} can't be kept: {error.strerror or error}"
+
+    def _add(self, key: str, words: str, report: Report) -> None:
+        folder = os.path.join(self._folder, key)
+        files.make_folder(folder)
+        if not self._number:
+            self._number = self._last_number()
+        lost = self._lost.get(key, 0)
+        if lost:
+            why = "they could not be kept until they are sent"
+            self._put(folder, "-dropped", self._make_dropped(words, lost, why))
+            self._lost[key] = 0
+        self._put(folder, "", report)
+        self._bound(folder, words)
+
+    def _put(self, folder: str, kind: str, report: Report) -> None:
+        number = self._number + 1
+        files.replace(os.path.join(folder, f"{number:012}{kind}.json"), report)
+        self._number = number
+
+    def _last_number(self) -> int:
+        """So that what comes after a restart stands behind what is there."""
+        numbers = [one.number for key in os.listdir(self._folder) for one in waiting(os.path.join(self._folder, key))]
+        return max(numbers, default=0)
+
+    def _bound(self, folder: str, words: str) -> None:
+        """Drop the oldest until the rest has room, and leave word of it in their place."""
+        there = waiting(folder)
+        size = sum(one.size for one in there)
+        if size <= self._share:
+            return
+        count, last = 0, there[0]
+        # A quarter of the room is made at once: to make room for one report at a time costs a notice each time.
+        while len(there) > 1 and size > self._share * 3 // 4:
+            last = there.pop(0)
+            size -= last.size
+            count += _dropped_by(os.path.join(folder, last.name)) if last.is_notice else 1
+            with contextlib.suppress(FileNotFoundError):  # sent in this moment
+                os.unlink(os.path.join(folder, last.name))
+        notice = self._make_dropped(words, count, "too many waited, as they could not be sent")
+        files.replace(os.path.join(folder, f"{last.number:012}-dropped.json"), notice)
+
+
+def waiting(folder: str) -> List[Waiting]:
+    """What waits in the folder of a destination, the oldest first; nothing where there is no such folder."""
+    found = []
+    try:
+        entries = list(os.scandir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    for entry in entries:
+        match = _FILE.match(entry.name)
+        if not match:
+            continue
+        try:
+            stat = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:  # taken away in this moment
+            continue
+        found.append(
+            Waiting(entry.name, int(match.group(1)), max(stat.st_size, _BLOCK), bool(match.group(2)), stat.st_mtime)
+        )
+    return sorted(found, key=lambda one: (one.number, not one.is_notice))
+
+
+def tidy(folder: str) -> None:
+    """Remove what a program left in the folder of a destination that was ended while it wrote."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            if ".json." in name or name.startswith(f"{LAST_TRY}."):
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(folder, name))
+
+
+def _dropped_by(path: str) -> int:
+    """How many reports a notice says were dropped."""
+    try:
+        count = (files.read(path) or {})["details"]["count"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return 1
+    return count if isinstance(count, int) else 1
+
+
+def words_of_last(folder: str) -> Tuple[str, str]:
+    """When the daemon last tried, and what came of it; both "" where it has not."""
+    try:
+        last = files.read(os.path.join(folder, LAST_TRY)) or {}
+        return str(last.get("at", "")), str(last.get("words", ""))
+    except (OSError, ValueError, AttributeError):
+        return "", ""
+
+
+TAKEN, GIVEN_UP, AGAIN = "taken", "given up", "again"
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+POLL_EVERY = 1.0  # seconds between two looks at an empty folder
+
+
+class Outcome(NamedTuple):
+    """What came of one try."""
+
+    what: str  # TAKEN, GIVEN_UP or AGAIN
+    words: str
+    after: float = 0.0  # seconds that the other side wants to be left alone
+
+
+class QueueConsumer:
+    """The side of the spool that empties it, for one destination.
+
+    :arg folder: of the destination
+    :arg words: how it is called in the log
+    :arg send: tries once; gets the bytes of a report and its file's path
+    :arg log: gets how urgent it is, as syslog counts, and a sentence
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        words: str,
+        send: Callable[[bytes, str], Outcome],
+        clock: Clock,
+        log: Callable[[int, str], None],
+    ) -> None:
+        self._folder = folder
+        self._words = words
+        self._send = send
+        self._clock = clock
+        self._log = log
+        self._failures = 0
+        self._said = ""
+        tidy(folder)
+
+    def step(self) -> float:
+        """Send the oldest report, if there is one; the seconds until there may be something to do again."""
+        there = waiting(self._folder)
+        if not there:
+            return POLL_EVERY
+        path = os.path.join(self._folder, there[0].name)
+        try:
+            with open(path, "rb") as file:
+                body = file.read()
+        except FileNotFoundError:  # put out by newer ones in this moment
+            return 0.0
+        except OSError as error:
+            return self._failed(Outcome(AGAIN, f"{path} can't be read: {error.strerror}"), len(there))
+        outcome = self._send(body, path)
+        if outcome.what == AGAIN:
+            return self._failed(outcome, len(there))
+        return self._done(path, outcome, len(there) - 1)
+
+    def _done(self, path: str, outcome: Outcome, left: int) -> float:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:  # to send it again and again would be worse than to wait
+            return self._failed(Outcome(AGAIN, f"{path} was sent and can't be removed: {error.strerror}"), left + 1)
+        if outcome.what == GIVEN_UP:
+            self._log(4, f"{self._words}: report {os.path.basename(path)} is given up: {outcome.words}")
+        elif self._failures:
+            self._log(6, f"{self._words}: reports are taken again; {left} more wait")
+        if outcome.words != self._said:
+            self._note(outcome.words)
+        self._failures, self._said = 0, outcome.words
+        return 0.0
+
+    def _failed(self, outcome: Outcome, left: int) -> float:
+        doubled = FIRST_PAUSE * float(2 ** min(self._failures, 20))
+        pause = min(LONGEST_PAUSE, max(doubled, outcome.after))
+        self._failures += 1
+        if outcome.words != self._said:  # a line for each try would fill the log for days
+            waits = f"{left} report{' waits' if left == 1 else 's wait'}"
+            self._log(4, f"{self._words}: {outcome.words}; {waits}, and it is tried again in {pause:g} s")
+            self._note(outcome.words)
+        self._said = outcome.words
+        return pause
+
+    def _note(self, words: str) -> None:
+        """For people who ask how it is."""
+        note: Dict[str, str] = {"at": iso_utc(self._clock.wall()), "words": words}
+        try:
+            files.replace(os.path.join(self._folder, LAST_TRY), note)
+        except OSError:
+            pass

@@ -1,0 +1,91 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The watcher as a service of Linux: from the start of the process to its end.
+
+Private to this collection.
+
+systemd hears READY after configuration and state, not after the first answer, which may take two minutes.
+"""
+
+import argparse
+import os
+import signal
+from typing import Any, Callable, Dict, List
+
+from ..._clock import Clock, iso_utc
+from ..._machine import files
+from ..._text import one_line
+from ..reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
+from ..settings.settings import SettingsError
+from ..settings.settings_file import SettingsFile
+from .loop import Loop
+from .state_files import RUN_FOLDER, AlreadyRunning, InstanceLock
+from .wiring import Assembled, Inside, assemble, inside_of
+
+SETTINGS = "/etc/azure-maintenance/watcher.json"
+
+# As sysexits.h has them; the unit starts no watcher again that has ended with the first one
+BAD_SETTINGS, NO_STATE, ANOTHER_RUNS = 78, 73, 75
+
+
+def run(version: str, arguments: List[str], program: str, make_inside: Callable[..., Inside] = inside_of) -> int:
+    """Be the service until somebody ends it; returns the exit code.
+
+    :arg version: of the collection
+    :arg program: the file that this is: jobs are begun by it, too
+    """
+    parser = argparse.ArgumentParser(prog="azure-maintenance run", description="The watcher, in the foreground.")
+    parser.add_argument("--settings", default=SETTINGS, metavar="FILE", help="its settings (%(default)s)")
+    parser.add_argument(
+        "--run-folder", default=RUN_FOLDER, metavar="FOLDER", help="what must not outlive a boot (%(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    clock = Clock()
+    log = make_log(os.environ, clock, send_datagram)
+    try:
+        settings = SettingsFile(options.settings)
+    except SettingsError as error:
+        log.say(error.message, ERROR)
+        return BAD_SETTINGS
+    folder = settings.current.folder
+    try:
+        files.make_folder(folder)
+        lock = InstanceLock(folder)
+    except AlreadyRunning as error:
+        log.say(str(error), ERROR)
+        return ANOTHER_RUNS
+    except OSError as error:
+        log.say(f"The state folder {folder} can't be used: {one_line(error)}", ERROR)
+        return NO_STATE
+    try:
+        about: Dict[str, Any] = {
+            "version": version,
+            "pid": os.getpid(),
+            "since": iso_utc(clock.wall()),
+            "program": os.path.abspath(program),
+        }
+        notify = Notify(os.environ, send_datagram)
+        inside = make_inside(settings.current, clock, log, about)
+        return _serve(assemble(settings, inside, clock, log, notify, about, options.run_folder), log, notify)
+    finally:
+        lock.release()
+
+
+def _serve(assembled: Assembled, log: Log, notify: Notify) -> int:
+    loop = Loop(assembled.parts)
+    signal.signal(signal.SIGTERM, lambda number, frame: loop.stop())
+    signal.signal(signal.SIGINT, lambda number, frame: loop.stop())
+    signal.signal(signal.SIGHUP, lambda number, frame: loop.hang_up())
+    try:
+        assembled.parts.orders.make()
+    except OSError as error:
+        log.say(f"Orders can't be taken: {one_line(error)}", ERROR)
+    assembled.start()
+    notify.ready()
+    log.say(f"The watcher of version {assembled.parts.about['version']} has started.", INFO)
+    loop.run()
+    notify.stopping()
+    assembled.stop()
+    log.say("The watcher ends.", INFO)
+    return 0

@@ -1,0 +1,151 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the watcher says of itself: a line for the service manager, and a file of the state folder for the command, for `maintain`, for
+people.
+
+Private to this collection.
+
+The file is no state of the watcher's: it is never read back, and may be lost.
+"""
+
+import json
+import os
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+from ..._clock import Clock, iso_utc
+from ..._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
+from ..._core.messages import WATCHER, ends_by
+from ..._machine.platform import native
+from ..._machine.watcher_status import FORMAT, NAME
+from ..facts import Facts
+from ..own_mark import own_mark
+from ..settings.settings_file import SettingsFile
+from ..settings.step_discovery import HOOKS
+from ..wishes import Wish
+
+
+def state_of(
+    facts: Facts,
+    settings: SettingsFile,
+    imds: Mapping[str, Any],
+    about: Mapping[str, Any],
+    problems: Sequence[str],
+    orders: Sequence[Mapping[str, Any]],
+    wishes: Mapping[str, Wish],
+) -> Dict[str, Any]:
+    """The state as it is published.
+
+    :arg imds: what there is to say of the metadata service
+    :arg about: version, pid and the like
+    :arg orders: what came of the last ones
+    :arg wishes: what handling wants for each of this machine's events, by its key
+    """
+    configuration, look = settings.current, facts.look
+    return dict(
+        about,
+        act=configuration.settings.act,
+        approve=configuration.settings.approve,
+        settings=settings.path,
+        name=facts.identity.name if facts.identity else "",
+        vm_id=facts.identity.vm_id if facts.identity else "",
+        boot_id=facts.moment.boot_id,
+        uptime=facts.moment.uptime,
+        looked_at=iso_utc(facts.moment.wall - (facts.now - look.at)) if look else None,
+        looking=look is not None and not facts.blind,
+        looks=imds["looks"],
+        metadata={key: value for key, value in imds.items() if key != "looks"},
+        incarnation=look.document.incarnation if look else None,
+        events=[event.event_id for event in look.document.events] if look else [],
+        shown=_shown(facts, wishes),
+        unreadable=[entry.position for entry in look.document.unusable] if look else [],
+        put_back=[event.event_id for event in look.document.events if event.key in facts.put_back] if look else [],
+        doing=doing(facts),
+        hold=facts.hold._asdict() if facts.hold else None,
+        steps=[{key: step[key] for key in ("key", "type", "does", "undoes")} for step in configuration.steps],
+        hooks=sorted({step["key"] for some in facts.steps.values() for step in some if step["type"] in HOOKS}),
+        problems=list(problems),
+        orders=list(orders),
+    )
+
+
+def _shown(facts: Facts, wishes: Mapping[str, Wish]) -> List[Dict[str, Any]]:
+    """What there is to say of each event of the document; of one of this machine's that is not approved also why, and what ends that."""
+    return [
+        {
+            "id": event.event_id,
+            "type": event.event_type,
+            "status": event.event_status,
+            "resources": list(event.resources),
+            "not_before": iso_utc(event.not_before_time) if event.not_before_time is not None else None,
+            **_waits(wishes.get(event.key), event.event_id),
+        }
+        for event in (facts.look.document.events if facts.look else ())
+    ]
+
+
+def _waits(wish: Optional[Wish], event_id: str) -> Dict[str, str]:
+    if wish is None or not wish.reasons:
+        return {"waits": "", "reason": "", "ends_by": ""}
+    reason = wish.reasons[0]
+    return {"waits": wish.waits, "reason": reason.code, "ends_by": ends_by(reason, WATCHER, event_id)}
+
+
+def line_of(facts: Facts, problems: Sequence[str]) -> str:
+    """What it is doing, in a line; the first thing that is wrong, where something is."""
+    events = facts.look.document.events if facts.look else ()
+    words = f"{doing(facts)}; {len(events)} event{'' if len(events) == 1 else 's'} in the document"
+    return f"{words}; {problems[0]}" if problems else words
+
+
+def doing(facts: Facts) -> str:
+    """``watching``, the phase of the outage, or who else holds the machine."""
+    owner = own_mark(facts).owner
+    if owner == UNREADABLE:
+        return "bears a mark that can't be read"
+    if not facts.mark:
+        return "watching"
+    if owner in (OURS, UNIDENTIFIED):
+        return str(facts.mark["phase"])
+    holder = facts.mark["holder"]
+    what = {FOREIGN: ", for another metadata service", COPIED: ", of the VM of which this one is a copy"}.get(owner, "")
+    return f"held by {holder['kind'] or 'run'} {holder['run']}{what}"
+
+
+EVERY = 30.0  # seconds; at once where something else than a time or a count has changed
+_PASSING = ("at", "uptime", "looked_at", "looks")
+
+
+class StatusFile:
+    """The file.
+
+    problem: why it could not be written the last time
+    """
+
+    def __init__(self, folder: str, clock: Clock) -> None:
+        self._path = os.path.join(folder, NAME)
+        self._temporary = os.path.join(folder, f".{NAME}.new")
+        self._clock = clock
+        self._written: Optional[Dict[str, Any]] = None
+        self._at = 0.0
+        self.problem = ""
+
+    def publish(self, state: Dict[str, Any]) -> None:
+        """Have this in the file, at once where it matters."""
+        now = self._clock.now()
+        lasting = {key: value for key, value in state.items() if key not in _PASSING}
+        if lasting == self._written and now - self._at < EVERY:
+            return
+        self._at = now
+        whole = dict(state, format=FORMAT, at=iso_utc(self._clock.wall()))
+        try:
+            # Not synced: who looks after a power cut starts a watcher first.
+            descriptor = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            with open(descriptor, "w", encoding="utf-8") as file:
+                json.dump(whole, file)
+            native.replace(self._temporary, self._path)
+        except OSError as error:
+            self.problem = f"{self._path} can't be written: {error.strerror}"
+            return
+        self._written = lasting
+        self.problem = ""

@@ -1,0 +1,219 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wires the watcher together: what its loop works with, everything that touches the world, so that a test may bring its own; and which
+of it is used on a Linux machine.
+
+Private to this collection.
+"""
+
+import os
+import sys
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
+
+from ..._clock import Clock
+from ..._machine.program import Parts as ProgramParts
+from ..._machine.step_runner import StepRunner
+from ..._machine.store import FolderStore
+from ..._machine.store_interface import Store
+from ..._machine.system import moment_of
+from ..._steps.step_type import Step
+from ..acts import Go, Say
+from ..facts import Facts, Identity
+from ..imds.facade import ImdsFacade
+from ..own_mark import asker
+from ..reports.systemd_transport import Log, Notify
+from ..settings.settings import Configuration
+from ..settings.settings_file import SettingsFile
+from ..settings.step_discovery import Found
+from .command_queue import CommandQueue
+from .linux_system import PipeWake, Wake, WatchedSystem, linux_system, this_system
+from .machine_program import MachineProgram, objection
+from .state_files import HoldFile, RememberedState, SuppressedEvents
+from .status_file import StatusFile
+
+
+class Components(NamedTuple):
+    """Beside the watcher's own files:
+
+    find: the steps by the configuration, hooks among them
+    context: what a hook gets to know of the event that it runs for
+    tell: hands on what happened
+    crippled: why the state can't be written, "" when it can
+    make_handling: out of what the one before wanted to be remembered
+    about: version, pid and the like, to be published
+    untold: why what happened could not be written down, "" when it could
+    """
+
+    settings: SettingsFile
+    metadata: ImdsFacade
+    program: MachineProgram
+    system: WatchedSystem
+    clock: Clock
+    wake: Wake
+    log: Log
+    notify: Notify
+    published: StatusFile
+    orders: CommandQueue
+    hold: HoldFile
+    put_back: SuppressedEvents
+    remembered: RememberedState
+    find: Callable[[Configuration], Found]
+    context: Callable[[Go, Facts], Mapping[str, Any]]
+    tell: Callable[[Say, Optional[Identity]], None]
+    crippled: Callable[[], str]
+    make_handling: Callable[[Dict[str, Any]], Any]
+    about: Dict[str, Any]
+    untold: Callable[[], str] = lambda: ""
+
+
+class Inside(NamedTuple):
+    """What decides, does and reports: the insides of the watcher, which know nothing of its threads and files.
+
+    See :class:`Components`; ``store`` is where the mark is, ``jobs`` what steps and hooks are begun with.
+    """
+
+    store: Store
+    runner_of: Callable[[Step], Optional[StepRunner]]
+    end_jobs: Callable[[], bool]
+    find: Callable[[Configuration], Found]
+    context: Callable[[Go, Facts], Mapping[str, Any]]
+    tell: Callable[[Say, Optional[Identity]], None]
+    crippled: Callable[[], str]
+    make_handling: Callable[[Dict[str, Any]], Any]
+    untold: Callable[[], str] = lambda: ""
+    stop: Callable[[], None] = lambda: None
+
+
+class Assembled(NamedTuple):
+    """A whole watcher; ``start`` begins what runs beside the loop."""
+
+    parts: Components
+    start: Callable[[], None]
+    stop: Callable[[], None]
+
+
+def assemble(
+    settings: SettingsFile,
+    inside: Inside,
+    clock: Clock,
+    log: Log,
+    notify: Notify,
+    about: Dict[str, Any],
+    run_folder: str,
+) -> Assembled:
+    """Everything as it is on a machine.
+
+    :arg about: version, pid and the like
+    :arg run_folder: for what must not outlive a boot
+    """
+    configuration = settings.current
+    folder = configuration.folder
+    system = linux_system(clock, configuration.settle, this_system(os.environ))
+    wake = PipeWake()
+    program = MachineProgram(
+        ProgramParts(
+            store=inside.store,
+            clock=clock,
+            moment=system.moment,
+            transport=lambda clock: None,  # the looks are the watcher's own
+            find=lambda: None,
+            runner_of=inside.runner_of,
+            end_jobs=inside.end_jobs,
+        )
+    )
+
+    hold, put_back = HoldFile(folder), SuppressedEvents(folder)  # those of the thread that approves
+
+    def why_not(events: Tuple[str, ...], own: Tuple[str, ...]) -> str:
+        if (put_back.read() - program.yes()).intersection(event.upper() for event in events):
+            return "a person has put the machine back into service in spite of it"
+        us = asker(metadata.identity, settings.current.endpoint)
+        return objection(*program.mark(), own, us, system.moment(), hold.read())
+
+    metadata = ImdsFacade(
+        configuration,
+        clock,
+        wake.wake,
+        why_not,
+        expects_events=any(program.mark()),
+        find=lambda: _endpoints(clock),
+    )
+    parts = Components(
+        settings=settings,
+        metadata=metadata,
+        program=program,
+        system=system,
+        clock=clock,
+        wake=wake,
+        log=log,
+        notify=notify,
+        published=StatusFile(folder, clock),
+        orders=CommandQueue(folder),
+        hold=HoldFile(folder),
+        put_back=SuppressedEvents(folder),
+        remembered=RememberedState(run_folder),
+        find=inside.find,
+        context=inside.context,
+        tell=inside.tell,
+        crippled=inside.crippled,
+        make_handling=inside.make_handling,
+        about=about,
+        untold=inside.untold,
+    )
+
+    def start() -> None:
+        system.start()
+        metadata.start()
+
+    def stop() -> None:
+        system.stop()
+        metadata.stop()
+        inside.stop()
+
+    return Assembled(parts, start, stop)
+
+
+def _endpoints(clock: Clock) -> Any:
+    from ..._imds.discovery import Files, find_endpoints  # hardly anybody needs it
+
+    return find_endpoints(Files(), clock.wall())
+
+
+def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mapping[str, Any]) -> Inside:
+    """The insides as they are on a machine."""
+    # Not at the top: what has nothing to do with them is tested without them.
+    from ..._machine.step_runners import make_runners
+    from ..._machine.supervisor import AT_LAST, GRACE
+    from ..._machine.systemd_jobs import jobs_of
+    from ..handling import Handling
+    from ..reports.report import Machine
+    from ..reports.reporter import Reporter
+    from ..settings.step_discovery import found_steps
+    from .disk_reserve import DiskReserve, ReservedStore
+
+    system = this_system(os.environ)
+    folder = configuration.folder
+    store, reserve = FolderStore(folder, clock), DiskReserve(folder)
+    # -S: it starts faster, and needs nothing but Python
+    jobs = jobs_of(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
+    runners = make_runners(jobs)
+    machine = Machine(os.uname().nodename, about["version"])
+    reporter = Reporter(configuration, machine, lambda: moment_of(system, clock), clock, log)
+
+    def find(now: Configuration) -> Found:
+        reporter.configure(now)
+        return found_steps(now)
+
+    return Inside(
+        store=ReservedStore(store, reserve),
+        runner_of=lambda step: runners.get(step["type"]),
+        end_jobs=lambda: jobs.end_all(GRACE + AT_LAST + 0.5),
+        find=find,
+        context=reporter.context,
+        tell=reporter.tell,
+        crippled=lambda: reserve.crippled() or store.unwritable(),
+        make_handling=Handling,
+        untold=reporter.problem,
+        stop=reporter.stop,
+    )
