@@ -21,8 +21,7 @@ from typing import Any, Dict, List, Mapping, Optional
 
 from .._clock import Clock
 from .._steps.hook import PREFIX, TRY_AGAIN, variables
-from .._steps.outcome import exit_words
-from .._steps.step_type import Step
+from .._steps.step_type import Step, exit_words
 from . import files, trust
 from .job_runner import JobRunner
 from .jobs import ABSENT as NEVER_BEGUN

@@ -10,8 +10,7 @@ import getpass
 from typing import Any, Callable, Dict
 
 from .._clock import Clock, Deadline
-from .._steps.outcome import exit_words, kept_back
-from .._steps.step_type import Step, Verdict
+from .._steps.step_type import Step, Verdict, exit_words, kept_back
 from .jobs import ABSENT as NEVER_BEGUN
 from .jobs import CUT_OFF, RUNNING, Jobs, Seen
 from .platform import native

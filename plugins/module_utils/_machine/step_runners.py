@@ -18,8 +18,7 @@ from typing import Any, Dict, Iterator, Mapping, Set, Tuple, Union
 from .._clock import Clock, Deadline
 from .._steps.connections import TYPE as CONNECTIONS
 from .._steps.http import TYPE as HTTP
-from .._steps.outcome import exit_words, kept_back
-from .._steps.step_type import MOST, Step, Verdict
+from .._steps.step_type import MOST, Step, Verdict, exit_words, kept_back
 from .._steps.types import PREPARE_HOOK, RECOVER_HOOK
 from .._text import one_line
 from .hook_runner import HookRunner
