@@ -19,7 +19,7 @@ from ...module_utils._text import clause, first_line, listed, one_line
 from .approval import Approver, Choice, in_order, next_approver, tried, unknown_machines, words_of
 from .due import is_late
 from .hold import said_yes
-from .hours import closed, outside_hours
+from .hours import closed, not_open, outside_hours
 from .judging import group_of, is_acting, is_handled, near, needs_preparation, title, within
 from .life import event_of, is_open, not_before
 from .marks import holder_words, is_prepared, mark_keys, was_prepared, whose
@@ -227,7 +227,7 @@ def to_see_again(record: Record, at: float) -> list[str]:
     found = [
         host
         for key, entry in record["events"].items()
-        if _may_be_approved(entry, at)
+        if _may_be_approved(record, entry, at)
         and _codes(entry) == {"not_prepared"}
         and decision_of(record, key, entry, at, was_prepared).approve
         for host in entry["affected"]
@@ -236,10 +236,11 @@ def to_see_again(record: Record, at: float) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _may_be_approved(entry: EventState, at: float) -> bool:
+def _may_be_approved(record: Record, entry: EventState, at: float) -> bool:
     if not (is_handled(entry) and entry["approves"] and entry["started"] is None):
         return False
-    return not entry["approval"]["sent"] or _is_due_again(entry, at)
+    # Sent again, it is an approval like any other: who is out for it stays out, but nobody sends it outside of its hours.
+    return not entry["approval"]["sent"] or (_is_due_again(entry, at) and not not_open(record, entry, at))
 
 
 def _is_due_again(entry: EventState, at: float) -> bool:
@@ -266,7 +267,7 @@ def choice_of(
 
     :arg prepared: whether a machine counts as prepared, where that is not by its mark alone
     """
-    if not _may_be_approved(entry, at):
+    if not _may_be_approved(record, entry, at):
         return None
     if prepared:
         against = {reason.code for reason in decision_of(record, key, entry, at, prepared).reasons}

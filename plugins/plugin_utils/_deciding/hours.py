@@ -38,11 +38,17 @@ class Closed(NamedTuple):
 
 
 def closed(record: Record, entry: EventState, at: float) -> Closed | None:
-    """The hours of an event's machines where they are not all open now; None where nothing has to wait for them."""
+    """The hours of an event's machines where they are not all open now; None where nothing has to wait for them, as for what has been
+    approved, which may start at any moment."""
+    return None if entry["approval"]["sent"] else not_open(record, entry, at)
+
+
+def not_open(record: Record, entry: EventState, at: float) -> Closed | None:
+    """The hours of an event's machines where they are not all open now, whether it has been approved or not."""
     several = _hours(entry)
     wall = wall_time(record, at)
     found = opens(list(several), wall, wall + max(not_before(entry) - at, 0.0)) if several else wall
-    if found == wall or entry["approval"]["sent"]:
+    if found == wall:
         return None
     words = listed(
         f"{hours.words}{f' for {listed(hosts)}' if len(several) > 1 else ''}" for hours, hosts in several.items()

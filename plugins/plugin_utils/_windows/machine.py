@@ -98,7 +98,7 @@ class WindowsMachine:
     :arg name: the host, as the inventory calls it
     :arg execute: runs a module with these arguments there, and returns its result
 
-    start: seconds that the last start of PowerShell took, with what it was asked
+    start: seconds that the last start of PowerShell took, with what it was asked, but for waits
     """
 
     def __init__(self, name: str, execute: Execute, clock: Clock | None = None) -> None:
@@ -134,7 +134,7 @@ class WindowsMachine:
                 asked.lost = error
             raise
         now = self.clock.now()
-        self.start = now - began
+        self.start = now - began - _waited(waiting, answers)
         if any(asked.is_assumed and "failure" in said for asked, said in zip(waiting, answers, strict=True)):
             raise Outdated
         before = 0
@@ -268,6 +268,17 @@ def find_endpoints(machine: WindowsMachine) -> Found:
         except (KeyError, TypeError, ValueError):
             skipped.append(f"{one_line(interface)}: DhcpInterfaceOptions is not binary")
     return Found(base_urls(addresses), tuple(skipped))
+
+
+def _waited(waiting: Iterable[Asked], answers: Iterable[Mapping[str, Any]]) -> float:
+    """Seconds that the script waited for another document: how long a start takes does not depend on that."""
+    before, waited = 0, 0
+    for asked, said in zip(waiting, answers, strict=True):
+        after = max(before, _elapsed(said, before))
+        if asked.request.get("LimitMs"):
+            waited += after - before
+        before = after
+    return waited / 1000
 
 
 def _elapsed(said: Mapping[str, Any], otherwise: int) -> int:

@@ -204,6 +204,13 @@ class RunFacts:
             if line.get("run", "a person") == "a person"
         )
 
+    def saw_no_end(self, host: str, event: Event) -> bool:
+        """Whether a machine that an event affects was up and blind from its end until that of the run."""
+        return any(
+            kind in BLIND and begins <= (event.left or 0.0) and self.until <= ends
+            for begins, ends, kind in self.machine(host).faults
+        )
+
     def unheard(self, host: str, at: float) -> bool:
         """Whether the run has not reached a machine for some time, and nobody could have."""
         heard = [line["at"] for line in self.lines("looked") if line["host"] == host and line["at"] < at]
@@ -282,7 +289,7 @@ class RunFacts:
         ahead, until = self.fleet.clock.wrong
         shown = [at + (ahead if at < until else 0.0)]
         shown += [at + ahead] if until <= at < until + 25 else []
-        return any(self._is_open(event, moment) for moment in shown)
+        return any(self._is_open(event, moment, at) for moment in shown)
 
     def begun_in_hours(self, event: Event, at: float) -> bool:
         """Whether a machine was prepared for it while its hours were open: that goes on with its others when they close."""
@@ -291,11 +298,14 @@ class RunFacts:
             for line in self.lines("joined")
         )
 
-    def _is_open(self, event: Event, at: float) -> bool:
+    def _is_open(self, event: Event, shown: float, at: float) -> bool:
+        """Whether the hours of all machines that it names by then are open at the time that a clock shows."""
         return all(
-            any(begin <= at < end + 25 + self.slowness(0, 6) for begin, end in self.fleet.hours[host])
+            any(begin <= shown < end + 25 + self.slowness(0, 6) for begin, end in self.fleet.hours[host])
             for host in self.affected(event)
-            if "hours" in self._rule(event, host) and self.is_known(host, at - 25)
+            if "hours" in self._rule(event, host)
+            and self.is_known(host, at - 25)
+            and self.named_from(event, host) <= at
         )
 
     def is_believed(self, event: Event, host: str, at: float) -> bool:

@@ -72,6 +72,8 @@ def waited_for(run: RunFacts) -> Iterator[str]:
     struck = any(run.machine(host).marked_before or run.marked_at(host, run.until) for host in hosts)
     # One that can't be reached may come back, and show that an event is over.
     struck = struck or any(run.unheard(host, run.until) for host in hosts)
+    # Only a machine that was shown an event can say that it is over: one that still answers may see again, until the run's deadline.
+    struck = struck or any(run.saw_no_end(host, event) for host in hosts for event in run.events_of(host))
     events = [event for host in run.hosts for event in run.events_of(host)]
     if struck or any(event.left is None or event.type in GONE_FOR_GOOD or event.timeless for event in events):
         return

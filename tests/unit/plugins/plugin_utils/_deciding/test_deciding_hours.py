@@ -200,6 +200,21 @@ def test_an_approval_whose_answer_was_lost_is_not_sent_again_once_they_are_close
     assert run.event()["approval"]["tries"]["count"] == count and not run.sent()
 
 
+def test_an_approval_that_was_accepted_is_not_sent_again_once_they_are_closed():
+    """Documents say Scheduled all the same: the event may have come back, and is approved early by that."""
+    run = Run("web1", "web2", policy=rule(hours=["00:00-00:02", "00:10-00:20"]))
+    run.tick()
+    run.show(event(not_before=2 * HOUR))
+    run["web1"].seconds = run["web2"].seconds = 30.0
+    run.until(run.sent)
+    assert run.at < 60
+    run.until(lambda: run.at > 590)
+    assert run.timeline.count(", again:") == 1, "a minute later, in its hours, and not outside of them"
+    assert run.prepared("web1"), "it may start at any moment"
+    run.until(lambda: run.timeline.count(", again:") == 2)
+    assert 600 <= run.at < 615
+
+
 def test_all_of_its_machines_must_be_within_their_hours():
     one, other = Machine("web1"), Machine("web2")
     one.options = {"policy": rule(hours="00:00-01:30")}

@@ -231,6 +231,14 @@ def test_a_start_that_hangs_while_its_run_ends_changes_nothing_after_some_second
     assert len(untils) == 1 and 0 <= 1000 * (began + most) - untils.pop() <= 1000
 
 
+def test_how_long_a_start_takes_is_without_the_wait_in_it(machine):
+    """Else the start after a wait could change something long after its run has ended."""
+    machine.call(LOOK)
+    answer = machine.call({"do": "look", "wait": 60, "since": 2}, seconds=85)
+    assert answer["took"] >= 60 and answer["start"] == pytest.approx(START, abs=0.1)
+    assert machine.heard["known"]["start"] == answer["start"]
+
+
 def test_the_approval_of_a_machine_that_is_not_prepared_by_it_is_not_sent(machine):
     pending = calls.go(outcomes={SERVICE: {"state": "pending"}})
     went, approve = machine.call(pending, APPROVE)["answers"]
