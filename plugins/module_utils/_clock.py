@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A clock that tests can replace, deadlines on it, and the rhythm of looking.
+"""Clocks that tests can replace, deadlines on them, and the rhythm of looking.
 
 Private to this collection.
 """
@@ -10,6 +10,8 @@ import datetime
 import math
 import time
 from typing import Iterator, Optional
+
+from ._errors import ScheduledEventsError
 
 
 class Clock:
@@ -73,3 +75,25 @@ def ticks(clock: Clock, interval: float, deadline: Deadline) -> Iterator[int]:
         if last:
             return
         clock.sleep(min(interval, deadline.remaining()))
+
+
+class CallClock(Clock):
+    """:arg seconds: that the call may take"""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock = clock
+        self._began = clock.now()
+        self._wall = clock.wall()
+        self.deadline = Deadline(clock, seconds)
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    def wall(self) -> float:
+        return self._wall + self._clock.now() - self._began
+
+    def sleep(self, seconds: float) -> None:
+        """:raises ScheduledEventsError: instead of sleeping too long: whatever this would wait for comes too late"""
+        if seconds > self.deadline.remaining():
+            raise ScheduledEventsError("There was no answer in the time that this call has.", kind="timeout")
+        self._clock.sleep(seconds)

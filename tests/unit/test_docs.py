@@ -16,9 +16,9 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.conditions import CONDITIONS
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import (
     ACTIONS,
+    CONDITIONS,
     DEFAULT_POLICY,
     parse_policy,
 )

@@ -166,7 +166,7 @@ FAULTS = {
         "simulation/watcher/life.py::-3600.0, 3600.0",
     ],
     "A hook fails, or is killed": [
-        "_machine/test_hand_hook.py::test_a_failure_has_its_exit_code_and_its_last_words",
+        "_machine/test_hook_runner.py::test_a_failure_has_its_exit_code_and_its_last_words",
         "vectors/watcher.json::a preparation that failed is undone when there is time for it, and the event stays unapproved",
         "vectors/watcher.json::a recovery that leaves something is told, and tried again; what shows then begins another outage",
         "simulation/watcher/life.py::(seconds, 1)",
@@ -181,20 +181,20 @@ FAULTS = {
         "fleet/test_watchers.py::test_a_recover_hook_that_somebody_has_taken_the_rights_from",
     ],
     "A hook hangs, or ignores SIGTERM": [
-        "_machine/test_hand_hook.py::test_one_that_hangs_and_one_that_ignores_the_request_to_end",
+        "_machine/test_hook_runner.py::test_one_that_hangs_and_one_that_ignores_the_request_to_end",
         "simulation/watcher/life.py::it hangs",
         "fleet/test_watcher_hooks.py::test_at_its_limit_all_of_it_is_ended",
     ],
     "A hook leaves a daemon running": [
-        "_machine/test_hand_hook.py::test_one_that_leaves_a_daemon_is_done_and_the_daemon_lives",
+        "_machine/test_hook_runner.py::test_one_that_leaves_a_daemon_is_done_and_the_daemon_lives",
         "fleet/test_watcher_hooks.py::test_what_a_hook_leaves_running_is_let_be_and_asked_to_end_with_its_unit",
     ],
     "A hook asks for another try": [
-        "_machine/test_hand_hook.py::test_one_that_asks_for_another_try_and_then_is_done",
-        "_machine/test_hand_hook.py::test_it_gets_another_try_after_5_10_20_and_at_most_60_seconds",
+        "_machine/test_hook_runner.py::test_one_that_asks_for_another_try_and_then_is_done",
+        "_machine/test_hook_runner.py::test_it_gets_another_try_after_5_10_20_and_at_most_60_seconds",
         "simulation/watcher/life.py::(seconds, 75)",
     ],
-    "A hook prints 10 MB": ["_machine/test_hand_hook.py::test_one_that_prints_10_mb"],
+    "A hook prints 10 MB": ["_machine/test_hook_runner.py::test_one_that_prints_10_mb"],
     "The disk is full": [
         "_watcher/test_watcher_faults.py::test_a_full_disk",
         "_watcher/test_reserve.py::test_on_a_disk_that_is_really_full",
@@ -212,7 +212,7 @@ FAULTS = {
     "Others than root may write a hook, or a folder above it": [
         "_watcher/test_watcher_faults.py::test_what_others_may_write_is_not_run",
         "_watcher/test_hooks.py::test_a_folder_that_others_can_write_makes_all_in_it_refused",
-        "_machine/test_hand_hook.py::test_one_that_others_can_write",
+        "_machine/test_hook_runner.py::test_one_that_others_can_write",
     ],
     "Others than root may write the settings": [
         "_watcher/test_settings.py::test_a_file_that_others_may_write_is_not_followed",

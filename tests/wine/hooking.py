@@ -8,8 +8,12 @@ import subprocess
 import sys
 import time
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import ABSENT, PENDING, Piece
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.types import make_hands
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
+    ABSENT,
+    PENDING,
+    Piece,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import make_runners
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.jobs import WindowsJobs
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import hook
 
@@ -56,7 +60,7 @@ class Hooking:
         self.path.write_text(text)
         self.step = hook("10-app", phase, path=str(self.path), context=CONTEXT)
         self.jobs = jobs_in(folder)
-        self.hand = make_hands(self.jobs)[self.step["type"]]
+        self.hand = make_runners(self.jobs)[self.step["type"]]
         self.began = time.monotonic()
 
     def piece(self, limit=LONG):

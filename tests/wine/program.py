@@ -5,7 +5,7 @@
 
 import sys
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import job, processes
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import jobs, platform
 
-processes.INTERPRETERS[".py"] = [sys.executable]
-sys.exit(job.main(sys.argv[1:]))
+platform.INTERPRETERS[".py"] = [sys.executable]
+sys.exit(jobs.main(sys.argv[1:]))

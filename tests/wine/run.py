@@ -22,7 +22,10 @@ FILES = [
     *(f"_imds/test_{name}.py" for name in ("client", "client_look", "client_versions", "client_wait", "discovery")),
     *(f"_imds/test_{name}.py" for name in ("endpoint", "http_transport", "other_services", "retries", "transport")),
     "_imds/test_transports_real.py",
-    *(f"_machine/test_{name}.py" for name in ("elsewhere", "looks", "mark", "outage", "outage_hooks", "program")),
+    *(
+        f"_machine/test_{name}.py"
+        for name in ("elsewhere", "imds_requests", "mark", "outage", "outage_hooks", "program")
+    ),
     *(f"_watcher/test_{name}.py" for name in ("delivery", "destinations", "handling", "history", "life", "looking")),
     *(f"_watcher/test_{name}.py" for name in ("outbox", "report", "reserve", "secret", "settings", "watcher_outage")),
     *(f"_watcher/test_{name}.py" for name in ("spool", "times", "turns", "watcher_orders")),

@@ -14,9 +14,11 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import Busy, Fenced
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import files as windows_files
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import Busy, Fenced
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import (
+    platform as windows_files,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     AlreadyRunning,
     InstanceLock,

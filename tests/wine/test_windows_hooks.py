@@ -9,28 +9,26 @@ import subprocess
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_hand
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_runner
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import (
+    CUT_OFF,
+    ORDER,
+    OVER,
+    RUNNING,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     ABSENT,
     DONE,
     FAILED,
     PENDING,
     Progress,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job import ORDER
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import CUT_OFF, OVER, RUNNING
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.keeper import MOST
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.processes import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.supervisor import MOST
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.platform import (
     argv_of,
     start_of,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import (
-    PROGRAM,
-    Hooking,
-    content,
-    kill,
-    until,
-)
+from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import PROGRAM, Hooking, content, kill, until
 
 SLEEPS = "import time; time.sleep(60)"
 
@@ -213,7 +211,7 @@ def test_a_keeper_that_is_killed_takes_all_of_it_along(tmp_path, log):
     kill(found.keeper)
     until(lambda: found.jobs.look("job").state == CUT_OFF)
     until(lambda: not any(map(start_of, pids)), "the end of what it kept")
-    assert found.check() == found.begin() == Progress(FAILED, job_hand._CUT_OFF)
+    assert found.check() == found.begin() == Progress(FAILED, job_runner._CUT_OFF)
 
 
 def test_a_recover_hook_that_was_cut_off_is_begun_once_more(tmp_path, log):

@@ -9,14 +9,14 @@ import time
 import uuid
 import winreg
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.processes import start_of
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.system import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.platform import (
     KEY,
     WindowsSystem,
+    start_of,
 )
 
 ASKS = """
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.system import WindowsSystem
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.platform import WindowsSystem
 print(WindowsSystem().boot_id())
 """
 

@@ -25,8 +25,7 @@ from typing import (
 )
 
 from .._events import lifecycle
-from .._events.event import Event, event_from_dict
-from .._events.notification import notification
+from .._events.event import Event, event_from_dict, notification
 
 GONE_APART = 5.0
 """Seconds between the two polls that show that an event is gone. Documents of one scope differed for 1.6 s, and came back empty for 3 s."""

@@ -9,12 +9,12 @@ They go by what a clock on a wall shows there. Where that is put forward, what i
 hour that it shows twice counts twice.
 """
 
+import collections.abc
 import math
 import re
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .._text import did_you_mean
-from .conditions import is_list
 from .zone import UTC, Zone, parse_zone
 
 DAY = 86400
@@ -54,6 +54,10 @@ class Hours(NamedTuple):
             "weekdays": [_DAYS[day] for day in self.weekdays],
             "zone": self.zone.text,
         }
+
+
+def is_list(value: Any) -> bool:
+    return isinstance(value, collections.abc.Sequence) and not isinstance(value, (str, bytes))
 
 
 def hours_of(rule: Mapping[str, Any]) -> Hours:

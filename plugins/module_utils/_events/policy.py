@@ -3,17 +3,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What to do about an event: an ordered list of rules, of which the first that matches decides.
 
+A rule matches under conditions: what each may be, and whether it holds for an event.
+
 Private to this collection.
 """
 
+import math
 from collections.abc import Mapping
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._errors import ScheduledEventsError
 from .._text import close, did_you_mean, shown
-from .conditions import CONDITIONS, TYPES, is_list
 from .event import Event, among
-from .hours import PARSERS, Hours, hours_of
+from .hours import PARSERS, Hours, hours_of, is_list
+
+TYPES = ("Freeze", "Reboot", "Redeploy", "Preempt", "Terminate", "SpotRebalanceRecommendation")
+STATUSES = ("Scheduled", "Started", "Advisory")
+SOURCES = ("Platform", "User")
 
 ACTIONS = ("ignore", "notify", "prepare", "hold", "prepare_and_approve", "approve")
 """What may be done, the strictest first: where machines of one event differ, the strictest decides about its approval."""
@@ -34,8 +40,70 @@ _RULE_KEYS = ("name", "when", "do", *PARSERS)
 # Advice is never approved (Azure ignores it, and a reader of the log would think that something was agreed to).
 _ADVICE_ACTIONS = {"approve": "notify", "prepare_and_approve": "prepare", "hold": "prepare"}
 
-
 _NOTHING_DONE = ("ignore", "notify")
+
+MISSPELT = 0.85
+"""How like a word may be to a known type before it is taken for that, misspelt: "Rebot" and "Redeployed" are, a type of its own is not."""
+
+
+class Condition(NamedTuple):
+    """What may stand in a rule's `when`."""
+
+    parse: Callable[[Any], Any]  # raises ValueError with what is wanted instead
+    holds: Callable[[Event, Optional[float], Any], bool]  # event, notice, the parsed value
+
+
+def _parse_names(value: Any) -> Tuple[str, ...]:
+    if not is_list(value) or not value or not all(isinstance(name, str) and name.strip() for name in value):
+        raise ValueError("a list of at least one name, such as [Freeze]")
+    return tuple(name.strip().lower() for name in value)
+
+
+def _one_of(known: Tuple[str, ...]) -> Callable[[Any], Tuple[str, ...]]:
+    """How names are read of which there are no others than these."""
+
+    def parse(value: Any) -> Tuple[str, ...]:
+        names = _parse_names(value)
+        for name in names:
+            if not among(name, known):
+                raise ValueError(f"a list of {', '.join(known)}{did_you_mean(name, known)}")
+        return names
+
+    return parse
+
+
+def _parse_seconds(value: Any) -> float:
+    # Ansible's templates make strings of numbers: "9" is as good as 9.
+    try:
+        seconds = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        seconds = float("nan")
+    if not math.isfinite(seconds) or seconds < 0:
+        raise ValueError("a number of seconds, 0 or more")
+    return seconds
+
+
+def _parse_upper_limit(value: Any) -> float:
+    seconds = _parse_seconds(value)
+    if not seconds:
+        raise ValueError("a number of seconds above 0 (nothing lasts less than 0 seconds)")
+    return seconds
+
+
+def _duration(event: Event) -> float:
+    """Seconds; what is not known (-1, or an api-version without durations) counts as long."""
+    return event.duration if event.duration is not None and event.duration >= 0 else float("inf")
+
+
+CONDITIONS = {
+    "types": Condition(_parse_names, lambda event, notice, names: among(event.event_type, names)),
+    "statuses": Condition(_one_of(STATUSES), lambda event, notice, names: among(event.event_status, names)),
+    "sources": Condition(_one_of(SOURCES), lambda event, notice, names: among(event.source, names)),
+    "duration_below": Condition(_parse_upper_limit, lambda event, notice, limit: _duration(event) < limit),
+    "duration_at_least": Condition(_parse_seconds, lambda event, notice, limit: _duration(event) >= limit),
+    "notice_below": Condition(_parse_seconds, lambda event, notice, limit: notice is not None and notice < limit),
+    "notice_at_least": Condition(_parse_seconds, lambda event, notice, limit: notice is not None and notice >= limit),
+}
 
 
 class PolicyError(ScheduledEventsError):
@@ -64,10 +132,6 @@ class Decision(NamedTuple):
     rule: str
     reason: str
     hours: Optional[Hours] = None
-
-
-MISSPELT = 0.85
-"""How like a word may be to a known type before it is taken for that, misspelt: "Rebot" and "Redeployed" are, a type of its own is not."""
 
 
 def parse_policy(policy: Any) -> Tuple[Rule, ...]:

@@ -13,10 +13,8 @@ from typing import Any, Dict, Iterator, List, Optional, Type
 
 from .._clock import Clock, Deadline
 from .._errors import AnswerTimeout, ScheduledEventsError, TransportError
-from .framing import BadFraming
-from .http_transport import CONNECT_TIMEOUT, http_error, read_body
-from .response_transport import response_class
-from .transport import Answer, RateLimit, Transport, too_slow, whole
+from .http_transport import CONNECT_TIMEOUT, http_error, read_body, response_class
+from .transport import Answer, BadFraming, RateLimit, Transport, too_slow, whole
 
 try:
     import requests

@@ -1,24 +1,34 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bytes get to the metadata service and back: what a Transport is.
+"""How bytes get to the metadata service and back: what a Transport is, and how long an answer's body is, by its headers.
 
 A Transport knows HTTP and time limits. It knows neither versions nor events nor what to try again.
+
+HTTP libraries differ in what they make of two lengths, or of one that is no number: one reads to the end of the connection, another
+takes the first. Where two readers may disagree, no answer is safe, so none is taken. So there is one reader for every Transport.
 
 Private to this collection.
 """
 
 import collections
+import re
 import threading
 from typing import Deque, Dict, NamedTuple, Optional, Tuple
 
 from .._clock import Clock, Deadline, ticks
 from .._errors import AnswerTimeout, AnswerTooLarge, BrokenAnswer, TransportError
-from .framing import BadFraming, framing_of
+from .._text import digits, shown
 
 LIMIT = 1024 * 1024  # bytes of an answer's body; a large document has 200 kB
 REQUESTS_PER_SECOND = 5  # what Azure allows one machine, S3
 WATCHER_REQUESTS_PER_SECOND = 2  # of these, as others on the machine ask, too
+
+UNBROKEN = 10.0
+"""Seconds from one request to the next after which an event may have started and ended unseen: what came in between may be as old as the
+first one."""
+
+_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}\Z")
 
 
 class Answer(NamedTuple):
@@ -38,11 +48,6 @@ class Moments(NamedTuple):
     first: float
     asked: float
     came: float
-
-
-UNBROKEN = 10.0
-"""Seconds from one request to the next after which an event may have started and ended unseen: what came in between may be as old as the
-first one."""
 
 
 def in_a_row(earlier: Optional[Moments], later: Moments) -> Moments:
@@ -205,3 +210,50 @@ class SharedRateLimit(RateLimit):
         with self._lock:
             self._under_way -= 1
             super().ended()
+
+
+class BadFraming(Exception):
+    """Headers, or a chunk, that do not say how long the body is. The message is half a sentence."""
+
+
+class Framing(NamedTuple):
+    """How the body ends."""
+
+    length: Optional[int]  # bytes; None where nothing announces them
+    chunked: bool
+
+
+def framing_of(content_length: str, transfer_encoding: str) -> Framing:
+    """What the two headers say.
+
+    :arg content_length: its value, "" without one; what comes several times is joined by commas
+    :raises BadFraming: when they say two things, or nothing that can be understood
+    """
+    lengths = {_length(part) for part in content_length.split(",")} if content_length.strip(" \t") else set()
+    if len(lengths) > 1:
+        raise BadFraming(f"it announces two lengths, {shown(content_length)}")
+    coding = transfer_encoding.strip(" \t").lower()
+    if coding not in ("", "identity", "chunked"):
+        raise BadFraming(f"its Transfer-Encoding is {shown(transfer_encoding)}, which nobody asked for")
+    return Framing(next(iter(lengths), None), coding == "chunked")
+
+
+def _length(text: str) -> int:
+    length = digits(text.strip(" \t"))
+    if length is None:
+        raise BadFraming(f"its Content-Length is {shown(text)}")
+    return length
+
+
+def chunk_size(line: bytes) -> int:
+    """The bytes of the next chunk.
+
+    :arg line: the line before it, with its end
+    :raises BadFraming: when it is no size, or the connection ended within it
+    """
+    if not line.endswith(b"\n"):
+        raise BadFraming("it broke off between two chunks")
+    size = line.partition(b";")[0].strip(b" \t\r\n")
+    if not _CHUNK_SIZE.match(size):
+        raise BadFraming(f"the size of a chunk is {shown(size)}")
+    return int(size, 16)

@@ -19,7 +19,7 @@ from .._core.lease import Moment, is_expired, since
 from .._core.mark_view import holder_words, is_copied
 from .._text import listed
 from .mark import held_by, objection
-from .places import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate
+from .store_interface import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate
 
 
 class Fence:

@@ -12,7 +12,7 @@ import json
 import os
 from typing import Any, Optional
 
-from . import own_files
+from .platform import native
 
 
 def make_folder(path: str) -> None:
@@ -28,7 +28,7 @@ def make_folder(path: str) -> None:
 def is_closed(folder: str) -> bool:
     """Whether it is of this user or of root, and not open to all."""
     found = os.stat(folder)
-    return own_files.is_ours(found) and not own_files.open_to(found, 0o002)
+    return native.is_ours(found) and not native.open_to(found, 0o002)
 
 
 def refusal(folder: str, room: int) -> int:
@@ -40,7 +40,7 @@ def refusal(folder: str, room: int) -> int:
         folder = os.path.dirname(folder) or os.curdir
     if not os.path.isdir(folder):
         return errno.ENOTDIR
-    return own_files.refusal_of(folder, room)
+    return native.refusal_of(folder, room)
 
 
 def write_first(path: str, value: Any, most: Optional[int] = None) -> bool:
@@ -51,7 +51,7 @@ def write_first(path: str, value: Any, most: Optional[int] = None) -> bool:
     temporary = _written(path, value, most)
     try:
         # Opening with O_EXCL and then writing would show others a file that is half written.
-        if not own_files.place(temporary, path):
+        if not native.place(temporary, path):
             return False
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -65,14 +65,14 @@ def replace(path: str, value: Any, most: Optional[int] = None) -> None:
 
     :arg most: bytes; for more the error is EFBIG
     """
-    own_files.replace(_written(path, value, most), path)
+    native.replace(_written(path, value, most), path)
     sync_folder_of(path)
 
 
 def read(path: str) -> Optional[Any]:
     """What the file holds; None when there is none."""
     try:
-        with own_files.patiently(lambda: open(path, encoding="utf-8")) as file:
+        with native.patiently(lambda: open(path, encoding="utf-8")) as file:
             return json.load(file)
     except FileNotFoundError:
         return None
@@ -83,7 +83,7 @@ def remove(path: str) -> None:
 
     :raises FileNotFoundError: when there is none
     """
-    own_files.patiently(lambda: os.unlink(path))
+    native.patiently(lambda: os.unlink(path))
     sync_folder_of(path)
 
 
@@ -105,4 +105,4 @@ def _written(path: str, value: Any, most: Optional[int]) -> str:
 
 
 def sync_folder_of(path: str) -> None:
-    own_files.sync_folder(os.path.dirname(path))
+    native.sync_folder(os.path.dirname(path))

@@ -4,13 +4,14 @@
 """Work that goes on by itself, whoever began it: begun once, ended at its limit, its result found by whoever looks later.
 
 Each job has a folder of its name. ``started`` says which process keeps it, and can be made only once; ``work`` which one its
-keeper watches; ``result`` what came of it. A job that started, has no result, and whose keeper is gone, was cut off. Where the
-keeper alone was killed, its work goes on without anybody who watches its limit: then whoever looks does that.
+supervisor watches; ``result`` what came of it. A job that started, has no result, and whose supervisor is gone, was cut off. Where the
+supervisor alone was killed, its work goes on without anybody who watches its limit: then whoever looks does that.
 
 Private to this collection.
 """
 
 import contextlib
+import math
 import os
 import select
 import signal
@@ -19,10 +20,12 @@ from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
 from .._clock import Clock, Deadline
 from .._text import one_line
 from . import files
-from .hand import Piece
-from .job_failed import JobFailed
-from .keeper import GRACE, Keeper, Work
-from .own_processes import account_of, start_of
+from .platform import native
+from .step_runner import JobFailed, Piece
+from .supervisor import GRACE, Supervisor, Work
+
+ORDER = "order"
+"""The file of what is to be done, which only its owner can read: options of steps may be secrets."""
 
 LONGEST_BEGINNING = 2.0
 """Seconds in which a job has usually begun."""
@@ -41,7 +44,20 @@ class Seen(NamedTuple):
 
     state: str
     result: Dict[str, Any] = {}
-    """What its keeper left, when it is over; see :meth:`.keeper.Keeper.keep`."""
+    """What its supervisor left, when it is over; see :meth:`.supervisor.Supervisor.keep`."""
+
+
+def order_of(piece: Piece, limit: float, user: str, quiet: bool, boot_id: str, grace: float) -> Dict[str, Any]:
+    """What stands in the file."""
+    elapsed = piece.elapsed if math.isfinite(piece.elapsed) else None
+    return {
+        "piece": dict(piece._asdict(), elapsed=elapsed),
+        "limit": limit,
+        "user": user,
+        "quiet": quiet,
+        "boot_id": boot_id,
+        "grace": grace,
+    }
 
 
 class Jobs:
@@ -78,7 +94,7 @@ class Jobs:
         :arg piece: what the work was made of, for those who can't hand it over otherwise
         :raises JobFailed: when it can't be begun
         """
-        account_of(user)
+        native.account_of(user)
         self._make_folder(name)
         said = _detached(lambda say: self.keep(name, work, limit, user, quiet, say))
         if said not in ("begun", "before", _LATE):
@@ -95,14 +111,14 @@ class Jobs:
         say: Callable[[str], None] = lambda word: None,
         at_last: Any = signal.SIG_DFL,
     ) -> bool:
-        """Be the keeper of a job, whose folder is there: in a process of its own, until nobody is left who could write.
+        """Be the supervisor of a job, whose folder is there: in a process of its own, until nobody is left who could write.
 
         :arg say: called with ``begun``, or with ``before`` when one of this name was begun before, and nothing happens
         :arg at_last: what SIGTERM does when the work is over, and others are left who write
         :return: whether it was begun
         """
-        account = account_of(user)
-        keeper = Keeper(self._grace)
+        account = native.account_of(user)
+        supervisor = Supervisor(self._grace)
         started = dict(self._this_process(), limit=limit)
         if not files.write_first(self._path(name, "started"), started):
             say("before")
@@ -113,8 +129,8 @@ class Jobs:
         def first() -> None:
             files.replace(self._path(name, "work"), dict(self._this_process(), until=until))
 
-        files.replace(self._path(name, "result"), keeper.keep(first, work, limit, account, quiet))
-        keeper.listen(at_last)
+        files.replace(self._path(name, "result"), supervisor.keep(first, work, limit, account, quiet))
+        supervisor.listen(at_last)
         return True
 
     def _make_folder(self, name: str) -> None:
@@ -145,7 +161,7 @@ class Jobs:
         return Seen(RUNNING if alive else CUT_OFF)
 
     def stop(self, name: str) -> None:
-        """Have its keeper end it, if it still runs; its result says so. One that is late can't begin any more."""
+        """Have its supervisor end it, if it still runs; its result says so. One that is late can't begin any more."""
         path = self._path(name, "started")
         started = files.read(path)
         if not started:
@@ -159,10 +175,10 @@ class Jobs:
         if self._lives(work) and self.look(name).state == RUNNING:
             _kill(work)
 
-    def _ask_to_end(self, name: str, keeper: int) -> None:
-        """Have the keeper of a job end it."""
+    def _ask_to_end(self, name: str, supervisor: int) -> None:
+        """Have the supervisor of a job end it."""
         with contextlib.suppress(ProcessLookupError):
-            os.kill(keeper, signal.SIGTERM)
+            os.kill(supervisor, signal.SIGTERM)
 
     def end_all(self, within: float) -> bool:
         """End all that run, and let none begin any more; whether they have ended within so many seconds."""
@@ -179,10 +195,12 @@ class Jobs:
         return True
 
     def _this_process(self) -> Dict[str, Any]:
-        return {"pid": os.getpid(), "start": start_of(os.getpid()), "boot_id": self._boot_id}
+        return {"pid": os.getpid(), "start": native.start_of(os.getpid()), "boot_id": self._boot_id}
 
     def _lives(self, started: Dict[str, Any]) -> bool:
-        return bool(started and started["boot_id"] == self._boot_id and started["start"] == start_of(started["pid"]))
+        return bool(
+            started and started["boot_id"] == self._boot_id and started["start"] == native.start_of(started["pid"])
+        )
 
 
 def _kill(work: Dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from typing import Callable, Iterable, Iterator, List, Optional, Tuple
 from .._clock import Clock, steady
 from .._errors import ScheduledEventsError
 from .._imds.transport import REQUESTS_PER_SECOND, WATCHER_REQUESTS_PER_SECOND, RateLimit
-from . import own_files
+from .platform import native
 
 SECOND = 1.0
 """What the limit counts over; and nobody waits for longer than that."""
@@ -136,13 +136,13 @@ class MachineRate(RateLimit):
     def _opened(self) -> Optional[int]:
         """The file, locked until it is closed; None where that can't be."""
         try:
-            flags = os.O_RDWR | os.O_CREAT | own_files.AS_IT_IS | own_files.AT_ONCE
+            flags = os.O_RDWR | os.O_CREAT | native.AS_IT_IS | native.AT_ONCE
             descriptor = os.open(self._path, flags, 0o600)
         except OSError:
             return None
         for _try in range(_TRIES):
             try:
-                own_files.lock(descriptor)
+                native.lock(descriptor)
                 return descriptor
             except BlockingIOError:
                 self._clock.sleep(_TRY_EVERY)

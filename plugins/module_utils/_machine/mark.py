@@ -15,19 +15,11 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 from .._clock import iso_utc
 from .._core.lease import Moment, is_expired, lease_of, left, renewed
 from .._core.mark_view import holder_words
-from .._steps.sequence import (
-    BEGUN,
-    DONE,
-    FAILED,
-    NOT_TAKEN_BACK,
-    TAKEN_BACK,
-    TAKING_BACK,
-    WAITING,
-)
+from .._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from .._steps.step_type import Step
 from .._text import one_line, shown
-from .hand import Case
-from .places import Mark, MarkUnreadable
+from .step_runner import Case
+from .store_interface import Mark, MarkUnreadable
 
 FORMAT = 1
 MOST_BYTES = 1024 * 1024

@@ -5,11 +5,11 @@
 
 Private to this collection.
 
-What comes next is :mod:`.._steps.sequence`'s to say, and how it is done on this machine its hands'. Here it is made sure
+What comes next is :mod:`.._steps.sequence`'s to say, and how it is done on this machine its step runners'. Here it is made sure
 that the mark says what is begun before it is begun, that nobody acts who has been overtaken, and that a call ends in time.
 
 Where a program is ended at any instant, the next call goes on by the mark: what is begun by it may have been begun or
-not, which the hand's job tells; what has ended and is not noted is asked about once more.
+not, which the runner's job tells; what has ended and is not noted is asked about once more.
 """
 
 import math
@@ -23,13 +23,13 @@ from .._steps.sequence import BEGUN, WAITING, Move, is_to_undo
 from .._steps.step_type import Step, StepType
 from .._steps.types import PREPARE_HOOK, RECOVER_HOOK, type_of
 from .._text import clause, one_line
-from . import hand
+from . import step_runner
 from .fence import Fence
-from .hand import Hand, HandFailed, Progress
-from .here import Here, words_of
+from .local_runner import LocalRunner, words_of
 from .mark import first_mark, held_by, mark_step, merged
-from .marked import Entry, Marked
-from .places import Busy, Fenced, NotWritten, TooLate
+from .mark_editor import Entry, MarkEditor
+from .step_runner import Progress, RunnerFailed, StepRunner
+from .store_interface import Busy, Fenced, NotWritten, TooLate
 
 BUDGET = 3.0  # seconds in which one call goes from step to step
 CASES = 4.0  # and in which it asks what is the case before them: all that takes longer would be lost with the call
@@ -41,7 +41,7 @@ class Outage:
     """One machine's outage as one call sees it.
 
     :arg call: its options, and its steps as the plan has them
-    :arg hand_of: the hand for a step, None where there is none
+    :arg runner_of: the runner for a step, None where there is none
     :arg has_started: whether the machine's start is over; asked only where what it has taken back is to be done again
     """
 
@@ -49,7 +49,7 @@ class Outage:
         self,
         call: Mapping[str, Any],
         fence: Fence,
-        hand_of: Callable[[Step], Optional[Hand]],
+        runner_of: Callable[[Step], Optional[StepRunner]],
         clock: Clock,
         has_started: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -59,8 +59,8 @@ class Outage:
         self._fence = fence
         self._clock = clock
         self._until = Deadline(clock, BUDGET)
-        self._marked = Marked(fence, call["options"]["run"])
-        self._here = Here(self._marked, fence, hand_of, clock, self._until)
+        self._marked = MarkEditor(fence, call["options"]["run"])
+        self._here = LocalRunner(self._marked, fence, runner_of, clock, self._until)
         self._has_started = has_started
         self._taken_from = ""
 
@@ -125,15 +125,17 @@ class Outage:
         known = {entry["key"] for entry in self._marked.mark.get("steps", ())}
         new = [step for step in self._steps if step["key"] not in known and step["type"] != RECOVER_HOOK.name]
         if new and not request.get("still"):
-            cases: Dict[str, hand.Case] = {}
+            cases: Dict[str, step_runner.Case] = {}
             ask = []
             asking = Deadline(self._clock, CASES)
             for step in new:
                 if not step["elsewhere"]:
                     try:
                         if asking.passed():
-                            raise HandFailed(f"the {CASES:g} s are over in which the machine is asked for all of them")
-                        cases[step["key"]] = self._here.hand(step).before(step)
+                            raise RunnerFailed(
+                                f"the {CASES:g} s are over in which the machine is asked for all of them"
+                            )
+                        cases[step["key"]] = self._here.runner(step).before(step)
                     except Exception as error:  # whatever it is, the case before is not known
                         return self._unknown(step, words_of(error))
                 elif step["key"] in (request.get("before") or {}):
@@ -179,7 +181,7 @@ class Outage:
             "failed", f"What is the case before {_named(step)} can't be learned: {clause(why, 500)}. It was not begun."
         )
 
-    def _add(self, new: Sequence[Step], cases: Mapping[str, hand.Case], request: Mapping[str, Any]) -> None:
+    def _add(self, new: Sequence[Step], cases: Mapping[str, step_runner.Case], request: Mapping[str, Any]) -> None:
         """Steps that the mark does not have yet; and the mark, where there is none."""
         if not self._marked.mark:
             self._create(new, cases, request, "preparing", WAITING)
@@ -197,7 +199,7 @@ class Outage:
     def _create(
         self,
         steps: Sequence[Step],
-        cases: Mapping[str, hand.Case],
+        cases: Mapping[str, step_runner.Case],
         request: Mapping[str, Any],
         phase: str,
         state: str,
@@ -252,7 +254,7 @@ class Outage:
             if move.what == sequence.STUCK:
                 return self._ended("failed" if to == "prepared" else "half", move.why, "half")
             if move.what == sequence.SETTLE:
-                self._marked.note(move, Progress(hand.DONE, move.why), 0.0)
+                self._marked.note(move, Progress(step_runner.DONE, move.why), 0.0)
                 continue
             if move.what == sequence.BEGIN:
                 if self._here.is_over(move, request):
@@ -319,8 +321,10 @@ class Outage:
                 continue
             elapsed = self._marked.elapsed(key)
             progress = Progress(str(outcome["state"]), one_line(outcome.get("note"), 500))
-            if progress.state == hand.PENDING and elapsed >= entry["limit"] + _ELSEWHERE:
-                progress = Progress(hand.FAILED, progress.note or f"it did not end within its {entry['limit']:g} s")
+            if progress.state == step_runner.PENDING and elapsed >= entry["limit"] + _ELSEWHERE:
+                progress = Progress(
+                    step_runner.FAILED, progress.note or f"it did not end within its {entry['limit']:g} s"
+                )
             self._marked.note(Move(sequence.CHECK, key, direction), progress, float(outcome.get("seconds") or elapsed))
 
     # --- answers ---

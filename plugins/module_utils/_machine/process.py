@@ -46,7 +46,7 @@ def _answer() -> Dict[str, Any]:
             moment=lambda: moment_of(system, clock),
             transport=lambda clock: _transport(clock, store, system, call["options"]),
             find=lambda: _find(clock),
-            hand_of=_hands(store, system, call["options"]),
+            runner_of=_runners(store, system, call["options"]),
             caller=Caller(output=_STDOUT),
             end_jobs=lambda: _end_jobs(store, system),
             has_started=lambda: _has_started(system),
@@ -76,42 +76,42 @@ def _find(clock: Clock) -> Any:
 
 
 def _held(store: FolderStore, wall: float) -> Optional[Dict[str, Any]]:
-    from .said_here import lasting_hold
+    from .operator_files import lasting_hold
 
     return lasting_hold(store.folder, wall)
 
 
 def _watched(store: FolderStore, moment: Moment, steps: List[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
-    from .watched import published, watched
+    from .watcher_status import published, watched
 
     return watched(published(store.folder), moment, steps)
 
 
 def _end_jobs(store: FolderStore, system: System) -> bool:
     from .jobs import Jobs
-    from .keeper import AT_LAST, GRACE
+    from .supervisor import AT_LAST, GRACE
 
     return Jobs(store.jobs, system.boot_id()).end_all(GRACE + AT_LAST + 0.5)
 
 
 def _has_started(system: System) -> bool:
-    from .boot import has_started
+    from .system import has_started
 
     return has_started(system.uptime())
 
 
-def _hands(store: FolderStore, system: System, options: Dict[str, Any]) -> Callable[[Any], Any]:
+def _runners(store: FolderStore, system: System, options: Dict[str, Any]) -> Callable[[Any], Any]:
     made: Dict[str, Any] = {}
 
-    def hand_of(step: Any) -> Any:
+    def runner_of(step: Any) -> Any:
         if not made:
-            from .hands.types import make_hands
             from .jobs import Jobs
+            from .step_runners import make_runners
 
-            made.update(make_hands(Jobs(store.jobs, system.boot_id()), options.get("user") or ""))
+            made.update(make_runners(Jobs(store.jobs, system.boot_id()), options.get("user") or ""))
         return made.get(step["type"])
 
-    return hand_of
+    return runner_of
 
 
 if __name__ == "__main__":

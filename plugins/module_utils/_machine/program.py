@@ -3,22 +3,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The machine program: a list of requests in, a list of answers out. Never fails: what went wrong is in the answer.
 
-Private to this collection.
-
 What a call does not need is not imported: most of its time is Python's own start.
+
+Private to this collection.
 """
 
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from .._caller import Caller
-from .._clock import Clock, iso_utc
+from .._clock import CallClock, Clock, Deadline, iso_utc
 from .._core.lease import Moment
+from .._steps.step_type import Step
 from .._text import one_line
-from .call_clock import CallClock
 from .fence import Fence
-from .places import Busy, Fenced, Store
+from .store_interface import Busy, Fenced, Store
 
 SECONDS = 10.0  # that a call may take, where it does not say
+
+PRECHECK_SECONDS = 3.0  # in which it looks at steps: others wait for the call
 
 
 class Parts(NamedTuple):
@@ -29,7 +31,7 @@ class Parts(NamedTuple):
     moment: Callable[[], Moment]
     transport: Callable[[Clock], Any]
     find: Callable[[], Any]
-    hand_of: Callable[[Any], Any]
+    runner_of: Callable[[Any], Any]
     caller: Optional[Caller] = None
     end_jobs: Callable[[], bool] = lambda: True  # what was begun here; whether all of it has ended
     has_started: Callable[[], bool] = lambda: True  # whether the machine's start is over
@@ -101,14 +103,12 @@ class Performance:
             from .outage import Outage
 
             parts = self._parts
-            return Outage(self._call, self._fence, parts.hand_of, parts.clock, parts.has_started).go(request)
+            return Outage(self._call, self._fence, parts.runner_of, parts.clock, parts.has_started).go(request)
         if do in ("hello", "look", "approve"):
             answer: Dict[str, Any] = self._looking().hello() if do == "hello" else getattr(self._looking(), do)(request)
             return answer
         if do == "ready":
-            from .ready import ready
-
-            return ready(self._call["steps"], self._parts)
+            return precheck(self._call["steps"], self._parts)
         self._fence.check_time()
         if do == "yes":
             at = iso_utc(self._clock.wall())
@@ -129,10 +129,10 @@ class Performance:
 
     def _looking(self) -> Any:
         if self._looks is None:
-            from .looks import Looks
+            from .imds_requests import ImdsRequests
 
             parts = self._parts
-            self._looks = Looks(
+            self._looks = ImdsRequests(
                 self._options, parts.transport(self._clock), self._clock, parts.find, self._fence, parts.caller
             )
         return self._looks
@@ -150,7 +150,7 @@ class Performance:
 def _made_relative(look: Any, ended: float) -> None:
     """Of a look, when it began, was sent, and brought its document: seconds before the end of the call."""
     if isinstance(look, dict) and "began" in look:
-        from .looks import AGES
+        from .imds_requests import AGES
 
         look.update((key, round(max(0.0, ended - look[key]), 3)) for key in AGES)
 
@@ -172,3 +172,23 @@ def lost(why: str) -> Dict[str, Any]:
         "ask",
     ]
     return dict(dict.fromkeys([*nothing, "elsewhere"]), lost=why)
+
+
+def precheck(steps: Sequence[Step], parts: Parts) -> Dict[str, Any]:
+    """What speaks against it.
+
+    :return: ``mark``, why it could not be written, and ``lacks``, what its own steps lack, by their keys; and beside these
+        ``wall``, the time of day here
+    """
+    asking = Deadline(parts.clock, PRECHECK_SECONDS)
+    lacks: Dict[str, str] = {}
+    for step in steps:
+        if step["elsewhere"]:
+            continue
+        try:
+            why = "no time was left to look at it" if asking.passed() else parts.runner_of(step).lacks(step)
+        except Exception as error:  # a look must not keep a run from what it can do
+            why = f"it could not be looked at: {one_line(error, 300) or type(error).__name__}"
+        if why:
+            lacks[step["key"]] = why
+    return {"mark": parts.store.unwritable(), "lacks": lacks, "wall": parts.clock.wall()}

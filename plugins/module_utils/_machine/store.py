@@ -12,7 +12,7 @@ Private to this collection.
     yes/NAME        a person's yes to an event
     put_back.json   the events in spite of which a person has put the machine back
     hold.json       that no event is to be approved
-    jobs/           of the hands
+    jobs/           of the step runners
     hooks/          what hooks find, and what they leave for others
     aside/          the mark of another machine, of which this one is a copy
     unreadable_mark the mark that nobody could read when a person recovered the machine by force
@@ -25,10 +25,11 @@ import os
 from typing import Callable, ContextManager, Iterable, Iterator, List, Optional
 
 from .._clock import Clock, Deadline
-from . import files, own_files, said_here
+from . import files, operator_files
 from .mark import MOST_BYTES, MOST_BYTES_AT_FIRST, understood
-from .places import HOOKS, Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
-from .yes import yes_event, yes_file, yes_note
+from .operator_files import confirmation_file, confirmation_note, confirmed_event
+from .platform import native
+from .store_interface import HOOKS, Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
 
 FOLDER = "/var/lib/azure-maintenance"
 LOCK_WITHIN = 2.0  # seconds; it is held for moments
@@ -73,7 +74,7 @@ class FolderStore(Store):
 
     def read(self) -> Optional[Mark]:
         try:
-            with own_files.patiently(lambda: open(self._mark, "rb")) as file:
+            with native.patiently(lambda: open(self._mark, "rb")) as file:
                 content = file.read(MOST_BYTES + 1)
         except FileNotFoundError:
             return None
@@ -143,7 +144,7 @@ class FolderStore(Store):
             ):  # the mark last: by it alone anybody knows of the others
                 if os.path.lexists(path):
                     moved = os.path.join(aside, os.path.basename(path))
-                    own_files.patiently(functools.partial(os.rename, path, moved))
+                    native.patiently(functools.partial(os.rename, path, moved))
             files.sync_folder_of(self._mark)
         return aside
 
@@ -180,19 +181,19 @@ class FolderStore(Store):
     def say_yes(self, event: str, by: str, at: str) -> None:
         with self._locked(), self._explained():
             files.make_folder(self._yes)
-            files.replace(os.path.join(self._yes, yes_file(event)), yes_note(event, by, at))
+            files.replace(os.path.join(self._yes, confirmation_file(event)), confirmation_note(event, by, at))
 
     def take_yes_back(self, event: str) -> None:
-        self._unlink(os.path.join(self._yes, yes_file(event)))
+        self._unlink(os.path.join(self._yes, confirmation_file(event)))
 
     def put_back(self) -> List[str]:
-        return sorted(said_here.put_back(self.folder))
+        return sorted(operator_files.put_back(self.folder))
 
     def keep_off(self, events: Iterable[str], wall: float) -> None:
         events = list(events)
         with self._locked(), self._explained():
-            noted = said_here.with_events(said_here.put_back(self.folder), events, wall)
-            files.replace(os.path.join(self.folder, said_here.PUT_BACK), noted)
+            noted = operator_files.with_events(operator_files.put_back(self.folder), events, wall)
+            files.replace(os.path.join(self.folder, operator_files.PUT_BACK), noted)
             for event in events:
                 self.take_yes_back(event)
 
@@ -215,14 +216,14 @@ class FolderStore(Store):
                 yield
             finally:
                 self._depth -= 1
-                own_files.unlock(descriptor)
+                native.unlock(descriptor)
         finally:
             os.close(descriptor)
 
     def _opened_lock(self) -> int:
         path = os.path.join(self.folder, "lock")
         try:
-            return own_files.patiently(lambda: os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            return native.patiently(lambda: os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         except PermissionError as error:
             if getattr(error, "winerror", 0) == _SHARING_VIOLATION:  # look.ps1 has it open while it writes
                 raise Busy(f"{path} is in use by another program; the next call tries again") from error
@@ -233,7 +234,7 @@ class FolderStore(Store):
         with self._explained():
             while True:
                 try:
-                    own_files.lock(descriptor)
+                    native.lock(descriptor)
                     return
                 except BlockingIOError as error:
                     if deadline.passed():
@@ -280,6 +281,6 @@ def _remove_folder(path: str) -> None:
 def _event_in(path: str) -> str:
     try:
         with open(path, "rb") as file:
-            return yes_event(file.read(MOST_BYTES))
+            return confirmed_event(file.read(MOST_BYTES))
     except OSError:
         return ""

@@ -1,13 +1,17 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the machine program asks its system.
+"""What the machine program asks its system: for how long it has run, which start of it this is, and whether that start is over.
 
 Private to this collection.
 """
 
 from .._clock import Clock
 from .._core.lease import Moment
+
+ASK_LIMIT = 5.0
+STARTING = ("initializing", "starting")
+LONGEST = 300.0  # seconds since its start after which a system that never says so is taken to have started
 
 
 class System:
@@ -34,3 +38,30 @@ class System:
 
 def moment_of(system: System, clock: Clock) -> Moment:
     return Moment(clock.wall(), system.uptime(), system.boot_id())
+
+
+def has_started(uptime: float) -> bool:
+    """Whether nothing more is going to be started by it."""
+    return uptime >= LONGEST or is_system_running() not in STARTING
+
+
+def is_system_running() -> str:
+    """systemd's word: ``starting``, ``running``, ``degraded``, ``stopping`` and others; "" when it says none in time."""
+    import subprocess  # takes time to import, and few calls need it
+
+    try:
+        # There is no AnsibleModule here whose run_command could be called.
+        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
+            ["systemctl", "is-system-running"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return ""
+    try:
+        return process.communicate(timeout=ASK_LIMIT)[0].decode("ascii", "replace").strip()
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return ""

@@ -1,16 +1,18 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a type of drain step is made of. Pure.
+"""What a type of drain step is made of, and what came of a step in a few words. Pure.
 
-Every type has a file of its own here, which says all that is special about it. To add one: its file, its line in ``types``; its hand
-in ``_machine/hands``, where Linux machines do it themselves; its file in ``plugin_utils/_drain/steps``, where Ansible's modules do it;
+Every type has a file of its own here, which says all that is special about it. To add one: its file, its line in ``types``; its runner
+in ``_machine/step_runners``, where Linux machines do it themselves; its file in ``plugin_utils/_drain/steps``, where Ansible's modules do it;
 its options in role drain's ``meta/argument_specs.yml``, where people read of them.
 
 Private to this collection.
 """
 
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .._text import last_line, one_line
 
 Step = Dict[str, Any]
 """One step of a user, its options checked and their defaults filled in."""
@@ -184,3 +186,32 @@ def at_limit(step: Step, left: bool, now: str, then: str) -> Verdict:
     if step["at_limit"] == "fail":
         return Verdict(False, problem=now)
     return Verdict(False, note=f"went on although {then}")
+
+
+def exit_words(result: Mapping[str, Any]) -> str:
+    """How a program ended: its exit code and its last words."""
+    words = (
+        last_line(result.get("stderr"), MOST)
+        or last_line(result.get("stdout"), MOST)
+        or one_line(result.get("msg"), MOST)
+    )
+    return f"exit code {result['rc']}: {words}" if words else f"exit code {result['rc']}"
+
+
+def has_run(result: Mapping[str, Any]) -> bool:
+    """Whether the program of a command module was started, so that ``rc`` is its exit code.
+
+    A module that can't start it has an ``rc`` all the same, and has not measured how long it took (``delta``). The program
+    `timeout`, under which a command runs on Linux, ends with 126 or 127 when it can't start it, and says so.
+    """
+    if not result.get("delta") or "rc" not in result:
+        return False
+    words = last_line(result.get("stderr"), MOST)
+    return not (
+        result["rc"] in (125, 126, 127) and "timeout" in str(result.get("cmd")) and words.startswith("timeout: ")
+    )
+
+
+def kept_back(more: str = "") -> str:
+    """What is said of a failure whose words are a secret."""
+    return f"it failed{more}; its words are kept back (no_log)"

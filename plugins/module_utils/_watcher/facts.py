@@ -11,7 +11,7 @@ from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Tu
 from .._core.lease import Moment
 from .._events.document import Document
 from .._events.policy import Rule
-from .._machine.places import Mark
+from .._machine.store_interface import Mark
 from .._steps.step_type import Step
 
 PREPARE, REPORT = "prepare", "report"

@@ -31,7 +31,7 @@ def main(version: str, program: str, arguments: List[str]) -> int:
 
         return run(version, rest, program)
     if word == "job":
-        from .._machine.job import main as job
+        from .._machine.systemd_jobs import main as job
 
         return int(job(rest))
     if word == "machine":

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils._events.notification import notification
+from ...module_utils._events.event import notification
 from .life import event_of
 from .reports import time_of_day
 from .schema import EventState, HostResult, Record

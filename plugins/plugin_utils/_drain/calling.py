@@ -19,7 +19,7 @@ from ansible.errors import AnsibleActionSkip, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.loader import action_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
-from ...module_utils._steps.outcome import has_run
+from ...module_utils._steps.step_type import has_run
 from .._machine import lost
 from .._machine.bounded import BoundedAction
 from .steps.way import Order

@@ -12,9 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
 from ...module_utils._steps.checks import StepError
-from ...module_utils._steps.outcome import kept_back
 from ...module_utils._steps.sequence import ours
-from ...module_utils._steps.step_type import Step, TaskResult, rounds
+from ...module_utils._steps.step_type import Step, TaskResult, kept_back, rounds
 from ...module_utils._steps.types import type_of
 from .report import lost, why_failed
 

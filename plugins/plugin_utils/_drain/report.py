@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from ...module_utils._steps.outcome import exit_words, kept_back
-from ...module_utils._steps.step_type import MOST, Step, TaskResult, rounds
+from ...module_utils._steps.step_type import MOST, Step, TaskResult, exit_words, kept_back, rounds
 from ...module_utils._steps.types import type_of
 from ...module_utils._text import last_line, one_line
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._imds.option_names import MAINTAIN, answers_with_variables
-from ...module_utils._machine.looks import AGES
+from ...module_utils._machine.imds_requests import AGES
 from ...module_utils._machine.program import lost as nothing
 from .bundle import MODULE_UTILS, Program
 
@@ -26,7 +26,7 @@ HARMLESS = ("hello", "look", "ready")  # requests that change nothing
 CHECK_MODE = "check mode: nothing is changed"
 UNHEARD = "nothing was heard from the machine before this call, which only looks: nothing was begun"
 
-_START = (MODULE_UTILS / "_machine" / "start.py").read_text(encoding="utf-8")
+_START = (MODULE_UTILS / "_machine" / "bootstrap.py").read_text(encoding="utf-8")
 
 
 def limit(requests: Iterable[Mapping[str, Any]], longest: float = 0.0) -> float:

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from ...module_utils._events.conditions import TYPES
 from ...module_utils._events.event import among
+from ...module_utils._events.policy import TYPES
 from ...module_utils._text import did_you_mean, listed, shown
 
 PHASES = ("prepare", "recover", "notify")

@@ -9,13 +9,16 @@ start writes what has changed, or sends an approval and looks after it; one more
 Where an earlier call has left what it knows, the program begins with that, and all of it is one start: look.ps1 first compares
 what was assumed with what it finds, and does nothing else unless all of that still holds. Then the call begins anew, without.
 
+What one call leaves for the next one needs no start of PowerShell to be learned. It is no more than a guess: the start that changes
+something compares all of it first, on the machine.
+
 Private to this collection.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
@@ -25,24 +28,26 @@ from ...module_utils._clock import Clock, Deadline
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.client import NAME, Client
 from ...module_utils._imds.transport import Answer
-from ...module_utils._machine.looks import AGES, LEAVES
+from ...module_utils._machine.imds_requests import AGES, LEAVES
+from ...module_utils._machine.operator_files import lasting
 from ...module_utils._machine.program import Parts, lost, perform
-from ...module_utils._machine.said_here import lasting
-from ...module_utils._machine.watched import watched
+from ...module_utils._machine.watcher_status import watched
 from ...module_utils._operations.options import INFO_DEFAULTS
 from .boot import Boot
 from .connection_errors import connection_problem
-from .known import assume, is_assumable, remembered
-from .lacking import lacking
 from .machine import Execute, Outdated, WindowsMachine, WindowsProblem, find_endpoints
+from .precheck import lacking
 from .store import FOLDER, WindowsStore
-from .transport import SentTooLate, WindowsTransport
+from .transport import Compared, SentTooLate, WindowsTransport
 
 LIMIT = 60.0  # seconds of a call, beside the wait in it
 STARTS = 6.0  # seconds of a call that PowerShell may need for its starts; the rest is for what it asks
 _LEAST = 2.0
 _AT_ONCE = 20.0  # seconds from when the only start of a call is made, after which it changes nothing; at least
 _SLOW = 3.0  # so many times what the start before took
+
+_FOR = ("go", "look", "approve", "release")  # requests that may begin with what was known
+_LONGEST = 8192  # letters of a document that is kept: it travels through the record of the run
 
 
 def limit(requests: Iterable[Mapping[str, Any]], longest: float = 0.0) -> float:
@@ -239,7 +244,7 @@ class _Call:
                 moment=self._boot.moment,
                 transport=lambda clock: self._transport,
                 find=lambda: find_endpoints(self._machine),
-                hand_of=lambda step: None,  # all its steps are carried out elsewhere
+                runner_of=lambda step: None,  # all its steps are carried out elsewhere
                 caller=self._caller,
                 held=lambda wall: lasting(self._store.hold(), wall),
                 watched=lambda steps: watched(self._store.said_of_watcher(), self._boot.moment(), steps),
@@ -331,3 +336,38 @@ class _Call:
         if "warnings" in said:
             said["warnings"].append(f"The mark could not be renewed: {why}")
         return said
+
+
+def is_assumable(requests: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a call with these requests may begin with what was known."""
+    return all(request["do"] in _FOR for request in requests)
+
+
+def remembered(start: float, boot: Boot, store: WindowsStore, transport: WindowsTransport) -> dict[str, Any] | None:
+    """What the next call may begin with, and how old that is; None where nothing is sure enough.
+
+    :arg start: seconds that the last start of PowerShell took
+    """
+    known = store.known()
+    if known is None or not boot.has_id:
+        return None
+    seen = {url: said for url, said in transport.seen.items() if len(said["body"]) <= _LONGEST}
+    return dict(known, boot=boot.said, seen=seen, age=boot.age, start=start)
+
+
+def assume(
+    known: Mapping[str, Any],
+    requests: Sequence[Mapping[str, Any]],
+    boot: Boot,
+    store: WindowsStore,
+    transport: WindowsTransport,
+) -> None:
+    """Begin with what was known. A document only where it is compared before an approval, or waited from: else it is looked at."""
+    boot.assume(known["boot"], known["age"])
+    store.assume(known, known["age"])
+    document = None
+    if any(request["do"] == "approve" for request in requests):
+        document = Compared.FIRST
+    elif any(request.get("wait") for request in requests):
+        document = Compared.BY_WAITING
+    transport.begin_with(known["seen"], document)

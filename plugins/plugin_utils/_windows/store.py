@@ -20,11 +20,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ...module_utils._machine.mark import understood
-from ...module_utils._machine.places import Fenced, Mark, MarkUnreadable, NotWritten, Store
-from ...module_utils._machine.said_here import HOLD, PUT_BACK, UNKNOWN_HOLD, hold_in, put_back_in, with_events
-from ...module_utils._machine.watched import NAME as WATCHER
-from ...module_utils._machine.watched import understood as watcher_understood
-from ...module_utils._machine.yes import yes_event, yes_file, yes_note
+from ...module_utils._machine.operator_files import (
+    HOLD,
+    PUT_BACK,
+    UNKNOWN_HOLD,
+    confirmation_file,
+    confirmation_note,
+    confirmed_event,
+    hold_in,
+    put_back_in,
+    with_events,
+)
+from ...module_utils._machine.store_interface import Fenced, Mark, MarkUnreadable, NotWritten, Store
+from ...module_utils._machine.watcher_status import NAME as WATCHER
+from ...module_utils._machine.watcher_status import understood as watcher_understood
 from ...module_utils._text import one_line
 from .folder_trust import distrust
 from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem
@@ -154,7 +163,7 @@ class WindowsStore(Store):
     def yes(self) -> list[str]:
         now = {**self._yes_files(), **self._yes}
         files = {name: content for name, content in now.items() if content is not None}
-        return [event for event in (yes_event(files[name]) for name in sorted(files)) if event]
+        return [event for event in (confirmed_event(files[name]) for name in sorted(files)) if event]
 
     def _distrusted(self) -> str:
         """Why what is in the folder says nothing, and nothing may be written there; "" where it is the administrators'."""
@@ -179,11 +188,11 @@ class WindowsStore(Store):
 
     def say_yes(self, event: str, by: str, at: str) -> None:
         self._refuse_distrusted()
-        self._yes[yes_file(event)] = json.dumps(yes_note(event, by, at)).encode("ascii")
+        self._yes[confirmation_file(event)] = json.dumps(confirmation_note(event, by, at)).encode("ascii")
 
     def take_yes_back(self, event: str) -> None:
-        if yes_file(event) in {**self._yes_files(), **self._yes}:
-            self._yes[yes_file(event)] = None
+        if confirmation_file(event) in {**self._yes_files(), **self._yes}:
+            self._yes[confirmation_file(event)] = None
 
     def put_back(self) -> list[str]:
         return sorted(self._all_put_back())

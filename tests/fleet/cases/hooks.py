@@ -16,12 +16,12 @@ import sys
 import time
 
 from azure_maintenance._clock import Clock
-from azure_maintenance._machine import job
-from azure_maintenance._machine.hands.types import make_hands
+from azure_maintenance._machine import systemd_jobs
 from azure_maintenance._machine.program import Parts, perform
+from azure_maintenance._machine.step_runners import make_runners
 from azure_maintenance._machine.store import FOLDER, FolderStore
 from azure_maintenance._machine.system import System, moment_of
-from azure_maintenance._machine.units import asked, jobs_of
+from azure_maintenance._machine.systemd_jobs import asked, jobs_of
 from azure_maintenance._watcher.settings.hooks import Hooks
 from azure_maintenance._watcher.settings.step_discovery import with_context
 
@@ -33,7 +33,7 @@ TICK = 0.1
 
 def main():
     if sys.argv[1] == "job":
-        return job.main(sys.argv[2:])
+        return systemd_jobs.main(sys.argv[2:])
     wishes = dict(text.split("=", 1) for text in sys.argv[2:] if "=" in text)
     ask = dict({name: json.loads(value) for name, value in wishes.items()}, do="go", to=sys.argv[1])
     once = "going_down" in sys.argv
@@ -48,7 +48,7 @@ def main():
     steps = [step for one in found for step in with_context(one.steps, CONTEXT)]
     store = FolderStore(FOLDER, clock)
     program = [sys.executable, "-I", os.path.abspath(sys.argv[0])]
-    hands = make_hands(jobs_of(store.jobs, system.boot_id(), program))
+    hands = make_runners(jobs_of(store.jobs, system.boot_id(), program))
     while True:
         mark = store.read() or {"number": 0}
         holder = {"kind": "watcher", "run": "watcher", "job": "", "controller": "Lone-VM"}
@@ -61,7 +61,7 @@ def main():
                 moment=lambda: moment_of(system, clock),
                 transport=lambda clock: None,
                 find=lambda: None,
-                hand_of=lambda step: hands[step["type"]],
+                runner_of=lambda step: hands[step["type"]],
             ),
         )["answers"][0]
         if once or answer["state"] not in ("preparing", "recovering"):

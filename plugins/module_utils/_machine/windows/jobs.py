@@ -1,9 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs on Windows: each is kept by a process of its own, which reads in the job's folder what it is to do.
-
-Private to this collection.
+"""Jobs on Windows: each is kept by a process of its own, which reads in the job's folder what it is to do, and is done by another one.
 
 ::
 
@@ -12,22 +10,26 @@ Private to this collection.
     FOLDER/stop       somebody wants it ended
     FOLDER/answer     what the work says of itself, where it did not run another program
     FOLDER/result     what came of it
+
+Private to this collection.
 """
 
+import math
 import os
 import subprocess
-from typing import Any, Dict, Optional, Sequence
+import sys
+from typing import Any, Dict, List, Optional, Sequence
 
 from ..._clock import Clock, Deadline
 from ..._text import one_line
 from .. import files
-from ..hand import Piece
-from ..job import ORDER, order_of
-from ..job_failed import JobFailed
-from ..jobs import ABSENT, LONGEST_BEGINNING, Jobs
-from ..keeper import GRACE, Work
-from ..own_processes import account_of
-from .keeper import WindowsKeeper
+from ..job_runner import JobRunner
+from ..jobs import ABSENT, LONGEST_BEGINNING, ORDER, Jobs, order_of
+from ..platform import native
+from ..step_runner import JobFailed, Piece
+from ..step_runners import make_runners
+from ..supervisor import GRACE, Work
+from .supervisor import WindowsSupervisor
 
 ANSWER, RESULT, STARTED, STOP = "answer", "result", "started", "stop"
 
@@ -57,7 +59,7 @@ class WindowsJobs(Jobs):
         """As :meth:`..jobs.Jobs.begin`. What is to be done is made anew in the job's process, out of the piece."""
         if piece is None:
             raise JobFailed("what it is to do can't be handed to another process")
-        account_of(user)
+        native.account_of(user)
         self._make_folder(name)
         if self.look(name).state != ABSENT:
             return False
@@ -91,18 +93,18 @@ class WindowsJobs(Jobs):
         # It goes on by itself, and nobody asks how it has ended.
         vars(process)["returncode"] = 0
 
-    def _ask_to_end(self, name: str, keeper: int) -> None:
+    def _ask_to_end(self, name: str, supervisor: int) -> None:
         files.replace(self._path(name, STOP), {})
 
     def keep_ordered(self, name: str, order: Dict[str, Any]) -> bool:
-        """Be the keeper of a job: in a process of its own, until nobody is left who could write; whether it was begun."""
+        """Be the supervisor of a job: in a process of its own, until nobody is left who could write; whether it was begun."""
         if not files.write_first(self._path(name, STARTED), dict(self._this_process(), limit=order["limit"])):
             return False
-        keeper = WindowsKeeper(lambda: os.path.exists(self._path(name, STOP)))
+        supervisor = WindowsSupervisor(lambda: os.path.exists(self._path(name, STOP)))
         argv = [*self._program, "work", self._path(name)]
-        result = keeper.keep(argv, lambda: self._answered(name), order["limit"], order["quiet"])
+        result = supervisor.keep(argv, lambda: self._answered(name), order["limit"], order["quiet"])
         files.replace(self._path(name, RESULT), result)
-        keeper.listen()
+        supervisor.listen()
         return True
 
     def _answered(self, name: str) -> Dict[str, Any]:
@@ -110,3 +112,33 @@ class WindowsJobs(Jobs):
             return files.read(self._path(name, ANSWER)) or {}
         except ValueError:
             return {"problem": "what it said of itself can't be read"}
+
+
+def main(arguments: List[str]) -> int:
+    """Be one of both; the exit code, which nobody needs."""
+    word, folder = arguments
+    order = files.read(os.path.join(folder, ORDER))
+    if order is None:
+        sys.stderr.write(f"{folder} holds no order of a job.\n")
+        return 2
+    jobs = WindowsJobs(os.path.dirname(folder), order["boot_id"], order["program"], order["grace"])
+    if word == "job":
+        jobs.keep_ordered(os.path.basename(folder), order)
+    else:
+        files.replace(os.path.join(folder, ANSWER), _said(jobs, order))
+    return 0
+
+
+def _said(jobs: WindowsJobs, order: Dict[str, Any]) -> Dict[str, Any]:
+    """Do the work; what is to be said of it. Where it runs another program, this process ends with that one's exit code."""
+    given = order["piece"]
+    piece = Piece(**dict(given, elapsed=math.inf if given["elapsed"] is None else given["elapsed"]))
+    runner = make_runners(jobs)[piece.step["type"]]
+    if not isinstance(runner, JobRunner):
+        raise TypeError(f"a step of type {piece.step['type']} is no job")
+    try:
+        return {"answer": runner.work(piece)()}
+    except OSError as error:
+        return {"problem": one_line(f"{error.filename}: {error.strerror}" if error.filename else error)}
+    except Exception as error:  # it is the step's failure, whatever it is
+        return {"problem": one_line(error) or type(error).__name__}

@@ -12,8 +12,8 @@ Nothing is sent to them.
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
-from ..._machine.hands.command import lacking
-from ..._machine.own_processes import account_named
+from ..._machine.platform import native
+from ..._machine.step_runners import lacking
 from ..._steps.step_type import Step
 from ..._text import clause, listed, one_line
 from ..reports.report_daemon import SecretError, read_secret
@@ -140,7 +140,7 @@ def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
 
 def _is_user(name: str) -> bool:
     try:
-        account_named(name)
+        native.account_named(name)
     except KeyError:
         return False
     return True

@@ -15,7 +15,8 @@ import stat
 import sys
 from typing import Callable, Dict, List, Sequence, Tuple
 
-from ..._machine import own_files, trust
+from ..._machine import trust
+from ..._machine.platform import native
 from ..._text import listed, one_line
 from ..service.disk_reserve import DiskReserve
 from .check_report import FAIL, OK, WARN, Finding, Said
@@ -51,7 +52,7 @@ def folders(folder: str) -> List[Finding]:
         ]
     if not stat.S_ISDIR(found.st_mode):
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
-    if not own_files.is_ours(found) or own_files.open_to(found, 0o022):
+    if not native.is_ours(found) or native.open_to(found, 0o022):
         advice = f"chown root {folder} && chmod 0700 {folder}"
         return [Finding(FAIL, "state", f"others than root may write into {folder}", advice)]
     problem = DiskReserve(folder).problem()

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tex
 
 from ..._clock import Clock
 from ..._machine.mark import MOST_BYTES, understood
-from ..._machine.places import Mark, MarkUnreadable
+from ..._machine.store_interface import Mark, MarkUnreadable
 from ..._text import one_line
 
 SETTINGS = "/etc/azure-maintenance/watcher.json"
@@ -126,7 +126,7 @@ class CliContext:
 
     def published(self) -> Optional[Dict[str, Any]]:
         """What the watcher last said of itself."""
-        from ..._machine.watched import published
+        from ..._machine.watcher_status import published
 
         return published(self.folder)
 

@@ -51,7 +51,7 @@ class StatusView(NamedTuple):
 
 
 def view_of(here: CliContext) -> StatusView:
-    from ..._machine.said_here import HOLD
+    from ..._machine.operator_files import HOLD
     from ..service.command_queue import FOLDER as ORDERS
     from .cli_context import read_json
 

@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from ..._clock import Clock, Deadline
 from ..._machine import files
-from ..._machine.own_processes import account_named, this_account
+from ..._machine.platform import native
 from ..._steps.hook import PREFIX, variables
 from ..._text import last_line, one_line
 from .report import Report, line_of
@@ -101,7 +101,7 @@ class NotifyHooks:
         """What went wrong; "" when nothing did."""
         file = ""
         try:
-            account = account_named(hook.user) if hook.user else None
+            account = native.account_named(hook.user) if hook.user else None
             file = self._file(report, account)
             return run_hook(
                 hook.path, _environment(report, file, account, hook.limit), account, hook.limit, self._clock
@@ -127,7 +127,7 @@ class NotifyHooks:
 
 def _environment(report: Report, file: str, account: Optional[Any], limit: float) -> Dict[str, str]:
     """All of it: nothing of our own environment gets to a hook."""
-    who = account or this_account()
+    who = account or native.this_account()
     found = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": who.pw_dir, "USER": who.pw_name, "LOGNAME": who.pw_name}
     found.update(variables(PHASE, report))
     more = {"FILE": file, "ATTEMPT": "1", "BUDGET": str(int(limit)), "NOTES": ""}

@@ -16,7 +16,7 @@ from typing import Any, Dict, NamedTuple, Optional
 
 from ..._clock import iso_utc
 from ..._core.lease import Moment
-from ..._events.notification import notification
+from ..._events.event import notification
 from ..._text import one_line, shortened
 from ..acts import Say
 from ..facts import Identity

@@ -23,7 +23,8 @@ import threading
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..._clock import Clock, Deadline
-from ..._machine import files, own_files
+from ..._machine import files
+from ..._machine.platform import native
 from ..._text import one_line
 from ..settings.destinations import NOTIFY, Destination, DestinationError, destinations_of
 from .notify_hooks import LIMIT, NotifyHook, NotifyHooks
@@ -53,7 +54,7 @@ def read_secret(path: str, environment: Mapping[str, str]) -> bytes:
     if folder and os.path.exists(credential):
         path = credential
     try:
-        descriptor = os.open(path, os.O_RDONLY | own_files.AT_ONCE)
+        descriptor = os.open(path, os.O_RDONLY | native.AT_ONCE)
         try:
             _check_secret(path, os.fstat(descriptor))
             content = os.read(descriptor, LONGEST_SECRET + 1)
@@ -72,10 +73,10 @@ def read_secret(path: str, environment: Mapping[str, str]) -> bytes:
 def _check_secret(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise SecretError(f"the secret file {path} is no file")
-    if not own_files.is_ours(found):
+    if not native.is_ours(found):
         raise SecretError(f"the secret file {path} is another user's: make it root's, with mode 0600")
     # Systemd gives its credentials a mode that the group may read, with a list that names one user
-    if own_files.open_to(found, 0o037):
+    if native.open_to(found, 0o037):
         raise SecretError(f"others may read or change the secret file {path}: make it root's, with mode 0600")
 
 
@@ -114,7 +115,7 @@ def wanted_in(path: str) -> Wanted:
     try:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
-            if not own_files.is_ours(found) or own_files.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
+            if not native.is_ours(found) or native.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
                 raise DaemonError(f"{path} is not followed: others than root may write it")
             settings = json.loads(file.read().decode("utf-8"))
         hooks = [
@@ -315,7 +316,7 @@ def _locked(spool: str) -> int:
     except OSError as error:
         raise DaemonError(f"{spool} can't be used: {error.strerror}") from error
     try:
-        own_files.lock(descriptor)
+        native.lock(descriptor)
     except OSError as error:
         os.close(descriptor)
         raise DaemonError(

@@ -18,7 +18,7 @@ from ..._clock import Clock, Deadline
 from ..._core.lease import Moment
 from ..._events.event import Event
 from ..._events.lifecycle import CANCELLED
-from ..._machine import own_files
+from ..._machine.platform import native
 from ..acts import Go, Say
 from ..facts import Facts, Identity
 from ..settings.destinations import spool_names
@@ -58,7 +58,7 @@ class History:
         line = line_of(report)
         try:
             if self._is_full(len(line)):
-                own_files.replace(self._path, self._older)
+                native.replace(self._path, self._older)
             self._append(line)
         except OSError as error:
             self.problem = f"{self._path} can't be written: {error.strerror or error}"
@@ -74,7 +74,7 @@ class History:
         return size > 0 and size + more > self._limit // 2
 
     def _append(self, line: bytes) -> None:
-        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | own_files.AS_IT_IS, 0o600)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | native.AS_IT_IS, 0o600)
         try:
             size = os.fstat(descriptor).st_size
             os.lseek(descriptor, max(0, size - 1), os.SEEK_SET)

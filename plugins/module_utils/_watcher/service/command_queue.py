@@ -14,7 +14,7 @@ import stat
 import time
 from typing import Any, Dict, List, NamedTuple
 
-from ..._machine import own_files
+from ..._machine.platform import native
 from ..._text import did_you_mean, one_line, shown
 
 FORMAT = 1
@@ -50,7 +50,7 @@ def place(folder: str, order: str, **more: Any) -> str:
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         json.dump(dict(more, format=FORMAT, order=order), file)
-    own_files.replace(temporary, os.path.join(orders, name))
+    native.replace(temporary, os.path.join(orders, name))
     return name
 
 
@@ -101,15 +101,15 @@ class CommandQueue:
     def _content(self, path: str) -> bytes:
         """:raises ValueError: when somebody else can have written it"""
         owner = os.stat(self._folder)
-        if not own_files.is_ours(owner) or own_files.open_to(owner, stat.S_IWGRP | stat.S_IWOTH):
+        if not native.is_ours(owner) or native.open_to(owner, stat.S_IWGRP | stat.S_IWOTH):
             raise ValueError(
                 f"others may write into {self._folder}; run: chown root {self._folder} && chmod 0700 {self._folder}"
             )
         if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a pipe would wait for whoever writes into it
             raise ValueError("it is no file")
-        with open(os.open(path, os.O_RDONLY | own_files.AS_IT_IS | own_files.AT_ONCE), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | native.AS_IT_IS | native.AT_ONCE), "rb") as file:
             found = os.fstat(file.fileno())
-            if found.st_uid != owner.st_uid or own_files.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
+            if found.st_uid != owner.st_uid or native.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
                 raise ValueError("it is not root's, or others may write it")
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:

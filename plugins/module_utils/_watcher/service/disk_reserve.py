@@ -14,8 +14,9 @@ import errno
 import os
 from typing import Any, Callable, ContextManager, Iterable, List, Optional
 
-from ..._machine import files, own_files
-from ..._machine.places import Busy, Mark, NotWritten, Store
+from ..._machine import files
+from ..._machine.platform import native
+from ..._machine.store_interface import Busy, Mark, NotWritten, Store
 
 SIZE = 1024 * 1024
 LEAST = 256 * 1024
@@ -63,9 +64,9 @@ class DiskReserve:
             files.make_folder(self._folder)
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path)
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | own_files.AS_IT_IS, 0o600)
+            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | native.AS_IT_IS, 0o600)
             try:
-                own_files.fill(descriptor, self._size)
+                native.fill(descriptor, self._size)
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

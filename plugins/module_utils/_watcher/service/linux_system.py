@@ -18,8 +18,7 @@ from typing import Callable, Mapping
 
 from ..._clock import Clock
 from ..._core.lease import Moment
-from ..._machine.boot import STARTING, is_system_running
-from ..._machine.system import System
+from ..._machine.system import STARTING, System, is_system_running
 
 
 class WatchedSystem:

@@ -14,8 +14,9 @@ import os
 from typing import Any, Dict, FrozenSet, Iterable, Optional, Tuple
 
 from ..._clock import iso_utc
-from ..._machine import files, own_files
-from ..._machine.said_here import FORMAT, HOLD, PUT_BACK, UNKNOWN_HOLD, hold, put_back, with_events
+from ..._machine import files
+from ..._machine.operator_files import FORMAT, HOLD, PUT_BACK, UNKNOWN_HOLD, hold, put_back, with_events
+from ..._machine.platform import native
 from ..facts import Hold
 
 LOCK = "watcher.lock"
@@ -34,9 +35,9 @@ class InstanceLock:
 
     def __init__(self, folder: str) -> None:
         path = os.path.join(folder, LOCK)
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | own_files.AS_IT_IS, 0o600)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | native.AS_IT_IS, 0o600)
         try:
-            own_files.lock(self._descriptor)
+            native.lock(self._descriptor)
         except BlockingIOError as error:
             pid = os.read(self._descriptor, 20).decode("ascii", "replace").strip()
             os.close(self._descriptor)
@@ -86,7 +87,7 @@ class HoldFile:
 
     def put_aside(self) -> None:
         """It was said on another machine, of which this one is a copy."""
-        own_files.replace(self.path, self.path + ".of-another-machine")
+        native.replace(self.path, self.path + ".of-another-machine")
 
 
 class SuppressedEvents:
@@ -149,5 +150,5 @@ class RememberedState:
         # Not synced: it is not to outlive a power cut.
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             json.dump(what, file)
-        own_files.replace(temporary, self._path)
+        native.replace(temporary, self._path)
         self.what = what

@@ -16,8 +16,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 from ..._clock import Clock, iso_utc
 from ..._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
 from ..._core.messages import WATCHER, ends_by
-from ..._machine import own_files
-from ..._machine.watched import FORMAT, NAME
+from ..._machine.platform import native
+from ..._machine.watcher_status import FORMAT, NAME
 from ..facts import Facts
 from ..own_mark import own_mark
 from ..settings.settings_file import SettingsFile
@@ -143,7 +143,7 @@ class StatusFile:
             descriptor = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
             with open(descriptor, "w", encoding="utf-8") as file:
                 json.dump(whole, file)
-            own_files.replace(self._temporary, self._path)
+            native.replace(self._temporary, self._path)
         except OSError as error:
             self.problem = f"{self._path} can't be written: {error.strerror}"
             return

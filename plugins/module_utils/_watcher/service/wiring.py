@@ -12,10 +12,10 @@ import sys
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from ..._clock import Clock
-from ..._machine.hand import Hand
-from ..._machine.places import Store
 from ..._machine.program import Parts as ProgramParts
+from ..._machine.step_runner import StepRunner
 from ..._machine.store import FolderStore
+from ..._machine.store_interface import Store
 from ..._machine.system import moment_of
 from ..._steps.step_type import Step
 from ..acts import Go, Say
@@ -74,7 +74,7 @@ class Inside(NamedTuple):
     """
 
     store: Store
-    hand_of: Callable[[Step], Optional[Hand]]
+    runner_of: Callable[[Step], Optional[StepRunner]]
     end_jobs: Callable[[], bool]
     find: Callable[[Configuration], Found]
     context: Callable[[Go, Facts], Mapping[str, Any]]
@@ -118,7 +118,7 @@ def assemble(
             moment=system.moment,
             transport=lambda clock: None,  # the looks are the watcher's own
             find=lambda: None,
-            hand_of=inside.hand_of,
+            runner_of=inside.runner_of,
             end_jobs=inside.end_jobs,
         )
     )
@@ -183,9 +183,9 @@ def _endpoints(clock: Clock) -> Any:
 def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mapping[str, Any]) -> Inside:
     """The insides as they are on a machine."""
     # Not at the top: what has nothing to do with them is tested without them.
-    from ..._machine.hands.types import make_hands
-    from ..._machine.keeper import AT_LAST, GRACE
-    from ..._machine.units import jobs_of
+    from ..._machine.step_runners import make_runners
+    from ..._machine.supervisor import AT_LAST, GRACE
+    from ..._machine.systemd_jobs import jobs_of
     from ..handling import Handling
     from ..reports.report import Machine
     from ..reports.reporter import Reporter
@@ -197,7 +197,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     store, reserve = FolderStore(folder, clock), DiskReserve(folder)
     # -S: it starts faster, and needs nothing but Python
     jobs = jobs_of(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
-    hands = make_hands(jobs)
+    runners = make_runners(jobs)
     machine = Machine(os.uname().nodename, about["version"])
     reporter = Reporter(configuration, machine, lambda: moment_of(system, clock), clock, log)
 
@@ -207,7 +207,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
 
     return Inside(
         store=ReservedStore(store, reserve),
-        hand_of=lambda step: hands.get(step["type"]),
+        runner_of=lambda step: runners.get(step["type"]),
         end_jobs=lambda: jobs.end_all(GRACE + AT_LAST + 0.5),
         find=find,
         context=reporter.context,

@@ -10,7 +10,7 @@ import os
 import stat
 from typing import Optional, Tuple
 
-from ..._machine import own_files
+from ..._machine.platform import native
 from ..._text import one_line
 from .settings import Configuration, Path, SettingsError, parse_settings, read_json
 
@@ -89,8 +89,8 @@ def place_of(path: str, where: Path) -> str:
 
 def writers(found: os.stat_result) -> str:
     """Who else than root, or this user, may write something; "" when nobody may."""
-    if not own_files.is_ours(found):
+    if not native.is_ours(found):
         return f"user number {found.st_uid}"
-    if own_files.open_to(found, stat.S_IWOTH):
+    if native.open_to(found, stat.S_IWOTH):
         return "everybody"
-    return "a group" if own_files.open_to(found, stat.S_IWGRP) else ""
+    return "a group" if native.open_to(found, stat.S_IWGRP) else ""

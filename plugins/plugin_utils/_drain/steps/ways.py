@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How the types of steps are done by Ansible's modules, by the type's name. Pure.
 
-Those of the machine program's own are in ``module_utils/_machine/hands``; load balancers have orders instead (``orders``).
+Those of the machine program's own are in ``module_utils/_machine/step_runners``; load balancers have orders instead (``orders``).
 
 Private to this collection.
 """

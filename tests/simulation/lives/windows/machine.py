@@ -32,8 +32,7 @@ HANGS = 18.0  # seconds for which a write may hang
 calls = collection.part("plugin_utils._windows.calls")
 call_of = collection.part("plugin_utils._machine.call")
 lost_of = collection.part("plugin_utils._machine.lost")
-yes_notes = collection.part("module_utils._machine.yes")
-said_here = collection.part("module_utils._machine.said_here")
+operator_files = collection.part("module_utils._machine.operator_files")
 AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 
 
@@ -93,15 +92,17 @@ class WindowsMachine(Machine):
         for path in self.disk.listed(YES):
             del self.disk.files[path]
         for event in events:
-            self._write(YES, yes_notes.yes_file(event), yes_notes.yes_note(event, "somebody", ""))
+            self._write(
+                YES, operator_files.confirmation_file(event), operator_files.confirmation_note(event, "somebody", "")
+            )
 
     @property
     def put_back(self) -> list[str]:
-        return sorted(said_here.put_back_in(self.disk.files.get(f"{FOLDER}\\{said_here.PUT_BACK}", b"")))
+        return sorted(operator_files.put_back_in(self.disk.files.get(f"{FOLDER}\\{operator_files.PUT_BACK}", b"")))
 
     @put_back.setter
     def put_back(self, events: list[str]) -> None:
-        self._write(FOLDER, said_here.PUT_BACK, said_here.with_events({}, events, 0.0))
+        self._write(FOLDER, operator_files.PUT_BACK, operator_files.with_events({}, events, 0.0))
 
     def _write(self, folder: str, name: str, note: dict[str, Any]) -> None:
         self.disk.folders.update((FOLDER, folder))

@@ -16,7 +16,7 @@ from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import elsewhere
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import calling
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import alarm, bounded
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
 
@@ -24,7 +24,7 @@ class Played:
     """One task: what it returned, how often the connection was reset, and whether Ansible's clean-up was called."""
 
     def __init__(self, monkeypatch, tmp_path, exec_command, seconds=30.0, task=None):
-        monkeypatch.setattr(alarm, "GRACE", 0.2)
+        monkeypatch.setattr(bounded, "GRACE", 0.2)
         monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
         monkeypatch.setenv("ANSIBLE_REMOTE_TMP", str(tmp_path))
         self.resets, self.removed = 0, []

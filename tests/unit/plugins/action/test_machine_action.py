@@ -17,7 +17,7 @@ from ansible.plugins import loader
 from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import machine
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import alarm, bounded
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
 HANGS = 300  # seconds
@@ -42,7 +42,7 @@ class Played:
         rings=False,
         **arguments,
     ):
-        monkeypatch.setattr(alarm, "GRACE", 0.2)
+        monkeypatch.setattr(bounded, "GRACE", 0.2)
         monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
         if not rings:  # it would on a machine that is busy enough
             monkeypatch.setattr(signal, "setitimer", lambda *_times: None)

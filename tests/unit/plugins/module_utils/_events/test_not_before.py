@@ -3,19 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import not_before
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import event
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases
 
 
 @pytest.mark.parametrize("case", cases("dates.json"))
 def test_not_before(case):
-    assert not_before.parse_not_before(case["text"]) == case["unix"]
+    assert event.parse_not_before(case["text"]) == case["unix"]
 
 
 def test_not_before_is_a_float():
-    assert isinstance(not_before.parse_not_before("2016-09-19T18:29:47Z"), float)
+    assert isinstance(event.parse_not_before("2016-09-19T18:29:47Z"), float)
 
 
 def test_a_long_garbled_date_is_refused_quickly():
-    assert not_before.parse_not_before("1" * 200000) is None
-    assert not_before.parse_not_before("Mon, " + " " * 200000 + "x") is None
+    assert event.parse_not_before("1" * 200000) is None
+    assert event.parse_not_before("Mon, " + " " * 200000 + "x") is None

@@ -6,16 +6,16 @@
 import collections
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import Parts, perform
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     ABSENT,
     DONE,
     FAILED,
     PENDING,
-    Hand,
-    HandFailed,
     Progress,
+    RunnerFailed,
+    StepRunner,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import Parts, perform
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ScriptedClock,
@@ -59,14 +59,14 @@ class World:
         self.results = collections.defaultdict(lambda: [Progress(DONE)])  # by (direction, name): one after the other
 
 
-class ScriptedHand(Hand):
+class ScriptedHand(StepRunner):
     def __init__(self, world):
         self.world = world
 
     def before(self, step):
         case = self.world.cases.get(step["name"], {})
         if isinstance(case, str):
-            raise HandFailed(case)
+            raise RunnerFailed(case)
         return case
 
     def begin(self, piece):
@@ -90,7 +90,7 @@ class ScriptedHand(Hand):
         return self.check(piece)
 
 
-class SharedWorld(Hand):
+class SharedWorld(StepRunner):
     """The same for several processes: what is begun is written down in files, and ends at once."""
 
     def __init__(self, folder):
@@ -155,14 +155,14 @@ class Machine:
         return perform(call, self.parts())
 
     def parts(self):
-        hand = self.world if isinstance(self.world, Hand) else ScriptedHand(self.world)
+        hand = self.world if isinstance(self.world, StepRunner) else ScriptedHand(self.world)
         return Parts(
             store=self.store,
             clock=self.clock,
             moment=self.moment,
             transport=lambda clock: self.transport,
             find=lambda: None,
-            hand_of=lambda step: None if step["elsewhere"] else hand,
+            runner_of=lambda step: None if step["elsewhere"] else hand,
         )
 
     def go(self, to="prepared", options=None, **request):

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_hand, jobs, keeper
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import job_runner, jobs, supervisor
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,
     JobClock,
@@ -20,11 +20,11 @@ def begun_at_once(monkeypatch):
 @pytest.fixture
 def only_by_its_own_limit(monkeypatch):
     """The job watches its limit itself. Its keeper would end it a second later, which is soon on a machine that is busy."""
-    monkeypatch.setattr(keeper, "Clock", StandingClock)
+    monkeypatch.setattr(supervisor, "Clock", StandingClock)
 
 
 @pytest.fixture
 def rests(tmp_path, monkeypatch):
     """The file of the job's rests, which take no time."""
-    monkeypatch.setattr(job_hand, "Clock", lambda: JobClock(tmp_path / "rests"))
+    monkeypatch.setattr(job_runner, "Clock", lambda: JobClock(tmp_path / "rests"))
     return tmp_path / "rests"

@@ -8,10 +8,10 @@ import os
 import time
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import PENDING, Piece
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.types import make_hands
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import RUNNING, Jobs
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import PENDING, Piece
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import make_runners
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 
@@ -61,7 +61,7 @@ def ended(jobs, name):
 
 
 def shell(script, *arguments):
-    return lambda: become(["sh", "-c", script, "sh"] + [str(argument) for argument in arguments])
+    return lambda: native.become(["sh", "-c", script, "sh"] + [str(argument) for argument in arguments])
 
 
 def started(tmp_path, name="job"):
@@ -109,7 +109,7 @@ class Doing:
     def __init__(self, kind, folder, user=""):
         self.kind = kind
         self.jobs = jobs_in(folder)
-        self.hand = make_hands(self.jobs, user)[kind]
+        self.hand = make_runners(self.jobs, user)[kind]
         self._made = 0
 
     def step(self, **options):

@@ -7,9 +7,9 @@ import math
 import os
 import time
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import PENDING, Piece
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.types import make_hands
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import Jobs
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import PENDING, Piece
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import make_runners
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import hook
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import LONG, until
 
@@ -44,7 +44,7 @@ class Hooking:
         """From now on the machine has been started anew."""
         self.boot_id = boot_id
         self.jobs = Jobs(os.path.join(str(self.folder), "state", "jobs"), boot_id, grace=0.5)
-        self.hand = make_hands(self.jobs)[self.step["type"]]
+        self.hand = make_runners(self.jobs)[self.step["type"]]
 
     def piece(self, limit=LONG, budget=math.inf):
         return Piece(self.step, self.direction, "job", limit, time.monotonic() - self.began, {}, budget)

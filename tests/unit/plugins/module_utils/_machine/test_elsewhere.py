@@ -145,7 +145,7 @@ def test_outcomes_of_what_is_not_under_way_change_nothing(machine):
 def test_a_step_of_the_machine_for_which_it_has_no_hand_fails(tmp_path):
     machine = Machine(tmp_path, step("pool", "iis"))
     parts = machine.parts()
-    machine.parts = lambda: parts._replace(hand_of=lambda step: None)
+    machine.parts = lambda: parts._replace(runner_of=lambda step: None)
     answer = machine.go()
     assert answer["state"] == "failed"
     assert "no way to do a step of type iis" in answer["why"]

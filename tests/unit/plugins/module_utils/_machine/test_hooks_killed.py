@@ -14,8 +14,8 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.types import make_hands
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import Jobs
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import make_runners
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
     Machine,
@@ -64,8 +64,8 @@ class Real(Machine):
         return hook(name, phase, path=str(path), context={})
 
     def parts(self):
-        hands = make_hands(Jobs(self.store.jobs, self.boot_id, grace=0.5))
-        return super().parts()._replace(hand_of=lambda step: hands[step["type"]])
+        hands = make_runners(Jobs(self.store.jobs, self.boot_id, grace=0.5))
+        return super().parts()._replace(runner_of=lambda step: hands[step["type"]])
 
     def place(self):
         is_program = os.getpid() == self.program

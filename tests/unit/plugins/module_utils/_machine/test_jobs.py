@@ -13,16 +13,16 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import jobs as job_module
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import keeper as keeper_module
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.job_failed import JobFailed
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import supervisor as keeper_module
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import (
     ABSENT,
     OVER,
     RUNNING,
     Jobs,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.keeper import MOST
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import JobFailed
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.supervisor import MOST
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,
     LimitClock,
@@ -88,8 +88,8 @@ def test_of_a_quiet_job_nothing_is_kept(jobs, tmp_path):
 @pytest.mark.parametrize(
     "work, words",
     [
-        (lambda: become(["/no/such/program"]), "/no/such/program: No such file or directory"),
-        (lambda: become(["no such program"]), "no such program: No such file or directory"),
+        (lambda: native.become(["/no/such/program"]), "/no/such/program: No such file or directory"),
+        (lambda: native.become(["no such program"]), "no such program: No such file or directory"),
         (lambda: os.chdir("/no/such/folder"), "/no/such/folder: No such file or directory"),
         (lambda: int("x"), "invalid literal for int() with base 10: 'x'"),
     ],
@@ -258,10 +258,10 @@ import sys, time
 sys.path[:0] = {path!r}
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import jobs_in
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import jobs
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import become
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
 jobs.LONGEST_BEGINNING = 60
 script = "ps -o tty= -p $$ > $1/tty; while [ ! -e $1/go ]; do sleep 0.05; done; echo went > $1/log"
-jobs_in(sys.argv[1]).begin("job", lambda: become(["sh", "-c", script, "sh", sys.argv[1]]), 60)
+jobs_in(sys.argv[1]).begin("job", lambda: native.become(["sh", "-c", script, "sh", sys.argv[1]]), 60)
 print("begun", flush=True)
 time.sleep(60)
 """
@@ -325,7 +325,7 @@ LIBC = 0b11 << 31
 
 def test_a_program_gets_signals_as_usual(jobs):
     """Python ignores some, and what a process ignores its programs ignore, too."""
-    result = ran(jobs, lambda: become(["grep", "-E", "Sig(Ign|Blk)", "/proc/self/status"]))
+    result = ran(jobs, lambda: native.become(["grep", "-E", "Sig(Ign|Blk)", "/proc/self/status"]))
     unusual = [int(line.split()[1], 16) & ~LIBC for line in result["stdout"].splitlines()]
     assert unusual == [0, 0]
 

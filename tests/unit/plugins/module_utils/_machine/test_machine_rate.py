@@ -15,8 +15,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
     Unreachable,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.http_transport import HttpTransport
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import own_files, process
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import process
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.machine_rate import MachineRate, rates
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.system import System
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.loopback import (
@@ -181,7 +182,7 @@ def test_nobody_waits_for_longer_than_a_second(tmp_path):
 def test_who_keeps_the_file_locked_holds_nobody_up(tmp_path):
     rate, clock, path = paced(tmp_path, b"[5000.0, 5000.0, 5000.0, 5000.0]")
     with path.open("r+b") as file:
-        own_files.lock(file.fileno())
+        native.lock(file.fileno())
         send(rate)
     assert clock.elapsed == pytest.approx(0.1)
     assert path.read_bytes() == b"[5000.0, 5000.0, 5000.0, 5000.0]"

@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     objection,
     parsed,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import MarkUnreadable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import MarkUnreadable
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
     another_run,
     step,

@@ -203,11 +203,11 @@ def test_a_look_imports_nothing_of_steps_and_a_step_nothing_of_the_network(tmp_p
 
     # no address that could be asked: the option is refused
     looked = modules({"do": "look", "wait": 0}, options={"folder": str(tmp_path), "endpoint": "ftp://x"})
-    assert "_machine.looks" in looked
+    assert "_machine.imds_requests" in looked
     assert not {"_machine.outage", "_machine.jobs", "subprocess"} & looked
     went = modules({"do": "go", "to": "recovered"})
     assert "_machine.outage" in went
-    assert not {"_machine.looks", "http.client", "ssl", "subprocess"} & went
+    assert not {"_machine.imds_requests", "http.client", "ssl", "subprocess"} & went
 
 
 def test_what_a_person_has_said_on_the_machine_is_in_every_answer(machine):

@@ -5,13 +5,13 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark_editor import GRACE
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     DONE,
     FAILED,
     PENDING,
     Progress,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.marked import GRACE
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
     Machine,
     hook,

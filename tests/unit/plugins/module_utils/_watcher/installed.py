@@ -13,7 +13,7 @@ import subprocess
 import sys
 import uuid
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.own_processes import start_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import World
 
 BUILDER = pathlib.Path(__file__).resolve().parents[5] / "roles" / "watcher" / "files" / "build_zipapp.py"
@@ -72,7 +72,7 @@ class Machine:
         for name in ("started", "work"):  # who watches a job, then what it watches
             for path in (self.state / "jobs").glob(f"*/{name}"):
                 found = json.loads(path.read_text())
-                if found["pid"] and found["start"] == start_of(found["pid"]):
+                if found["pid"] and found["start"] == native.start_of(found["pid"]):
                     with contextlib.suppress(ProcessLookupError):
                         (os.killpg if name == "work" else os.kill)(found["pid"], signal.SIGKILL)
         shutil.rmtree(str(self.folder / "run"))

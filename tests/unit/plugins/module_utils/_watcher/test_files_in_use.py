@@ -8,9 +8,12 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import own_files
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.places import Busy, NotWritten
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import (
+    Busy,
+    NotWritten,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
@@ -45,8 +48,8 @@ def windows(monkeypatch):
     replace, rename = once(os.replace), once(os.rename)
     monkeypatch.setattr(os, "replace", replace)
     monkeypatch.setattr(os, "rename", rename)
-    monkeypatch.setattr(own_files, "patiently", patiently)
-    monkeypatch.setattr(own_files, "replace", lambda temporary, path: patiently(lambda: replace(temporary, path)))
+    monkeypatch.setattr(native, "patiently", patiently)
+    monkeypatch.setattr(native, "replace", lambda temporary, path: patiently(lambda: replace(temporary, path)))
     return refused
 
 
@@ -96,7 +99,7 @@ def test_a_lock_that_a_run_has_open_is_busy(monkeypatch, tmp_path, error, kind):
     def patiently(do):
         raise error
 
-    monkeypatch.setattr(own_files, "patiently", patiently)
+    monkeypatch.setattr(native, "patiently", patiently)
     (tmp_path / "state").mkdir(mode=0o700)
     with pytest.raises(NotWritten) as caught:
         FolderStore(str(tmp_path / "state"), Clock()).take_off()

@@ -9,7 +9,11 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import Reason
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import UNBROKEN
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import FAILED, PENDING, Progress
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
+    FAILED,
+    PENDING,
+    Progress,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
     Approve,
     Go,

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import boot
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import system as machine_system
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.system import System
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.systemd_transport import (
     JournalLog,
@@ -209,13 +209,13 @@ def test_systemctl_is_asked_within_bounds(tmp_path, monkeypatch, script, word):
     program.write_text(f"#!/bin/sh\n{script.replace('sleep', 'exec sleep')}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(boot, "ASK_LIMIT", 60 if word else 0.5)
+    monkeypatch.setattr(machine_system, "ASK_LIMIT", 60 if word else 0.5)
     began = time.monotonic()
-    assert boot.is_system_running() == word
+    assert machine_system.is_system_running() == word
     assert time.monotonic() - began < 300
-    assert boot.has_started(10.0), "only what it says of its start counts"
+    assert machine_system.has_started(10.0), "only what it says of its start counts"
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert boot.is_system_running() == ""
+    assert machine_system.is_system_running() == ""
 
 
 def test_the_moment_is_the_machines():

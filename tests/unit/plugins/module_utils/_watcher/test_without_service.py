@@ -7,7 +7,11 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import FAILED, PENDING, Progress
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
+    FAILED,
+    PENDING,
+    Progress,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import cli_context, recover
@@ -46,7 +50,7 @@ class Out:
     def inside(self, configuration, clock, log, about):
         return Inside(
             store=FolderStore(str(self.state), clock),
-            hand_of=lambda step: self.hand,
+            runner_of=lambda step: self.hand,
             end_jobs=lambda: True,
             find=lambda configuration: Found(self.played.steps),
             context=lambda go, facts: {},

@@ -8,7 +8,11 @@ import threading
 import time
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import DONE, Hand, Progress
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
+    DONE,
+    Progress,
+    StepRunner,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Approve, Go, Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.systemd_transport import (
@@ -38,7 +42,7 @@ def step(name="10-app", kind="command"):
     }
 
 
-class QuickHand(Hand):
+class QuickHand(StepRunner):
     """Does everything at once, and writes down when."""
 
     moment = staticmethod(time.monotonic)
@@ -123,7 +127,7 @@ class Watched:
         store = FolderStore(str(self.state), self.clock)
         inside = Inside(
             store=store,
-            hand_of=lambda one: self.hand,
+            runner_of=lambda one: self.hand,
             end_jobs=lambda: True,
             find=lambda configuration: Found(self.steps),
             context=lambda go, facts: {"of": list(go.events)},

@@ -15,8 +15,8 @@ import time
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import alarm as alarms
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.alarm import Alarm
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded as alarms
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.bounded import Alarm
 
 LONG = 60  # seconds: more than any machine needs to end a process
 

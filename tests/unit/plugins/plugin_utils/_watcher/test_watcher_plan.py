@@ -12,7 +12,7 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.command import lacking
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import lacking
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
     check_settings as configured,

@@ -13,7 +13,10 @@ import math
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.said_here import PUT_BACK, with_events
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.operator_files import (
+    PUT_BACK,
+    with_events,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import record as run_record
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.result import result
@@ -30,9 +33,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     event,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import OPTIONS, SAME
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import (
-    PlayedMachine,
-)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import PlayedMachine
 
 ENDPOINT = "http://imds.test"
 ID = "EVENT-1"

@@ -110,7 +110,7 @@ def test_sharing_and_lock_violations_are_told_from_other_failures():
 
 
 def test_the_boot_has_the_id_that_a_watcher_of_the_machine_has():
-    path = "plugins/module_utils/_machine/windows/system.py"
+    path = "plugins/module_utils/_machine/windows/platform.py"
     watchers = (SCRIPT.parents[3] / path).read_text(encoding="ascii")
     (key,) = re.findall(r'^KEY = r"(.+)"$', watchers, re.MULTILINE)
     (value,) = re.findall(r'^_VALUE = "(.+)"$', watchers, re.MULTILINE)

@@ -1,0 +1,200 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The requests that go to the metadata service: who the machine is, which events there are, approving them.
+
+Private to this collection.
+"""
+
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
+
+from .._caller import Caller
+from .._clock import CallClock
+from .._core.mark_view import WATCHER, Asker, is_prepared_for, mark_view
+from .._errors import ScheduledEventsError
+from .._imds.client import NAME_TIMEOUT, Client
+from .._imds.discovery import Found
+from .._imds.transport import Moments, Transport
+from .._operations.approve import Approval
+from .._operations.info import Info
+from .._operations.operation import Operation, OperationFailed
+from .._operations.options import INFO_DEFAULTS, approve_options, info_options
+from .fence import Fence
+from .store_interface import Fenced
+
+LEAVES = {"resource_name": "name", "placement_group": "placementGroupId", "vm_id": "vmId", "priority": "priority"}
+THROTTLED = 1.1
+"""Seconds after which a machine that has asked too often may ask again: the limit is one of requests a second (spec, section 3)."""
+AGES = ("began", "since", "asked", "age")
+"""What a look says in seconds before the end of its call: when it began, when the first request of an unbroken row of looks was sent, when
+the one for its document was, and when that came."""
+
+_SPARE = 0.5  # seconds of a call that no request to the service may use
+_ENDPOINT_OPTIONS = ("endpoint", "discover", "api_version", "timeout", "first_timeout", "resource_name")
+
+
+class ImdsRequests:
+    """The machine's metadata service in one call.
+
+    :arg options: of the call
+    :arg fence: whose machine it is: an approval is refused to everybody else
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, Any],
+        transport: Transport,
+        clock: CallClock,
+        find: Callable[[], Found],
+        fence: Fence,
+        caller: Optional[Caller],
+    ) -> None:
+        self._options = options
+        self._transport = transport
+        self._clock = clock
+        self._find = find
+        self._fence = fence
+        self._caller = caller
+
+    def hello(self) -> Dict[str, Any]:
+        """Who the machine is, as far as its metadata service says."""
+        answer: Dict[str, Any] = dict.fromkeys(LEAVES, "")
+        problems: List[str] = []
+        endpoints = [self._options.get("endpoint") or INFO_DEFAULTS["endpoint"]]
+        while endpoints:
+            client = Client(self._transport, endpoints.pop(0), clock=self._clock)
+            problems = []
+            client.foresee(list(LEAVES.values()))
+            for name, leaf in LEAVES.items():
+                try:
+                    answer[name] = self._text(client, leaf)
+                except ScheduledEventsError as error:
+                    problems.append(error.message)
+                    if error.kind in ("unreachable", "timeout"):
+                        break
+            if any(answer.values()):
+                break
+            if self._options.get("discover") and len(problems) == 1 and not endpoints:
+                endpoints = [found for found in self._find().endpoints if found != client.endpoint]
+        return dict(answer, problem=" ".join(problems[:1]))
+
+    def _text(self, client: Client, leaf: str) -> str:
+        """Something about the machine; asked for once more where others have asked too much in the same second."""
+        try:
+            return client.machine_text(leaf, self._seconds(NAME_TIMEOUT))
+        except ScheduledEventsError as error:
+            if error.kind != "throttled":
+                raise
+        self._clock.sleep(THROTTLED)
+        return client.machine_text(leaf, self._seconds(NAME_TIMEOUT))
+
+    def look(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        """The document, at once or as soon as it changes."""
+        began = self._clock.now()
+        options: Dict[str, Any] = self._endpoint_options()
+        wait = min(float(request.get("wait") or 0), self._seconds(float("inf")))
+        if wait > 0:
+            options.update(wait=True, wait_for="change", wait_timeout=wait, since_incarnation=request.get("since"))
+            if self._options.get("wait_sleep"):
+                options["wait_sleep"] = self._options["wait_sleep"]
+        operation = Info(info_options(options), self._transport, self._clock, self._find)
+        answer = _outcome(operation)
+        if self._fence.not_renewed:
+            answer["warnings"].append(f"The mark could not be renewed: {self._fence.not_renewed}.")
+        # Moments here, made into ages when the call ends
+        now = self._clock.now()
+        moments = operation.imds.moments or Moments(now, now, now)
+        return dict(answer, began=began, since=moments.first, asked=moments.asked, age=moments.came)
+
+    def approve(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        """Approve, in one try, and look at once after it.
+
+        :arg request: ``by_watcher`` where the machine bears its own watcher's mark, by which it is prepared for these events
+        """
+        result: Dict[str, Any] = {"approved": [], "already": [], "not_approved": [], "failure": None, "msg": ""}
+        guard = _Guard(
+            self._caller, self._fence, _asker(self._options), request.get("own") or [], bool(request.get("by_watcher"))
+        )
+        guard.is_gone()
+        if not guard.fenced:
+            options = dict(
+                self._endpoint_options(),
+                event_ids=request["ids"],
+                prepared_resources=request.get("prepared") or [],
+                allow_unknown=request.get("allow_unknown") or [],
+                wait=False,
+                wait_timeout=0,
+            )
+            operation = Approval(
+                approve_options(options), self._transport, self._clock, self._find, check_mode=False, caller=guard
+            )
+            found = _outcome(operation)
+            result = {name: found[name] for name in result}
+        if guard.fenced:
+            result.update(
+                failure=None,
+                msg="",
+                not_approved=[{"id": event, "reason": "fenced", "message": guard.fenced} for event in request["ids"]],
+            )
+        return dict(result, look=self.look({"wait": 0}))
+
+    def _endpoint_options(self) -> Dict[str, Any]:
+        """The caller's, with time limits within the call's."""
+        options = {name: self._options.get(name) or None for name in _ENDPOINT_OPTIONS}
+        for name in ("timeout", "first_timeout"):
+            options[name] = self._seconds(options[name] or INFO_DEFAULTS[name])
+        return options
+
+    def _seconds(self, wanted: float) -> float:
+        return max(0.1, min(wanted, self._clock.deadline.remaining() - _SPARE))
+
+
+class _Guard(Caller):
+    """Nothing is sent when whoever asked for it is gone, or the machine is somebody else's by now, or is not prepared itself.
+
+    :arg own: the ids of the events for which it has to be
+    :arg by_watcher: whether its own watcher is to have it prepared, and not the run that asks
+    """
+
+    def __init__(
+        self, caller: Optional[Caller], fence: Fence, asker: Asker, own: Sequence[str], by_watcher: bool
+    ) -> None:
+        self._caller = caller
+        self._fence = fence
+        self._asker = asker
+        self._own = own
+        self._by_watcher = by_watcher
+        self.fenced = ""
+
+    def is_gone(self) -> bool:
+        try:
+            if self._by_watcher:
+                self._fence.look()
+            else:
+                self._fence.check()
+        except Fenced as error:
+            self.fenced = str(error)
+        if not self.fenced and not all(map(self._is_prepared, self._own)):
+            self.fenced = "This machine is not prepared for it any more: its mark has changed, or it was started anew."
+        return bool(self.fenced) or bool(self._caller and self._caller.is_gone())
+
+    def _is_prepared(self, event: str) -> bool:
+        moment = self._fence.moment()
+        view = mark_view(self._fence.mark, self._fence.unreadable, self._asker, moment)
+        is_whose_it_should_be = (view.owner == WATCHER) == self._by_watcher
+        return is_whose_it_should_be and is_prepared_for(view, event.upper(), moment.boot_id, 0.0)
+
+
+def _asker(options: Mapping[str, Any]) -> Asker:
+    """Whoever makes this call."""
+    return Asker(*(str(options.get(name) or "") for name in ("run", "vm_id", "endpoint")))
+
+
+def _outcome(operation: Operation) -> Dict[str, Any]:
+    """The result, whether it succeeded or failed."""
+    try:
+        return dict(operation.perform(), failure=None, msg="")
+    except OperationFailed as error:
+        last = operation.imds.last_failure
+        more = f" The last failure: {last}" if last and last not in error.message else ""
+        return dict(error.result, failure=error.failure(), msg=error.message + more)

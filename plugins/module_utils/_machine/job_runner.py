@@ -1,0 +1,155 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A step runner whose work is a job: it goes on by itself, and ends at its limit.
+
+Private to this collection.
+"""
+
+import getpass
+from typing import Any, Callable, Dict
+
+from .._clock import Clock, Deadline
+from .._steps.step_type import Step, Verdict, exit_words, kept_back
+from .jobs import ABSENT as NEVER_BEGUN
+from .jobs import CUT_OFF, RUNNING, Jobs, Seen
+from .platform import native
+from .step_runner import ABSENT, DONE, FAILED, PENDING, JobFailed, Piece, Progress, StepRunner
+from .supervisor import Work
+
+LAST_WORDS = 1.0
+"""Seconds that work which watches its limit itself has beyond it, to say what it last saw."""
+
+_CUT_OFF = (
+    "it was cut off: the machine was started anew meanwhile, its disk had no room for the result, or something killed it, "
+    "as systemd does at the end of a session where logind.conf has KillUserProcesses=yes"
+)
+
+
+class JobRunner(StepRunner):
+    """How a type of step is done as a job.
+
+    :arg user: as whom Ansible connects to this machine; steps with ``become: false`` run as this user
+    """
+
+    beyond = 0.0
+    """Seconds beyond its limit that the work may take to end by itself."""
+
+    def __init__(self, jobs: Jobs, user: str = "") -> None:
+        self._jobs = jobs
+        self._user = user
+
+    def work(self, piece: Piece) -> Work:
+        """What the process of the job does."""
+        raise NotImplementedError
+
+    def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
+        """What it means that a program, which the job became, ended by itself."""
+        return Progress(DONE) if result["rc"] == 0 else Progress(FAILED, exit_words(result))
+
+    def lacks(self, step: Step) -> str:
+        try:
+            self.as_user(step)
+        except JobFailed as error:
+            return str(error)
+        return super().lacks(step)
+
+    def begin(self, piece: Piece) -> Progress:
+        try:
+            self.launch(piece)
+        except JobFailed as error:
+            return error.progress()
+        return self.check(piece)
+
+    def launch(self, piece: Piece) -> None:
+        """Begin its job.
+
+        :raises JobFailed: when that can't be
+        """
+        quiet = bool(piece.step.get("no_log"))
+        user = self.as_user(piece.step)
+        self._jobs.begin(piece.job, self.work(piece), piece.limit + self.beyond, user, quiet, piece)
+
+    def check(self, piece: Piece) -> Progress:
+        return self.seen(piece, self._jobs.look(piece.job))
+
+    def seen(self, piece: Piece, job: Seen) -> Progress:
+        """What it means that its job was found like this."""
+        state, result = job
+        if state == NEVER_BEGUN:
+            return Progress(ABSENT)
+        if state == RUNNING:
+            return Progress(PENDING)
+        if state == CUT_OFF:
+            return Progress(FAILED, _CUT_OFF)
+        if result["stopped"]:
+            return Progress(FAILED, "it was ended before it was over")
+        if result["timed_out"]:
+            return Progress(FAILED, _too_long(piece))
+        if result["problem"]:
+            return Progress(FAILED, kept_back() if piece.step.get("no_log") else result["problem"])
+        if result["answer"]:
+            return Progress(result["answer"]["state"], result["answer"]["note"])
+        return self.judged(piece, result)
+
+    def stop(self, piece: Piece) -> Progress:
+        self._jobs.stop(piece.job)
+        return self.check(piece)
+
+    def as_user(self, step: Step) -> str:
+        """The user that a step runs as; "" for the one that this program has."""
+        become = step.get("become")
+        if become and not native.is_root():
+            raise JobFailed(
+                f"the step has become: true, and Ansible runs this as user {getpass.getuser()}, not as root: "
+                "set drain_become or maintain_become to true, or leave become out of the step"
+            )
+        if become is not False:
+            return ""
+        user = self._user or native.who_logged_in()
+        if not user and native.is_root():
+            raise JobFailed(
+                "the step has become: false, and as whom Ansible connects is not known here: set ansible_user"
+            )
+        return user
+
+
+def encoded(text: str) -> bytes:
+    """The text as the system gets it: before Python 3.7 it would refuse what the locale C has no letters for."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def answer(state: str, note: str = "") -> Dict[str, Any]:
+    """What work returns that says itself what came of it."""
+    return {"state": state, "note": note}
+
+
+def watched(interval: float, limit: float, look: Callable[[float], Verdict]) -> Verdict:
+    """Look until there is no more to wait for, or no time for another look.
+
+    :arg look: gets the seconds that are left
+    """
+    clock = Clock()
+    deadline = Deadline(clock, limit)
+    while True:
+        verdict = look(deadline.remaining())
+        if verdict.done or deadline.remaining() <= interval:
+            return verdict
+        clock.sleep(interval)
+
+
+def answer_to(verdict: Verdict, secret: bool = False) -> Dict[str, Any]:
+    """What work returns after it has looked its last.
+
+    :arg secret: whether its words are to be kept back
+    """
+    if verdict.problem:
+        return answer(FAILED, kept_back() if secret else verdict.problem)
+    return answer(DONE, "" if secret else verdict.note)
+
+
+def _too_long(piece: Piece) -> str:
+    own = piece.step["timeout" if piece.direction == "do" else "undo_timeout"]
+    if piece.limit < own:
+        return f"it did not end within the {round(piece.limit, 1):g} s that were left for it"
+    return f"it did not end within its {round(own, 1):g} s"

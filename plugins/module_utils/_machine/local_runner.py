@@ -1,0 +1,128 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A step that the machine does itself, moved on by one call: begun, looked at, ended.
+
+Private to this collection.
+"""
+
+from typing import Any, Callable, Mapping, Optional
+
+from .._clock import Clock, Deadline
+from .._steps import sequence
+from .._steps.sequence import Move
+from .._steps.step_type import Step
+from .._text import one_line
+from . import step_runner
+from .fence import Fence
+from .mark_editor import GRACE, MarkEditor
+from .step_runner import Piece, Progress, RunnerFailed, StepRunner
+
+PATIENCE = 0.5  # seconds that a call waits for one step that does not end at once
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.1
+
+
+class LocalRunner:
+    """Moves steps on.
+
+    :arg runner_of: the runner for a step, None where there is none
+    """
+
+    def __init__(
+        self,
+        marked: MarkEditor,
+        fence: Fence,
+        runner_of: Callable[[Step], Optional[StepRunner]],
+        clock: Clock,
+        until: Deadline,
+    ) -> None:
+        self._marked = marked
+        self._fence = fence
+        self._runner_of = runner_of
+        self._clock = clock
+        self._until = until
+
+    def runner(self, step: Step) -> StepRunner:
+        found = self._runner_of(step)
+        if found is None:
+            raise RunnerFailed(f"the machine program knows no way to do a step of type {step['type']} by itself")
+        return found
+
+    def go_on(self, move: Move, request: Mapping[str, Any]) -> bool:
+        """One step; whether it has come further."""
+        marked = self._marked
+        progress = self._acted(move, request)
+        is_stopped = move.what == sequence.STOP
+        # What runs goes on to its own limit; only what role drain does by itself is ended with the time for all of it.
+        idle = progress.state in (step_runner.ABSENT, step_runner.AGAIN)
+        ends = idle or bool(request.get("ends"))
+        over = move.what == sequence.CHECK and ends and self.is_over(move, request)
+        if over and (idle or progress.state == step_runner.PENDING):  # what is late must not begin after all
+            progress, is_stopped = self._fenced(move, "stop"), True
+        # What was under way when this call came is not waited for, but its end is.
+        waits = is_stopped or move.what != sequence.CHECK
+        patience = Deadline(self._clock, min(PATIENCE, self._until.remaining()) if waits else 0)
+        pause = _FIRST_PAUSE
+        while progress.state == step_runner.PENDING and not patience.passed():
+            self._clock.sleep(min(pause, patience.remaining()))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+            progress = self._asked(move, "check")
+        elapsed = marked.elapsed(move.key)
+        if is_stopped:  # it has only so much time left as it takes to end, and until then nothing else is begun
+            entry = marked.entry(move.key)
+            marked.put(dict(entry, limit=min(entry["limit"], round(elapsed, 1))))
+        limit = marked.entry(move.key)["limit"]
+        if progress.state == step_runner.PENDING and elapsed > limit + GRACE:
+            self._fenced(move, "stop")
+            why = "it could not be ended" if is_stopped else f"it did not end within its {limit:g} s"
+            progress = Progress(step_runner.FAILED, why)
+        elif over and is_stopped and progress.state in (step_runner.FAILED, step_runner.ABSENT):
+            progress = Progress(step_runner.FAILED, "the time that was left is used up")
+        if move.what == sequence.STOP and progress.state != step_runner.PENDING:
+            # Stopped on purpose or ended by itself: perhaps done, and taken back next.
+            progress = Progress(step_runner.FAILED, progress.note or "stopped before its end")
+        marked.note(move, progress, elapsed)
+        return progress.state in (step_runner.DONE, step_runner.FAILED, step_runner.REFUSED)
+
+    def _acted(self, move: Move, request: Mapping[str, Any]) -> Progress:
+        if move.what == sequence.STOP:
+            return self._fenced(move, "stop")
+        if move.what == sequence.BEGIN:
+            self._marked.begun(move, request)
+            return self._fenced(move, "begin")
+        progress = self._asked(move, "check")
+        if progress.state not in (step_runner.ABSENT, step_runner.AGAIN):
+            return progress
+        if self.is_over(move, request):
+            return progress
+        if progress.state == step_runner.ABSENT:
+            # nor has its time begun, which a start of the machine would have used up
+            self._marked.time_anew(move, request)
+        if request.get("still"):
+            return Progress(step_runner.PENDING, progress.note)
+        return self._fenced(move, "begin")
+
+    def _fenced(self, move: Move, what: str) -> Progress:
+        """What changes something: the mark says so first, and it is still ours while it happens."""
+        piece = self._marked.piece(move)  # asks for the time, and the lock is for moments
+        with self._fence.held():
+            if what == "begin":
+                self._fence.check_time()
+            self._marked.keep()
+            return self._asked(move, what, piece)
+
+    def _asked(self, move: Move, what: str, piece: Optional[Piece] = None) -> Progress:
+        """What the runner says; whatever goes wrong in it is the step's failure."""
+        try:
+            progress: Progress = getattr(self.runner(move.step), what)(piece or self._marked.piece(move))
+        except Exception as error:
+            return Progress(step_runner.FAILED, words_of(error))
+        return progress
+
+    def is_over(self, move: Move, request: Mapping[str, Any]) -> bool:
+        """Whether the time is used up in which the machine was to be prepared: nothing more is begun."""
+        return move.direction == "do" and self._fence.left(request["left"]) <= 0
+
+
+def words_of(error: Exception) -> str:
+    return one_line(error, 500) or type(error).__name__

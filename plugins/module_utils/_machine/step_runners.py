@@ -1,0 +1,279 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How this machine does each type of step: ``command``, ``service`` by systemctl, ``http``, and ``connections`` by what the kernel lists.
+
+Private to this collection.
+"""
+
+import glob
+import ipaddress
+import json
+import os
+import re
+import subprocess
+import sys
+from typing import Any, Dict, Iterator, Mapping, Set, Tuple, Union
+
+from .._clock import Clock, Deadline
+from .._steps.connections import TYPE as CONNECTIONS
+from .._steps.http import TYPE as HTTP
+from .._steps.step_type import MOST, Step, Verdict, exit_words, kept_back
+from .._steps.types import PREPARE_HOOK, RECOVER_HOOK
+from .._text import one_line
+from .hook_runner import HookRunner
+from .job_runner import LAST_WORDS, JobRunner, answer, answer_to, encoded, watched
+from .jobs import Jobs
+from .platform import native
+from .step_runner import DONE, FAILED, Case, Piece, Progress, RunnerFailed, StepRunner
+from .supervisor import Work
+
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{([^}]*)\})", re.ASCII)
+
+ANSWERS_WITHIN = 3.0
+"""Seconds that systemctl has to say how a service is."""
+
+_NO_SYSTEMCTL = "this machine has no systemctl: step service needs systemd"
+
+TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+ESTABLISHED = "01"
+
+Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+
+
+class CommandRunner(JobRunner):
+    """Runs a command, and another one to take it back."""
+
+    def work(self, piece: Piece) -> Work:
+        step = piece.step
+
+        def run() -> Dict[str, Any]:
+            native.set_environment(step["environment"])
+            if step.get("chdir"):
+                os.chdir(encoded(_path(step["chdir"], os.environ)))
+            if step.get("creates"):
+                there = bool(glob.glob(encoded(_path(step["creates"], os.environ))))
+                if there == (piece.direction == "do"):
+                    said = "exists" if there else "does not exist"
+                    return answer(DONE, "" if step["no_log"] else f"skipped, since {step['creates']} {said}")
+            # As ansible.builtin.command has it: no shell, but ~ and variables
+            argv = [_path(argument, os.environ) for argument in step[piece.direction]["argv"]]
+            return native.become(argv)
+
+        return run
+
+    def lacks(self, step: Step) -> str:
+        return lacking(step, os.environ.get("PATH", "")) or super().lacks(step)
+
+    def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
+        if result["rc"] in piece.step["ok_codes"]:
+            return Progress(DONE)
+        if piece.step["no_log"]:
+            return Progress(FAILED, kept_back(f" with {result['rc']}"))
+        return Progress(FAILED, exit_words(result))
+
+
+def lacking(step: Step, path: str) -> str:
+    """The folder or the program of a command that is not on this machine, as a clause; "" when all is there.
+
+    :arg path: where programs are looked for, where the step does not say
+    """
+    import shutil  # takes time to import, and few calls need it
+
+    environment = {**os.environ, "PATH": path, **(step.get("environment") or {})}  # as it is run
+    folder = _path(step["chdir"], environment) if step.get("chdir") else ""
+    if folder and not os.path.isdir(folder):
+        return f"this machine has no folder {folder}"
+    for direction in ("do", "undo"):
+        program = _path(step[direction]["argv"][0], environment) if (step.get(direction) or {}).get("argv") else ""
+        where = os.path.join(folder, program) if "/" in program else program
+        if program and not shutil.which(where, path=environment["PATH"] or path):
+            return f"this machine has no program {program}"
+    return ""
+
+
+def _path(text: str, environment: Mapping[str, str]) -> str:
+    """A text with the variables of an environment, and ~, in their places."""
+
+    def value(found: Any) -> str:
+        return str(environment.get(found.group(1) or found.group(2), found.group()))
+
+    expanded = _VARIABLE.sub(value, text)
+    home = environment.get("HOME")
+    if home and (expanded == "~" or expanded.startswith("~/")):
+        return home.rstrip("/") + expanded[1:] or "/"
+    return os.path.expanduser(expanded)  # that of another user, or where the environment names no home
+
+
+class ServiceRunner(JobRunner):
+    """Stops a service, and starts it again."""
+
+    def before(self, step: Step) -> Case:
+        service = step["service"]
+        said = _shown(service)
+        if said.get("LoadState") == "not-found":
+            raise RunnerFailed(f"this machine has no service {service}")
+        return {"ran": said.get("ActiveState") in ("active", "activating", "reloading", "refreshing")}
+
+    def work(self, piece: Piece) -> Work:
+        verb = "stop" if piece.direction == "do" else "start"
+
+        def run() -> Dict[str, Any]:
+            try:
+                native.become(["systemctl", verb, "--", piece.step["service"]])
+            except FileNotFoundError as error:
+                raise RunnerFailed(_NO_SYSTEMCTL) from error
+
+        return run
+
+    def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
+        if result["rc"] == 0:
+            return Progress(DONE)
+        # All of its lines: the last one only says where to read more.
+        words = one_line(result["stderr"] or result["stdout"], MOST)
+        return Progress(FAILED, exit_words({"rc": result["rc"], "msg": words}))
+
+
+def _shown(service: str) -> Dict[str, str]:
+    """What systemd says of a service."""
+    command = ["systemctl", "show", "--property=LoadState,ActiveState", "--", service]
+    try:
+        # There is no AnsibleModule here whose run_command could be called.
+        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+    except FileNotFoundError as error:
+        raise RunnerFailed(_NO_SYSTEMCTL) from error
+    with process:
+        try:
+            said = process.communicate(timeout=ANSWERS_WITHIN)[0]
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise RunnerFailed(f"systemctl did not say within {ANSWERS_WITHIN:g} s how service {service} is") from error
+    output = said.decode("utf-8", "replace")
+    if process.returncode:
+        words = exit_words({"rc": process.returncode, "stdout": output})
+        raise RunnerFailed(f"systemctl could not say how service {service} is: {words}")
+    return dict(line.partition("=")[::2] for line in output.splitlines())
+
+
+class HttpRunner(JobRunner):
+    """Sends a request, and another one to take it back; waits until the application says that it is done."""
+
+    beyond = LAST_WORDS
+
+    def work(self, piece: Piece) -> Work:
+        return lambda: _run(piece)
+
+
+def _run(piece: Piece) -> Dict[str, Any]:
+    step, part = piece.step, piece.step[piece.direction]
+    deadline = Deadline(Clock(), piece.limit)
+    sent = _asked(step, part, piece.limit)
+    if sent["status"] not in part["status"]:
+        if step["no_log"]:
+            return answer(FAILED, kept_back(f" with {sent['status']}"))
+        return answer(FAILED, f"Status code was {sent['status']} and not {part['status']}: {sent['msg']}")
+    until = part.get("until")
+    if not until:
+        return answer_to(Verdict(True))
+
+    def look(left: float) -> Verdict:
+        seen = _asked(step, until, min(until["request_timeout"], max(left, LAST_WORDS)))
+        return HTTP.judges["until"](step, piece.direction, seen)
+
+    return answer_to(watched(until["interval"], deadline.remaining(), look), secret=step["no_log"])
+
+
+def _asked(step: Step, part: Mapping[str, Any], seconds: float) -> Dict[str, Any]:
+    # Here and not at the top: only the process of the job needs it.
+    from .step_transport import Wire, ask
+
+    wire = Wire(step.get("user"), step.get("password"), step["validate_certs"], step["use_proxy"])
+    return ask(wire, part["method"], part["url"], part["headers"], _body(part), seconds)
+
+
+def _body(part: Mapping[str, Any]) -> Any:
+    if "body" not in part:
+        return None
+    body = part["body"]
+    text = json.dumps(body) if part["body_format"] == "json" and not isinstance(body, str) else str(body)
+    return text.encode("utf-8")
+
+
+class ConnectionsRunner(JobRunner):
+    """Waits until a port has no connections, and afterwards until it listens again."""
+
+    beyond = LAST_WORDS
+
+    def work(self, piece: Piece) -> Work:
+        look = _gone if piece.direction == "do" else _listens
+        interval = piece.step["interval"]
+        return lambda: answer_to(watched(interval, piece.limit, look(piece.step)))
+
+
+def _gone(step: Step) -> Any:
+    from .step_transport import addresses_of
+
+    excluded = {_plain(ipaddress.ip_address(address)) for host in step["exclude"] for address in addresses_of(host)}
+
+    def look(left: float) -> Verdict:
+        return CONNECTIONS.judges["gone"](step, "do", {"result": {"left": established(step["port"], excluded)}})
+
+    return look
+
+
+def _listens(step: Step) -> Any:
+    from .step_transport import accepts
+
+    address, port = step["listen_address"], step["port"]
+
+    def look(left: float) -> Verdict:
+        if accepts(address, port, min(5.0, max(left, LAST_WORDS))):
+            return Verdict(True)
+        return Verdict(False, f"nothing listens on {address}:{port}")
+
+    return look
+
+
+def established(port: int, excluded: Set[Address]) -> int:
+    """How many connections of a local port are established, those with the excluded addresses left out."""
+    return sum(
+        state == ESTABLISHED and local == port and remote not in excluded for local, remote, state in _connections()
+    )
+
+
+def _connections() -> Iterator[Tuple[int, Address, str]]:
+    """Local port, remote address and state of every TCP connection of this machine."""
+    for table in TABLES:
+        try:
+            with open(table, encoding="ascii") as file:
+                lines = file.readlines()[1:]
+        except FileNotFoundError:  # a kernel without IPv6
+            continue
+        for line in lines:
+            _number, local, remote, state = line.split()[:4]
+            yield int(local.rpartition(":")[2], 16), _address(remote.rpartition(":")[0]), state
+
+
+def _address(text: str) -> Address:
+    """An address as the kernel writes it: words of four bytes, each in the machine's own order."""
+    words = [bytes.fromhex(text[place : place + 8]) for place in range(0, len(text), 8)]
+    raw = b"".join(word[::-1] if sys.byteorder == "little" else word for word in words)
+    return _plain(ipaddress.ip_address(raw))
+
+
+def _plain(address: Address) -> Address:
+    """IPv4 that comes over a socket of IPv6 is IPv4."""
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def make_runners(jobs: Jobs, user: str = "") -> Dict[str, StepRunner]:
+    """What each step that this machine does itself is done with.
+
+    :arg user: as whom Ansible connects to this machine; steps with ``become: false`` run as this user
+    """
+    kinds = {"service": ServiceRunner, "command": CommandRunner, "http": HttpRunner, "connections": ConnectionsRunner}
+    hook = HookRunner(jobs, Clock())
+    runners: Dict[str, StepRunner] = {name: kind(jobs, user) for name, kind in kinds.items()}
+    return dict(runners, **{kind.name: hook for kind in (PREPARE_HOOK, RECOVER_HOOK)})

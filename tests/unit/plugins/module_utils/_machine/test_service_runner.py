@@ -1,0 +1,135 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step ``service``, with a script in the place of systemctl."""
+
+import os
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import step_runners, supervisor
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
+    DONE,
+    FAILED,
+    PENDING,
+    Progress,
+    RunnerFailed,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
+    LONG,
+    Doing,
+    LimitClock,
+    content,
+    until,
+)
+
+# A unit is a file that holds its state; one named slow takes its time, one named stuck refuses.
+SYSTEMCTL = """#!/bin/sh
+cd "$(dirname "$0")"
+echo "$*" >> log
+case $1 in
+show)
+    [ "$4" = mute ] && { echo "Failed to connect to bus: No such file or directory"; exit 1; }
+    [ "$4" = hung ] && exec sleep 60
+    [ -e "units/$4" ] && echo "LoadState=loaded" || echo "LoadState=not-found"
+    echo "ActiveState=$(cat "units/$4" 2>/dev/null || echo inactive)"
+    exit 0;;
+esac
+[ -e "units/$3" ] || { echo "Failed to $1 $3.service: Unit $3.service not loaded." >&2; exit 5; }
+[ "$3" = slow ] && { until [ -e go ]; do sleep 0.05; done; echo; sleep 60; }
+[ "$3" = stuck ] && { echo "Job for $3.service failed." >&2; echo 'See "journalctl -xe" for details.' >&2; exit 1; }
+[ "$1" = stop ] && echo inactive > "units/$3" || echo active > "units/$3"
+"""
+
+
+@pytest.fixture
+def units(tmp_path, monkeypatch):
+    """The folder of units, where this systemctl is the first to be found."""
+    program = tmp_path / "systemctl"
+    program.write_text(SYSTEMCTL)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (tmp_path / "units").mkdir()
+    return tmp_path / "units"
+
+
+@pytest.fixture
+def doing(tmp_path):
+    return Doing("service", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "state, ran",
+    [
+        ("active", True),
+        ("activating", True),
+        ("reloading", True),
+        ("inactive", False),
+        ("failed", False),
+        ("deactivating", False),
+    ],
+)
+def test_the_case_before_is_whether_it_ran(units, doing, state, ran):
+    (units / "nginx").write_text(state)
+    assert doing.hand.before(doing.step(service="nginx")) == {"ran": ran}
+    assert content(units / "nginx") == state, "nothing is changed"
+
+
+def test_it_is_stopped_and_started(units, doing):
+    (units / "nginx").write_text("active")
+    assert doing.did(service="nginx") == Progress(DONE)
+    assert content(units / "nginx") == "inactive\n"
+    assert doing.did("undo", service="nginx") == Progress(DONE)
+    assert content(units / "nginx") == "active\n"
+    assert content(units.parent / "log") == "stop -- nginx\nstart -- nginx\n"
+
+
+def test_one_that_is_not_there_is_named(units, doing):
+    with pytest.raises(RunnerFailed, match="^this machine has no service nginks$"):
+        doing.hand.before(doing.step(service="nginks"))
+    progress = doing.did(service="nginks")
+    assert progress == Progress(FAILED, "exit code 5: Failed to stop nginks.service: Unit nginks.service not loaded.")
+
+
+def test_a_failure_has_the_words_of_systemctl(units, doing):
+    (units / "stuck").write_text("active")
+    words = 'exit code 1: Job for stuck.service failed. See "journalctl -xe" for details.'
+    assert doing.did(service="stuck") == Progress(FAILED, words)
+
+
+def test_one_that_takes_its_time_holds_up_nobody_and_has_its_limit(units, doing, monkeypatch):
+    monkeypatch.setattr(supervisor, "Clock", lambda: LimitClock(units.parent / "go"))
+    (units / "slow").write_text("active")
+    piece = doing.piece(dict(doing.step(service="slow"), timeout=2.0 * LONG))
+    assert doing.hand.begin(piece) == Progress(PENDING)
+    until(lambda: content(units.parent / "log"))
+    assert doing.hand.check(piece) == Progress(PENDING)
+    (units.parent / "go").touch()
+    assert doing.end_of(piece) == Progress(FAILED, f"it did not end within the {LONG} s that were left for it")
+
+
+def test_systemctl_that_can_not_say(units, doing, monkeypatch):
+    (units / "mute").write_text("active")
+    with pytest.raises(
+        RunnerFailed, match="systemctl could not say how service mute is: exit code 1: Failed to connect"
+    ):
+        doing.hand.before(doing.step(service="mute"))
+    monkeypatch.setattr(step_runners, "ANSWERS_WITHIN", 0.2)
+    with pytest.raises(RunnerFailed, match="systemctl did not say within 0.2 s how service hung is"):
+        doing.hand.before(doing.step(service="hung"))
+
+
+def test_no_systemd(tmp_path, doing, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RunnerFailed, match="this machine has no systemctl: step service needs systemd"):
+        doing.hand.before(doing.step(service="nginx"))
+    assert doing.did(service="nginx").note == "this machine has no systemctl: step service needs systemd"
+
+
+def test_what_it_lacks_is_seen_by_a_look(units, doing):
+    (units / "nginx").write_text("inactive")
+    assert doing.hand.lacks(doing.step(service="nginx")) == ""
+    assert doing.hand.lacks(doing.step(service="nginks")) == "this machine has no service nginks"
+    assert content(units.parent / "log") == "show --property=LoadState,ActiveState -- nginx\n" + (
+        "show --property=LoadState,ActiveState -- nginks\n"
+    )
