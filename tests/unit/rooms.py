@@ -75,15 +75,31 @@ def _basics(graph: dict[str, set[str]]) -> set[str]:
     return small
 
 
+def within(room: str) -> dict[str, set[str]]:
+    """The arrows between the files of one room, by their paths in it such as imds/session."""
+    start = f"{COLLECTION}{room.replace('/', '.')}."
+    own = {path.relative_to(PLUGINS / room).with_suffix("").as_posix() for path in (PLUGINS / room).rglob("*.py")}
+    found: dict[str, set[str]] = {}
+    for path, names in files().items():
+        if path.is_relative_to(PLUGINS / room):
+            inside = (name[len(start) :].replace(".", "/") for name in names if name.startswith(start))
+            # The name of a file, or of something in it
+            others = {next((way for way in (name, name.rpartition("/")[0]) if way in own), "") for name in inside}
+            found[path.relative_to(PLUGINS / room).with_suffix("").as_posix()] = others - {""}
+    return found
+
+
 def circle(graph: dict[str, set[str]]) -> list[str]:
-    """Rooms that lead back to the first of them, if there are such."""
+    """Rooms, or files, that lead back to the first of them, if there are such."""
+    without: set[str] = set()
 
     def walk(trail: list[str]) -> list[str]:
-        for other in sorted(graph.get(trail[-1], ())):
+        for other in sorted(graph.get(trail[-1], set()) - without):
             if other in trail:
                 return [*trail[trail.index(other) :], other]
             if found := walk([*trail, other]):
                 return found
+        without.add(trail[-1])
         return []
 
     return next((found for room in sorted(graph) if (found := walk([room]))), [])

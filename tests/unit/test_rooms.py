@@ -27,6 +27,10 @@ FLOORS = (
     (rooms.BASICS,),
 )
 FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}
+# The same of the watcher, whose entry is a file, as are those of its engine for now.
+WATCHER = "module_utils/_watcher"
+WATCHER_FLOORS = (("main",), ("commands",), ("service",), ("imds", "reports"), ("settings",), ("engine",))
+WATCHER_FLOOR = {room: number for number, floor in enumerate(WATCHER_FLOORS) for room in floor}
 KNOW_ANSIBLE = ("action/", "callback/", "filter/", "lookup/", "test/", "plugin_utils/", "module_utils/_module.py")
 LOAD_BALANCERS = "modules/haproxy_status.py"  # runs on them, a module like any other
 NETWORK = ("http.client", "http.server", "requests", "socket", "socketserver", "ssl", "urllib.request", "urllib3")
@@ -47,6 +51,23 @@ def test_arrows_point_down(room):
 
 def test_no_circle():
     assert rooms.circle(ARROWS) == []
+
+
+def test_no_circle_of_files_within_the_watcher():
+    assert rooms.circle(rooms.within(WATCHER)) == []
+
+
+def test_arrows_within_the_watcher_point_down():
+    def room(file):
+        return file.split("/")[0] if "/" in file or file == "main" else "engine"
+
+    up = [
+        f"{file} -> {other}"
+        for file, others in rooms.within(WATCHER).items()
+        for other in others
+        if WATCHER_FLOOR[room(other)] < WATCHER_FLOOR[room(file)]
+    ]
+    assert up == []
 
 
 @pytest.mark.parametrize("file", sorted(FILES))

@@ -6,7 +6,9 @@
 Private to this collection.
 """
 
-from typing import NamedTuple
+from typing import Callable, NamedTuple, Sequence, Tuple
+
+from .mark_view import MarkView
 
 PREPARED, RECOVERED = "prepared", "recovered"
 
@@ -41,3 +43,34 @@ class Try(NamedTuple):
             return False
         longer = min(RECOVER_AGAIN * 2 ** min(self.times - 1, 10), RECOVER_AGAIN_AT_MOST)
         return now - self.at < (PREPARE_AGAIN if to == PREPARED else longer)
+
+
+def taken_up(
+    view: MarkView,
+    wanted: Sequence[str],
+    is_struck: bool,
+    preempts: Callable[[str], bool],
+    must: Callable[[str], bool],
+    retry: bool = False,
+) -> Tuple[str, ...]:
+    """For which of the events that it should be prepared for a machine is prepared now, by how far its outage is.
+
+    :arg view: of its own mark, or of one that is being taken over
+    :arg wanted: keys of the events
+    :arg is_struck: whether one of its events has started
+    :arg preempts: whether an event may leave no time to wait for the end of a recovery
+    :arg must: whether the time left to an event has come to where it has to be prepared for
+    :arg retry: whether a preparation that has failed may be retried, as it was another process's
+    """
+    if view.is_failed:  # it is undone first: what shows meanwhile is another outage
+        return tuple(key for key in wanted if retry and key in view.keys)
+    if view.is_recovering:  # it ends first where there is time for that
+        return tuple(key for key in wanted if preempts(key) or must(key))
+    if is_struck and view.phase in ("preparing", "prepared"):  # nothing more is begun under it before it has to be
+        return tuple(key for key in wanted if key in view.keys or must(key))
+    return tuple(wanted)
+
+
+def is_new_outage(view: MarkView) -> bool:
+    """Whether what a machine is prepared for is another outage than that of its mark: what is being undone by that is stopped."""
+    return view.is_recovering or view.is_partially_recovered

@@ -142,20 +142,22 @@ def to_stop(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Move]:
 
 def turned_round(marked: Sequence[Marked], plan: Mapping[str, Step]) -> List[Dict[str, Any]]:
     """The steps when another outage takes over what a recovery has left. Hooks are run by each outage."""
-    steps = [_turned_round(step) for step in marked]
+    steps = [_turned_round(step, plan.get(step["key"], {})) for step in marked]
     # What somebody has removed meanwhile, and nothing was done of, is not missed.
     return [
         step for step in steps if step["key"] in plan or not (step["state"] == WAITING or type_of(step["type"]).closing)
     ]
 
 
-def _turned_round(step: Marked) -> Dict[str, Any]:
+def _turned_round(step: Marked, planned: Step) -> Dict[str, Any]:
     kind, state = type_of(step["type"]), step["state"]
     if kind.closing:
         return dict(step, state=DONE)
     if kind.once or state == TAKEN_BACK:
         return dict(step, state=WAITING)
     # What failed, or was stopped, may be done in part: it is to be taken back whether it is begun again or not.
+    if planned.get("elsewhere") and state in (FAILED, NOT_TAKEN_BACK):
+        return dict(step, state=WAITING, perhaps_done=True)  # its time begins when others hear of it
     return dict(step, state=BEGUN, tries=step["tries"] + 1) if state in (FAILED, NOT_TAKEN_BACK) else dict(step)
 
 

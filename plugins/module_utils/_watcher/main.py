@@ -40,7 +40,7 @@ def main(version: str, program: str, arguments: List[str]) -> int:
         sys.argv[1:] = rest  # the word that its answer begins with
         machine()
         return 0
-    from .command import main as command
+    from .commands.cli import main as command
 
     return command(version, arguments)
 

@@ -12,7 +12,7 @@ from typing import List, Mapping, Optional, Tuple
 
 from .._core import deadlines
 from .._core.mark_view import NOBODY, OURS
-from .._core.transitions import PREPARED, RECOVERED, Try
+from .._core.transitions import PREPARED, RECOVERED, Try, is_new_outage, taken_up
 from .acts import Go
 from .here import Here
 from .life import Life
@@ -29,7 +29,7 @@ def target(here: Here, wishes: Mapping[str, Wish], tried: Try) -> Optional[Go]:
     if not here.may_act or marked.owner not in (NOBODY, OURS):
         return None
     wanted = [life for life in here.open if life.key in wishes and wishes[life.key].prepare]
-    wanted.sort(key=lambda life: (wishes[life.key].left, life.key))
+    wanted = _taken_up(here, sorted(wanted, key=lambda life: (wishes[life.key].left, life.key)), wishes)
     if marked.owner == NOBODY:
         return None if tried.rests(PREPARED, here.now) else _prepare(here, wanted, wishes, named(here.facts.moment))
     if marked.is_recovering:
@@ -41,11 +41,20 @@ def target(here: Here, wishes: Mapping[str, Wish], tried: Try) -> Optional[Go]:
     return _go_on(here, wanted, wishes)
 
 
-def _go_on(here: Here, wanted: List[Life], wishes: Mapping[str, Wish]) -> Optional[Go]:
+def _taken_up(here: Here, wanted: List[Life], wishes: Mapping[str, Wish]) -> List[Life]:
+    keys = taken_up(
+        here.marked,
+        [life.key for life in wanted],
+        _is_struck(here),
+        lambda key: here.lives[key].kind == "preempt",
+        lambda key: wishes[key].must,
+    )
+    return [life for life in wanted if life.key in keys]
+
+
+def _go_on(here: Here, ready: List[Life], wishes: Mapping[str, Wish]) -> Optional[Go]:
     """Of an outage whose mark says preparing or prepared."""
     struck = [life for life in here.open if life.has_struck]
-    # Under an event that has struck nothing more is begun, unless it has to be.
-    ready = [life for life in wanted if not struck or here.is_marked(life) or wishes[life.key].must]
     if ready and _is_unfinished(here, ready):
         return _prepare(here, ready, wishes, here.marked.outage)
     if ready or not _may_recover(here):
@@ -67,8 +76,7 @@ def _after_failed_preparation(here: Here) -> Optional[Go]:
 
 def _in_recovery(here: Here, wanted: List[Life], wishes: Mapping[str, Wish]) -> Optional[Go]:
     """What shows now begins another outage: after this one, or at once where there may be no time to wait for its end."""
-    pressing = [life for life in wanted if life.kind == "preempt" or wishes[life.key].must]
-    another = _prepare(here, pressing, wishes, named(here.facts.moment, here.marked.outage))
+    another = _prepare(here, wanted, wishes, named(here.facts.moment, here.marked.outage))
     return another or _recover(here, still=_is_struck(here))
 
 
@@ -109,7 +117,7 @@ def _prepare(here: Here, lives: List[Life], wishes: Mapping[str, Wish], outage: 
         at_once=any(life.kind == "preempt" for life in lives),
         again=again and not still,
         still=still,
-        turn_round=is_new and here.marked.owner == OURS,
+        turn_round=is_new_outage(here.marked),
     )
 
 

@@ -313,6 +313,7 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "unmarked": False,
         "still": goal.still,
         "again": goal.again,
+        "turn_round": goal.turn_round,
         **({"restore": machine["mark"]} if machine["mark_lost"] else {}),
     }
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...module_utils._core import deadlines
-from ...module_utils._core.deadlines import Terms
+from ...module_utils._core.deadlines import LATER, Terms
 from ...module_utils._core.tracked_event import TrackedEvent
 from ...module_utils._events.event import Event
 from .capacity import SLACK
@@ -74,6 +74,11 @@ def wanted_from(entry: EventState, machine: MachineState) -> float:
 def is_last_call(entry: EventState) -> bool:
     """Whether it has started, and takes its machines away: what is not done now will never be."""
     return deadlines.is_last_call(_tracked(entry))
+
+
+def must_prepare(entry: EventState, machine: MachineState, at: float) -> bool:
+    """Whether the time that is left has come to where the machine has to be prepared."""
+    return entry["turn"] == "due" or deadlines.urgency(_tracked(entry), _terms(machine), at) != LATER
 
 
 def may_come_now(entry: EventState, machine: MachineState, key: str, at: float) -> bool:

@@ -35,6 +35,16 @@ def view_of(record: Record, machine: MachineState, at: float) -> MarkView:
     return core.mark_view(mark, unreadable, _asker(record, machine), _moment(machine, at))
 
 
+def how_far(record: Record, machine: MachineState, at: float) -> MarkView:
+    """Of its mark what tells how far its outage is: it is asked of each machine at each tick."""
+    mark = machine["mark"]
+    if not mark or "unreadable" in mark:
+        return MarkView(whose(record, machine, at))
+    begun = phase(machine) == "half" and core.recovery_begun(mark)
+    keys = frozenset(mark_keys(machine))
+    return MarkView(whose(record, machine, at), phase(machine), keys, recovery_begun=begun)
+
+
 def is_expired(machine: MachineState, at: float) -> bool:
     """Whether the lease of the machine's mark is over, whosever it is."""
     return lease.is_expired((machine["mark"] or {})["lease"], _moment(machine, at))

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, FRESH, NOBODY, OURS, WATCHER
-from ...module_utils._core.transitions import PREPARED, RECOVER_AGAIN, RECOVERED, Try
+from ...module_utils._core.transitions import PREPARED, RECOVER_AGAIN, RECOVERED, Try, is_new_outage, taken_up
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
-from .due import budget, is_last_call, may_come_now, preparation_end, undo_fits
+from .due import budget, is_last_call, may_come_now, must_prepare, preparation_end, undo_fits
 from .judging import is_given_up, needs_preparation, title
 from .life import STAYED, is_open, not_before
 from .lost_marks import undo_words, undone_words
-from .marks import has_restarted, holder_words, mark_keys, phase, whose
+from .marks import has_restarted, holder_words, how_far, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
 from .said_there import note_put_back
 from .schema import EventState, HostResult, MachineState, Record
@@ -48,6 +48,7 @@ class Target(NamedTuple):
     take: str = ""
     still: bool = False
     again: bool = False  # what a start of the machine has taken back is done once more
+    turn_round: bool = False  # it is another outage: what the one before has under way in being undone is stopped
 
 
 def target(record: Record, machine: MachineState, at: float) -> Target | None:
@@ -110,12 +111,39 @@ def wanted_events(record: Record, machine: MachineState, at: float) -> dict[str,
             continue
         if is_last_call(entry) or (entry["started"] is None and (key in keys or _is_in_time(entry, machine, key, at))):
             wanted[key] = entry
-    return wanted
+    return _taken_up(record, machine, wanted, at) if wanted and machine["mark"] else wanted
+
+
+def _taken_up(
+    record: Record, machine: MachineState, wanted: Mapping[str, EventState], at: float
+) -> dict[str, EventState]:
+    """Those of them that its outage takes up now, by how far it is."""
+    host = machine["host"]
+    known = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
+    keys = taken_up(
+        how_far(record, machine, at),
+        list(wanted),
+        _is_struck(record, machine),
+        lambda key: wanted[key]["type"].lower() == "preempt",
+        lambda key: must_prepare(wanted[key], machine, at),
+        retry=not any(host in entry["failed"] for entry in known),
+    )
+    return {key: wanted[key] for key in keys}
+
+
+def _is_struck(record: Record, machine: MachineState) -> bool:
+    """Whether one of its events is under way."""
+    return any(entry["started"] is not None for entry in of_machine(record, machine).values())
+
+
+def _is_seen(entry: EventState) -> bool:
+    """Whether the last document of any that was shown it shows it still: what has left may be over, and nothing is begun for it."""
+    return not entry["sightings"] or any(one["absent"] is None for one in entry["sightings"].values())
 
 
 def _is_in_time(entry: EventState, machine: MachineState, key: str, at: float) -> bool:
     """Whether the machine may be prepared for an event that does not stand in its mark."""
-    if not entry["may_prepare"] or _joined_what_is_full(entry, machine):
+    if not entry["may_prepare"] or _joined_what_is_full(entry, machine) or not _is_seen(entry):
         return False
     # A machine that is prepared already joins as long as the event has not come.
     end = not_before(entry) if phase(machine) == "prepared" else preparation_end(entry, machine)
@@ -133,15 +161,18 @@ def _to_prepare(
     record: Record, machine: MachineState, wanted: Mapping[str, EventState], owner: str, take: str, at: float
 ) -> Target | None:
     keys = mark_keys(machine)
-    struck = any(entry["started"] is not None for entry in of_machine(record, machine).values())
-    still = struck and not any(entry["turn"] == "due" or is_last_call(entry) for entry in wanted.values())
+    seen = {key: entry for key, entry in wanted.items() if _is_seen(entry)}
+    must = any(must_prepare(entry, machine, at) for entry in seen.values())
+    wanted = seen if must else wanted  # what may be over holds up nothing that has to be done now
+    still = not must and (len(seen) < len(wanted) or _is_struck(record, machine))
     left = budget(machine, wanted.items(), at)
     again = not still and left > 0 and any(_is_undone(machine, key, at) for key in wanted)
     if owner == OURS and phase(machine) == "prepared" and all(key in keys for key in wanted) and not again:
         return None
-    if still and owner != OURS:
+    is_new = is_new_outage(how_far(record, machine, at))
+    if still and (is_new or owner != OURS):
         return None
-    return Target("prepared", [entry["id"] for entry in wanted.values()], max(left, 0.0), take, still, again)
+    return Target("prepared", [entry["id"] for entry in wanted.values()], max(left, 0.0), take, still, again, is_new)
 
 
 def _is_undone(machine: MachineState, key: str, at: float) -> bool:
@@ -180,6 +211,8 @@ def is_kept(record: Record, machine: MachineState, at: float) -> bool:
 def _keeps(record: Record, key: str, entry: EventState, machine: MachineState, at: float) -> bool:
     if entry["started"] is not None or entry["approval"]["sent"]:
         return True  # what was approved may start at any moment
+    if phase(machine) == "recovering" and not is_given_up(entry):
+        return False  # what shows, or shows again, in the middle of it is another outage's
     if key not in mark_keys(machine):
         return phase(machine) != "recovering" and comes_soon(entry, machine, at)
     if not is_given_up(entry):

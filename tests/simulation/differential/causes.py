@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from .milestones import ABOUT, Difference, Lived, of_event
@@ -54,33 +53,6 @@ def is_late(case: Case) -> bool:
     return any(start is not None and at is not None and 0 <= start - at <= 30.0 for start, at in moments)
 
 
-def is_under_another(case: Case) -> bool:
-    """Whether another event had started and was not over."""
-    return any(
-        key != case.first.event and begins <= case.first.at + ABOUT and case.first.at - ABOUT <= ends
-        for lived in case.both
-        for key, begins, ends in _under_way(lived)
-    )
-
-
-def _under_way(lived: Lived) -> Iterator[tuple[str, float, float]]:
-    """Each event's key with the moments from which and until which it was under way; it may have been so twice."""
-    since: dict[str, float] = {}
-    for line in lived.journal.of("started", "left"):
-        if line["what"] == "started":
-            since[line["event"]] = line["at"]
-        elif line["event"] in since:
-            yield line["event"], since.pop(line["event"]), line["at"]
-    yield from ((key, begins, 1e9) for key, begins in since.items())
-
-
-def has_just_left(case: Case) -> bool:
-    """Whether the run began, or went on, when the event had left and only one poll had shown that."""
-    left = [line["at"] for line in case.run.journal.of("left") if line["event"] == case.first.event]
-    begun = case.first.run if case.first.what in ("begun", "prepared") else None
-    return begun is not None and any(at <= begun <= at + ABOUT for at in left)
-
-
 def has_failed_before(case: Case) -> bool:
     """Whether the watcher prepares again for an event for which that had failed before the machine's restart."""
     marks = case.watcher.marks
@@ -127,17 +99,6 @@ def _silences(lived: Lived, key: str) -> bool:
     left = lived.events[key].left
     moments = [line["at"] for line in lived.journal.of("lost", "boot", "down", "up")]
     return left is not None and any(left - CALL <= at <= left + CALL for at in moments)
-
-
-def joins_failed(case: Case) -> bool:
-    """Whether a preparation for another event had failed, and was not undone yet."""
-    return case.first.what in ("begun", "prepared") and any(
-        _phase(lived, case.first.at) == "half" for lived in case.both
-    )
-
-
-def _phase(lived: Lived, at: float) -> str:
-    return next((mark.phase for mark in reversed(lived.marks) if mark.at < at), "")
 
 
 def is_close(case: Case) -> bool:

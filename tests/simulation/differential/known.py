@@ -32,13 +32,6 @@ class Row(NamedTuple):
 
 
 ROWS: dict[str, Row] = {
-    "joins-failed": Row(
-        run="tries the steps of a preparation that has failed again for an event that is shown before they are undone",
-        watcher="undoes them first; what is shown meanwhile is another outage",
-        right="as the watcher: the mark decides what a failed preparation was for",
-        is_it=causes.joins_failed,
-        shown_by=scenarios.JOINS_FAILED,
-    ),
     "late": Row(
         run="approves nothing that was prepared within a margin that is the option, and a quarter of the notice at most",
         watcher="approves nothing that was prepared within 30 s, and a tenth of the notice at most",
@@ -46,26 +39,12 @@ ROWS: dict[str, Row] = {
         is_it=causes.is_late,
         shown_by=scenarios.LATE,
     ),
-    "has-just-left": Row(
-        run="begins with an event that its last poll did not show any more, when that has to be prepared for by then",
-        watcher="begins with nothing that the last document lacks",
-        right="as the watcher: it may be over",
-        is_it=causes.has_just_left,
-        shown_by=scenarios.HAS_JUST_LEFT,
-    ),
     "has-failed-before": Row(
         run="remembers for as long as it lasts that a preparation has failed, and does not try again",
         watcher="tries again after a restart of the machine, where that is undone and no mark tells of it",
         right="the mark decides; who is begun anew may try again",
         is_it=causes.has_failed_before,
         shown_by=scenarios.HAS_FAILED_BEFORE,
-    ),
-    "under-another": Row(
-        run="writes an event that is shown while another one is under way into a mark that says prepared, and approves it",
-        watcher="begins with it when the other one is over, or when it has to be prepared for",
-        right="as the watcher: under an event that has started nothing more is begun before it has to be",
-        is_it=causes.is_under_another,
-        shown_by=scenarios.UNDER_ANOTHER,
     ),
     "due": Row(
         run="prepares for an event that it does not approve so long before its not-before as the limits, 4 s a step, the margin (a quarter "

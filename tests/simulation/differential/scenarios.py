@@ -11,23 +11,8 @@ _REBOOT = {"lasts": 30.0, "down": 2.0}
 _PREPARE = ({"name": "All", "do": "prepare"},)
 _APPROVE = ({"name": "All", "do": "approve"},)
 
-UNDER_ANOTHER = Script(
-    (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 100.0}), Coming("E-1", 80.0, "Freeze", 600.0, {"lasts": 20.0}))
-)
-
-JOINS_FAILED = Script(
-    (Coming("E-0", 30.0, "Freeze", 60.0, {"lasts": 20.0}), Coming("E-1", 45.0, "Freeze", 600.0, {"lasts": 20.0})),
-    work=(Work(fails=True, limit=60.0),),
-)
-
 LATE = Script(
     (Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0}),), work=(Work(do=278.0, limit=300.0),), margin=10.0
-)
-
-HAS_JUST_LEFT = Script(
-    (Coming("E-0", 30.0, "SpotRebalanceRecommendation", 120.0, {"lasts": 17.0}),),
-    policy=_PREPARE,
-    prepare_before=102.0,
 )
 
 HAS_FAILED_BEFORE = Script(

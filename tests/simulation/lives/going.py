@@ -86,7 +86,10 @@ class Going:
         """What the mark says at the end of the call."""
         mark = self.mark
         if self.ours and mark and any(kind == "lock" for _begins, _ends, kind in self.machine.faults):
-            waiting = [note["key"] for note in mark["steps"] if note["state"] == "waiting"]
+            # What is done once more, as after a start of the machine or by another outage, waits though it was begun before.
+            waiting = [
+                note["key"] for note in mark["steps"] if note["state"] == "waiting" and "perhaps_done" not in note
+            ]
             self.machine.journal.add("mark-says", host=self.machine.host, run=self.run, waiting=waiting)
 
     # ---- the mark ----
@@ -243,6 +246,8 @@ class Going:
                 if identity not in kept_off:
                     self.mark["events"].append(identity)
                     machine.journal.add("joined", host=machine.host, run=self.run, event=identity)
+            if request.get("turn_round") and self.mark["phase"] in ("recovering", "half"):
+                self._turn_round()
             self._phase("prepared" if self.mark["phase"] == "prepared" else "preparing")
             if request.get("again") and machine.boot_id != (self.mark.get("again") or self.mark["boot_id"]):
                 self.mark["again"] = machine.boot_id
@@ -301,6 +306,17 @@ class Going:
             self._came(note, direction, outcome)
             if outcome == "pending":
                 return self._said(state)
+
+    def _turn_round(self) -> None:
+        """Another outage takes over what a recovery has left: what it has under way here is cut off."""
+        for note, step in zip(self.mark["steps"], self.machine.steps, strict=True):
+            if note["state"] == "taking_back" and not step.elsewhere:
+                step.cut_off()
+                note["state"] = "not_taken_back"
+            if note["state"] in ("failed", "not_taken_back"):
+                note.update(state="waiting", perhaps_done=True)
+            elif note["state"] == "taken_back":
+                note.update(state="waiting", perhaps_done=False)
 
     def _elapsed(self, note: dict[str, Any]) -> float:
         began, boots = note["began"]

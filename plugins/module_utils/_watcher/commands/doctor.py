@@ -1,7 +1,9 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``azure-maintenance doctor``: all that the watcher needs, one line each, with what to do.
+"""The commands that look for what is wrong: ``azure-maintenance doctor``, all that the watcher needs, one line each, with what to do;
+``check-config``, whether settings can be followed, and what they name is there; and ``hooks list``, which hooks are run, in their order, and
+why others are not.
 
 Private to this collection.
 """
@@ -9,29 +11,29 @@ Private to this collection.
 import argparse
 import os
 import sys
-from typing import List
+from typing import Any, Dict, List
 
 from ..._imds.endpoint import DEFAULT_ENDPOINT
 from ..._imds.http_transport import HttpTransport
-from ..checks import configuration as configured
-from ..checks import guards, metadata_service, receivers, route, system
-from ..checks.asking import ask
-from ..checks.finding import FAIL, OK, WARN, Finding
-from ..findings import as_json, show
+from ..._text import one_line
 from ..reports.post_transport import Way, reach
+from ..settings.hooks import PHASES, Hooks
 from ..settings.settings import Configuration
-from ..surroundings import ENDPOINT, FINE, WRONG, Surroundings
-from ..view import view_of
+from ..settings.settings_file import place_of
+from . import check_imds, check_settings, check_system
+from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
+from .cli_context import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
+from .status import view_of
 
 COMMAND = "/usr/local/bin/azure-maintenance"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def doctor_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
-def run(options: argparse.Namespace, here: Surroundings) -> int:
-    findings = look(here)
+def run_doctor(options: argparse.Namespace, here: CliContext) -> int:
+    findings = check_all(here)
     if options.json:
         here.dump({"format": 1, "version": here.version, "findings": as_json(findings)})
     else:
@@ -39,36 +41,111 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
     return WRONG if any(finding.state == FAIL for finding in findings) else FINE
 
 
-def look(here: Surroundings) -> List[Finding]:
+def check_all(here: CliContext) -> List[Finding]:
     view = view_of(here)
     found = [] if here.is_root else [_not_root()]
-    found += system.versions(here, ask)
-    configuration, finding = configured.settings(here.settings)
+    found += check_system.versions(here, ask)
+    configuration, finding = check_settings.settings(here.settings)
     found.append(finding)
     if configuration:
-        found += configured.all_named(configuration, here.environment, ask)
+        found += check_settings.all_named(configuration, here.environment, ask)
     wanted = configuration or Configuration(endpoint=here.environment.get(ENDPOINT) or DEFAULT_ENDPOINT)
-    found += system.rights([os.path.abspath(sys.argv[0]), sys.executable])
-    found += system.folders(here.folder)
-    found += route.look(wanted.endpoint)
-    found += metadata_service.proxies(here.environment, "this shell")
-    found += metadata_service.proxies(system.environment(ask), "the service")
-    service = metadata_service.look(
+    found += check_system.rights([os.path.abspath(sys.argv[0]), sys.executable])
+    found += check_system.folders(here.folder)
+    found += check_imds.check_route(wanted.endpoint)
+    found += check_imds.proxies(here.environment, "this shell")
+    found += check_imds.proxies(check_system.environment(ask), "the service")
+    service = check_imds.check_service(
         wanted, HttpTransport(here.clock), here.clock, "root" if here.is_root else here.caller()
     )
     found += service
     if here.is_root and any(
         one.what == "endpoint" and one.state == OK for one in service
     ):  # else nobody can tell what keeps others off
-        found += metadata_service.others(wanted.endpoint, ask)
-    found += system.services(ask, bool(wanted.reports))
-    found += system.mark(view)
-    found += system.process(view)
-    found += receivers.look(wanted, reach, Way) if configuration else []
-    found += receivers.waiting(view)
-    return found + guards.look(ask, [os.path.abspath(sys.argv[0]), COMMAND, *configured.hook_files(wanted)])
+        found += check_imds.others(wanted.endpoint, ask)
+    found += check_system.services(ask, bool(wanted.reports))
+    found += check_system.mark(view)
+    found += check_system.process(view)
+    found += check_settings.check_receivers(wanted, reach, Way) if configuration else []
+    found += check_settings.waiting(view)
+    return found + check_system.check_guards(
+        ask, [os.path.abspath(sys.argv[0]), COMMAND, *check_settings.hook_files(wanted)]
+    )
 
 
 def _not_root() -> Finding:
     words = "you are not root: what only root may see counts as wrong below, and others may be asked than the watcher"
     return Finding(WARN, "user", words, "run it again with sudo")
+
+
+def check_config_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--offline", action="store_true", help="don't ask the metadata service, as where an image is made"
+    )
+    parser.add_argument("file", nargs="?", default="", metavar="FILE", help="other settings than those of the watcher")
+
+
+def run_check_config(options: argparse.Namespace, here: CliContext) -> int:
+    path = options.file or here.settings
+    configuration, finding = check_settings.settings(path)
+    if configuration is None:
+        here.complain(finding.words)
+        return WRONG
+    found = check_settings.all_named(configuration, here.environment, ask)
+    if not options.offline:
+        found += check_imds.check_service(configuration, HttpTransport(here.clock), here.clock, here.caller())
+    wrong = [one for one in found if one.state == FAIL]
+    for one in wrong:
+        words = f"{place_of(path, one.path)}: {one.words}" if one.path else one.words
+        for line in lines_of(one._replace(words=words)):
+            here.err.write(line + "\n")
+    if wrong:
+        return WRONG
+    here.tell(f"{path} is fine.")
+    return FINE
+
+
+HOOKS_AT = "/etc/azure-maintenance/hooks"
+USUAL = {"prepare": 300.0, "recover": 300.0, "notify": 60.0}
+
+
+def hooks_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=["list"], help="list them")
+    parser.add_argument("phase", choices=PHASES, help="when they are run")
+    parser.add_argument("--type", default="", metavar="TYPE", help="for an event of this type, such as Reboot")
+
+
+def run_hooks(options: argparse.Namespace, here: CliContext) -> int:
+    folder = here.setting("hooks_folder", here.environment.get(HOOKS_FOLDER) or HOOKS_AT)
+    usual = (
+        USUAL[options.phase] if options.phase == "notify" else float(here.setting("hook_limit", USUAL[options.phase]))
+    )
+    hooks = Hooks(folder, wishes_in(here), usual)
+    found = hooks.found(options.phase, options.type)
+    not_run = dict(found.refused, **hooks.missing(options.phase, options.type))
+    for step in found.steps:
+        user = f", as {step['user']}" if step["user"] else ""
+        here.say(f"{one_line(step['key'])}  (up to {step['timeout']:g} s{user})")
+    for key, why in sorted(not_run.items()):
+        here.say(f"{one_line(key)}  IS NOT RUN")
+        here.entry("", why)
+    others = sorted(hooks.kinds())
+    if not found.steps and not not_run:
+        here.tell(
+            f"There is no hook in {folder}/{options.phase}.d" + (f" for {options.type}." if options.type else ".")
+        )
+    if others and not options.type:
+        here.tell(f"Types with hooks of their own (--type): {', '.join(others)}")
+    return WRONG if not_run else FINE
+
+
+def wishes_in(here: CliContext) -> Dict[str, Any]:
+    """What the settings say of single hooks, as far as that can be read."""
+    return {str(key): value for key, value in here.setting("hooks", {}).items() if isinstance(value, dict)}
+
+
+SUBCOMMANDS = {
+    "doctor": Subcommand(doctor_arguments, run_doctor),
+    "check-config": Subcommand(check_config_arguments, run_check_config),
+    "hooks": Subcommand(hooks_arguments, run_hooks),
+}

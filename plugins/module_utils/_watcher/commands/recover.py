@@ -5,21 +5,33 @@
 
 Private to this collection.
 
-The service does it. Where none runs, only a person can say that the event is over, by force; then it is done here.
+The service does it. Where none runs, only a person can say that the event is over, by force; then it is done here, in the watcher's
+place: the command holds the watcher's own lock all the time, so a service that is started meanwhile waits until it is over; and it
+changes the mark as the watcher does, by the same loop and the same numbers. Only nobody looks: what the events do is a person's to know.
 """
 
 import argparse
+import os
+import sys
+from typing import Any, Dict, List, Mapping, Sequence
 
-from ..ordering import give
-from ..service.state_files import AlreadyRunning
+from ..._clock import Deadline
+from ..acts import Say
+from ..reports.systemd_transport import NOTICE, Log, Notify
+from ..service.command_queue import Command, CommandQueue
+from ..service.loop import Loop
+from ..service.state_files import RUN_FOLDER, AlreadyRunning, InstanceLock
+from ..service.status_file import StatusFile
+from ..service.wiring import Inside, assemble, inside_of
 from ..settings.settings import SettingsError
 from ..settings.settings_file import SettingsFile
-from ..surroundings import FINE, NO_ANSWER, NOT_ROOT, WRONG, Surroundings
+from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
+from .command_client import give
 
 _START = "systemctl start azure-maintenance"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def recover_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
@@ -27,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace, here: Surroundings) -> int:
+def run_recover(options: argparse.Namespace, here: CliContext) -> int:
     mark = here.mark()
     if here.is_root and mark.value is None and not mark.problem:
         here.tell("This machine bears no mark: it is in service, as far as this program knows. Nothing was done.")
@@ -35,12 +47,10 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
     what = "put the machine back into service"
     if here.must_be_root(what):
         return NOT_ROOT
-    from .. import without_service  # loads all that the service consists of
-
     try:
-        if without_service.runs(here.folder):
+        if is_running(here.folder):
             return give(here, "recover", what, force=options.force)
-        return _without_service(options, here)
+        return _run_offline(options, here)
     except AlreadyRunning:
         here.complain("The watcher was started in this moment. Nothing was done: run it again.")
         return NO_ANSWER
@@ -49,9 +59,7 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
         return WRONG
 
 
-def _without_service(options: argparse.Namespace, here: Surroundings) -> int:
-    from .. import without_service
-
+def _run_offline(options: argparse.Namespace, here: CliContext) -> int:
     force = "azure-maintenance recover --force"
     try:
         settings = SettingsFile(here.settings)
@@ -69,4 +77,118 @@ def _without_service(options: argparse.Namespace, here: Surroundings) -> int:
             f"without it, whatever its event says: {force}"
         )
         return NO_ANSWER
-    return without_service.recover(here, settings)
+    return recover_offline(here, settings)
+
+
+WITHIN = 3600.0
+"""Seconds after which it is given up: every hook and step has a limit of its own, below that."""
+
+RECOVER = "recover"
+
+
+def is_running(folder: str) -> bool:
+    """Whether a watcher runs for a folder.
+
+    :raises OSError: when nobody can tell
+    """
+    try:
+        InstanceLock(folder).release()
+    except AlreadyRunning:
+        return True
+    return False
+
+
+def recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any = inside_of) -> int:
+    """Put the machine back, whatever its event says; returns the exit code.
+
+    :raises AlreadyRunning: when a watcher has been started in this moment
+    """
+    lock = InstanceLock(settings.current.folder)
+    try:
+        here.tell(
+            "The watcher does not run: this command puts the machine back itself, which takes as long as hooks and steps do."
+        )
+        return _recover_offline(here, settings, inside_for)
+    except KeyboardInterrupt:
+        here.complain(
+            "Not over: what runs goes on. Run it again, or start the watcher, which brings the machine back then."
+        )
+        raise
+    finally:
+        lock.release()
+
+
+def _recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any) -> int:
+    folder, log = settings.current.folder, _CliLog(here)
+    about = {"version": here.version, "pid": os.getpid(), "program": os.path.abspath(sys.argv[0])}
+    inside: Inside = inside_for(settings.current, here.clock, log, about)
+    inside = inside._replace(make_handling=_NoEngine)
+    parts = assemble(settings, inside, here.clock, log, Notify({}, _not_sent), about, RUN_FOLDER).parts
+    order = Command("by hand", RECOVER, by=here.caller(), force=True)
+    loop = Loop(parts._replace(orders=_OneCommand(folder, order), published=_NoStatusFile(folder, here.clock)))
+    deadline = Deadline(here.clock, WITHIN)
+    while not loop.outcomes:
+        pause = loop.tick()
+        if deadline.passed():
+            here.complain(f"Not over after {WITHIN:g} s. See azure-maintenance status, and run it again.")
+            return WRONG
+        here.clock.sleep(pause if not loop.outcomes else 0.0)
+    done = bool(loop.outcomes[-1]["done"])
+    if done:
+        parts.tell(
+            Say("recovered", "A person has put this machine back into service, while its watcher did not run."), None
+        )
+    inside.stop()
+    return FINE if done else WRONG
+
+
+class _OneCommand(CommandQueue):
+    """The one order of the person who calls. Those in the folder wait for the service."""
+
+    def __init__(self, folder: str, order: Command) -> None:
+        super().__init__(folder)
+        self._orders = [order]
+
+    def take(self) -> List[Command]:
+        taken, self._orders = self._orders, []
+        return taken
+
+
+class _NoEngine:
+    """A handling that wants nothing: what is done is what was ordered."""
+
+    wishes: Mapping[str, Any] = {}
+    unreadable: Sequence[str] = ()
+
+    def __init__(self, remembered: Mapping[str, Any]) -> None:
+        pass
+
+    def tick(self, facts: Any) -> List[Any]:
+        return []
+
+
+class _NoStatusFile(StatusFile):
+    """Nobody is to take this process for a watcher."""
+
+    def publish(self, state: Dict[str, Any]) -> None:
+        pass
+
+
+class _CliLog(Log):
+    """What a person has to know."""
+
+    def __init__(self, here: CliContext) -> None:
+        self._here = here
+
+    def say(self, message: str, priority: int = NOTICE, **fields: Any) -> None:
+        if priority <= NOTICE:
+            self._here.tell(message)
+
+
+def _not_sent(address: str, message: bytes) -> bool:
+    return False
+
+
+SUBCOMMANDS = {
+    "recover": Subcommand(recover_arguments, run_recover),
+}

@@ -4,15 +4,116 @@
 """``azure-maintenance status``: what is going on here, for somebody who was just woken up.
 
 Private to this collection.
+
+Its view has what there is to see of a watcher from outside: its process, what it says of itself, the mark, the hold, reports that wait.
 """
 
 import argparse
-from typing import Any, Dict, List, Mapping, Tuple
+import datetime
+import os
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, listed, one_line
-from ..surroundings import FINE, NOT_ROOT, WRONG, Surroundings
-from ..view import SILENT, View, unix_time, view_of
+from ..reports.report_queue import FOLDER, waiting, words_of_last
+from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
+from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
+
+SILENT = 30.0
+"""Seconds after which a watcher that has not said anything hangs: it says something every five."""
+
+
+class DestinationView(NamedTuple):
+    """A destination of reports."""
+
+    words: str
+    number: int  # of reports
+    since: Optional[float]  # Unix time of the oldest
+    last_at: str
+    last: str  # what came of the last try
+
+
+class StatusView(NamedTuple):
+    """All of it, at one moment."""
+
+    wall: float
+    published: Optional[Dict[str, Any]]
+    is_running: bool
+    silent: Optional[float]  # seconds since it last said something
+    mark: Read
+    hold: Read
+    waits: List[DestinationView]
+    orders: int  # that wait to be taken
+
+    @property
+    def is_looking(self) -> bool:
+        return self.is_running and bool((self.published or {}).get("looking"))
+
+
+def view_of(here: CliContext) -> StatusView:
+    from ..._machine.said_here import HOLD
+    from ..service.command_queue import FOLDER as ORDERS
+    from .cli_context import read_json
+
+    wall = here.clock.wall()
+    published = here.published()
+    silent = None
+    if published:
+        said = unix_time(published.get("at"))
+        silent = None if said is None else wall - said
+    try:
+        orders = len([name for name in os.listdir(os.path.join(here.folder, ORDERS)) if not name.startswith(".")])
+    except OSError:
+        orders = 0
+    return StatusView(
+        wall,
+        published,
+        lives(published),
+        silent,
+        here.mark(),
+        read_json(os.path.join(here.folder, HOLD)),
+        _waits(here),
+        orders,
+    )
+
+
+def lives(published: Optional[Dict[str, Any]], proc: str = "/proc") -> bool:
+    """Whether the process that published this is there, and not another one with its number."""
+    pid = (published or {}).get("pid")
+    program = (published or {}).get("program")
+    if not isinstance(pid, int) or isinstance(pid, bool) or not isinstance(program, str):
+        return False
+    try:
+        with open(os.path.join(proc, str(pid), "cmdline"), "rb") as file:
+            return os.fsencode(program) in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def unix_time(text: Any) -> Optional[float]:
+    """Of ISO 8601 as this collection writes it."""
+    try:
+        moment = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, TypeError):
+        return None
+    return (moment - datetime.datetime(1970, 1, 1)).total_seconds()
+
+
+def _waits(here: CliContext) -> List[DestinationView]:
+    spool = os.path.join(here.folder, FOLDER)
+    try:
+        names = spool_names(destinations_of(here.setting("reports", [])), os.path.isdir(os.path.join(spool, NOTIFY)))
+    except DestinationError as error:
+        return [DestinationView(one_line(error), 0, None, "", "")]
+    found = []
+    for key, words in names.items():
+        there = waiting(os.path.join(spool, key))
+        at, last = words_of_last(os.path.join(spool, key))
+        found.append(
+            DestinationView(words, len(there), there[0].since if there else None, one_line(at, 30), one_line(last))
+        )
+    return found
+
 
 Entry = Tuple[str, str]
 
@@ -28,11 +129,11 @@ _STATES = {
 """How steps are in words, the worst first."""
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def status_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
-def run(options: argparse.Namespace, here: Surroundings) -> int:
+def run_status(options: argparse.Namespace, here: CliContext) -> int:
     if not here.sees_state():
         here.complain(f"Only root sees what is in {here.folder}: run it again with sudo.")
         return NOT_ROOT
@@ -45,7 +146,7 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
     return FINE if view.is_looking else WRONG
 
 
-def as_json(view: View, here: Surroundings) -> Dict[str, Any]:
+def as_json(view: StatusView, here: CliContext) -> Dict[str, Any]:
     return {
         "format": 1,
         "version": here.version,
@@ -62,7 +163,7 @@ def as_json(view: View, here: Surroundings) -> Dict[str, Any]:
     }
 
 
-def entries(view: View, here: Surroundings) -> List[Entry]:
+def entries(view: StatusView, here: CliContext) -> List[Entry]:
     """Labels and words, in the order in which somebody wants to know them."""
     published = view.published or {}
     found = [("Watcher", _service(view, here))]
@@ -76,7 +177,7 @@ def entries(view: View, here: Surroundings) -> List[Entry]:
     return found
 
 
-def _service(view: View, here: Surroundings) -> str:
+def _service(view: StatusView, here: CliContext) -> str:
     published = view.published
     if not published:
         return f"NONE has ever run here, or it never came to say so (in {here.folder}). See systemctl status azure-maintenance"
@@ -100,7 +201,7 @@ def _acting(published: Mapping[str, Any]) -> List[Entry]:
     return [("Machine", f"{name}; the watcher {does}")]
 
 
-def _machine(view: View) -> List[Entry]:
+def _machine(view: StatusView) -> List[Entry]:
     if view.mark.problem:
         advice = "To undo all steps and run all recovery hooks: azure-maintenance recover --force"
         return [("State", f"ITS MARK CAN'T BE READ: {clause(view.mark.problem, 1000)}. {advice}")]
@@ -126,7 +227,7 @@ def _step(step: Mapping[str, Any]) -> str:
     return f"{one_line(step['key'])} ({note})" if note else one_line(step["key"])
 
 
-def _hold(view: View) -> str:
+def _hold(view: StatusView) -> str:
     if view.hold.problem:
         return f"CAN'T BE READ, so nothing is approved: {view.hold.problem}"
     hold = view.hold.value
@@ -176,7 +277,7 @@ def _list(given: Any) -> List[Any]:
     return given if isinstance(given, list) else []
 
 
-def _problems(view: View) -> List[str]:
+def _problems(view: StatusView) -> List[str]:
     given = (view.published or {}).get("problems")
     found = [str(words) for words in given] if isinstance(given, list) and view.is_running else []
     if view.orders:
@@ -184,7 +285,7 @@ def _problems(view: View) -> List[str]:
     return found
 
 
-def _reports(view: View) -> List[str]:
+def _reports(view: StatusView) -> List[str]:
     found = []
     for one in view.waits:
         last = f"; last: {one.last} ({one.last_at})" if one.last else ""
@@ -208,3 +309,8 @@ def duration(seconds: float) -> str:
         if seconds < limit:
             return f"{seconds / divisor:.0f} {unit}"
     return f"{seconds / 86400:.0f} d"
+
+
+SUBCOMMANDS = {
+    "status": Subcommand(status_arguments, run_status),
+}

@@ -79,7 +79,6 @@ def _check_secret(path: str, found: os.stat_result) -> None:
         raise SecretError(f"others may read or change the secret file {path}: make it root's, with mode 0600")
 
 
-SETTINGS = "/etc/azure-maintenance/watcher.json"
 STATE = "/var/lib/azure-maintenance"
 HOOKS_FOLDER = "/etc/azure-maintenance/hooks"
 RUN_FOLDER = "/run/azure-maintenance"

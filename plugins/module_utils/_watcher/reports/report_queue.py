@@ -26,7 +26,6 @@ from .report import Report
 
 FOLDER = "spool"
 LAST_TRY = "last"
-MOST_BYTES = 16 * 1024 * 1024
 LEAST_SHARE = 256 * 1024  # bytes of a destination, whatever the limit: a report has up to 128 kB
 _BLOCK = 4096  # bytes that the smallest file takes
 

@@ -20,7 +20,7 @@ from ..._text import one_line
 JOURNAL = "/run/systemd/journal/socket"
 IDENTIFIER = "azure-maintenance"
 PREFIX = "AZURE_MAINTENANCE_"
-ERROR, WARNING, NOTICE, INFO, DEBUG = 3, 4, 5, 6, 7
+ERROR, WARNING, NOTICE, INFO = 3, 4, 5, 6
 
 _MOST_BYTES = 48 * 1024  # bytes of a field; a datagram has little more than 200 kB
 

@@ -209,6 +209,13 @@ def test_what_may_have_outlasted_a_start_of_the_machine_is_undone_though_it_is_n
     assert not sequence.is_to_undo(sequence.turned_round(steps[1:2], PLAN)[0])
 
 
+def test_what_others_could_not_undo_is_begun_anew_by_another_outage_with_a_time_of_its_own():
+    plan = {key: dict(planned, elsewhere=True) for key, planned in PLAN.items()}
+    steps = sequence.turned_round(marked(NOT_TAKEN_BACK, DONE, DONE), plan)
+    assert steps[0]["state"] == WAITING and sequence.is_to_undo(steps[0])
+    assert sequence.next_move(steps, plan, "prepared")[:3] == (BEGIN, "a", "do")
+
+
 def test_what_the_mark_says_of_a_step_that_is_begun_and_of_one_that_came_to_something():
     begun = sequence.begun(entry("a", note="old", seconds=9), "undo", "2026-01-01T00:00:00Z")
     assert (begun["state"], begun["since"], begun["note"], begun["seconds"]) == (

@@ -16,26 +16,27 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import surroundings
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
-    configuration as configured,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
+    check_imds,
+    check_settings,
+    check_system,
+    cli_context,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
-    guards,
-    metadata_service,
-    receivers,
-    route,
-    system,
-)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.asking import Said, ask
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.finding import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import (
     FAIL,
     OK,
     WARN,
     Finding,
+    Said,
+    ask,
+    lines_of,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import main
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.findings import lines_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import main
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli_context import Read
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
+    DestinationView,
+    StatusView,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import Way
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
@@ -44,8 +45,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Configuration,
     HookOptions,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.surroundings import Read
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.view import View, Waits
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ScriptedTransport,
@@ -66,7 +65,7 @@ def states(findings):
 def asked_by_others(said, endpoint="http://169.254.169.254"):
     """What comes of it when user nobody's attempt to connect says this; and the command."""
     commands = []
-    return metadata_service.others(endpoint, lambda command: commands.append(command) or Said(0, said)), commands
+    return check_imds.others(endpoint, lambda command: commands.append(command) or Said(0, said)), commands
 
 
 def test_whoever_may_ask_it_may_use_up_its_requests():
@@ -99,7 +98,7 @@ def test_how_others_try_to_connect():
             "-I",
             "-S",
             "-c",
-            metadata_service._CONNECTS,
+            check_imds._CONNECTS,
             "127.0.0.1",
             str(listener.getsockname()[1]),
         ]
@@ -111,7 +110,7 @@ def test_how_others_try_to_connect():
 def asked(*script, **settings):
     transport = ScriptedTransport(*script)
     wanted = Configuration(endpoint="http://imds.test")._replace(**settings)
-    found = metadata_service.look(wanted, transport, transport.clock, "root")
+    found = check_imds.check_service(wanted, transport, transport.clock, "root")
     transport.finish()
     return found
 
@@ -175,20 +174,20 @@ def test_the_clock(date, state, words):
 
 
 def test_proxies():
-    (found,) = metadata_service.proxies({"HTTP_PROXY": "http://me:pw@p", "https_proxy": "", "PATH": "x"}, "this shell")
+    (found,) = check_imds.proxies({"HTTP_PROXY": "http://me:pw@p", "https_proxy": "", "PATH": "x"}, "this shell")
     assert found == Finding(OK, "proxy", "HTTP_PROXY in the environment of this shell; the watcher uses no proxy")
-    assert metadata_service.proxies({}, "x")[0].words == "no proxy in the environment of x"
+    assert check_imds.proxies({}, "x")[0].words == "no proxy in the environment of x"
 
 
 def test_proxies_of_the_service():
     asks = says(("Environment --value azure-maintenance.service", Said(0, 'X=1 "https_proxy=http://p q" word\n')))
-    assert system.environment(asks) == {"X": "1", "https_proxy": "http://p q"}
+    assert check_system.environment(asks) == {"X": "1", "https_proxy": "http://p q"}
     assert (
         "https_proxy in the environment of the service"
-        in metadata_service.proxies(system.environment(asks), "the service")[0].words
+        in check_imds.proxies(check_system.environment(asks), "the service")[0].words
     )
     for said in (Said(0, '"'), Said(1, "X=1"), Said(0, "")):
-        assert system.environment(says(("systemctl show", said))) == {}
+        assert check_system.environment(says(("systemctl show", said))) == {}
 
 
 # --- the route ---
@@ -229,14 +228,14 @@ DEFAULT = ("eth0", "0.0.0.0", "10.0.0.1", "0003", 100, "0.0.0.0")
 )
 def test_the_route(tmp_path, lines, state, words):
     (tmp_path / "route").write_text(table(*lines) + "a line\nof some\tother kind\n", encoding="ascii")
-    (found,) = route.look("http://169.254.169.254", str(tmp_path / "route"))
+    (found,) = check_imds.check_route("http://169.254.169.254", str(tmp_path / "route"))
     assert found.state == state and words in found.words
 
 
 def test_routes_that_are_not_looked_at(tmp_path):
-    assert route.look("http://imds.test")[0].state == OK
-    assert route.look("http://[fd00::1]")[0].state == OK
-    assert route.look("http://169.254.169.254", str(tmp_path / "none"))[0].state == WARN
+    assert check_imds.check_route("http://imds.test")[0].state == OK
+    assert check_imds.check_route("http://[fd00::1]")[0].state == OK
+    assert check_imds.check_route("http://169.254.169.254", str(tmp_path / "none"))[0].state == WARN
 
 
 # --- the machine ---
@@ -271,7 +270,7 @@ def shown(**state):
     ],
 )
 def test_the_service(state, expected, words):
-    (found,) = system.services(says(("azure-maintenance.service", shown(**state))), False)
+    (found,) = check_system.services(says(("azure-maintenance.service", shown(**state))), False)
     assert found.state == expected and words in found.words
 
 
@@ -279,21 +278,21 @@ def test_the_sender_counts_where_there_are_reports():
     asks = says(
         ("azure-maintenance.service", shown()), ("azure-maintenance-reports.service", shown(ActiveState="inactive"))
     )
-    assert states(system.services(asks, True)) == [(OK, "watcher"), (FAIL, "reports")]
-    assert states(system.services(says(), True)) == [(WARN, "watcher"), (WARN, "reports")]
+    assert states(check_system.services(asks, True)) == [(OK, "watcher"), (FAIL, "reports")]
+    assert states(check_system.services(says(), True)) == [(WARN, "watcher"), (WARN, "reports")]
 
 
 def test_the_state_folder(tmp_path):
     folder = tmp_path / "state"
-    assert system.folders(str(folder))[0].state == WARN
+    assert check_system.folders(str(folder))[0].state == WARN
     folder.mkdir(mode=0o700)
-    assert system.folders(str(folder))[0].state == OK
+    assert check_system.folders(str(folder))[0].state == OK
     assert list(folder.iterdir()) == []
     folder.chmod(0o770)
-    (found,) = system.folders(str(folder))
+    (found,) = check_system.folders(str(folder))
     assert found.state == FAIL and "chmod 0700" in found.advice
     (tmp_path / "file").write_text("", encoding="ascii")
-    assert "is no folder" in system.folders(str(tmp_path / "file"))[0].words
+    assert "is no folder" in check_system.folders(str(tmp_path / "file"))[0].words
 
 
 def test_rights_of_the_program(tmp_path):
@@ -301,31 +300,31 @@ def test_rights_of_the_program(tmp_path):
     program = tmp_path / "x.pyz"
     program.write_text("", encoding="ascii")
     program.chmod(0o644)
-    assert system.rights([str(program)])[0].state == OK
+    assert check_system.rights([str(program)])[0].state == OK
     program.chmod(0o664)
-    (found,) = system.rights([str(program)])
+    (found,) = check_system.rights([str(program)])
     assert found.state == FAIL and "can be written by others than root (mode 0664)" in found.words
     program.chmod(0o644)
     tmp_path.chmod(0o777)
-    assert str(tmp_path) in system.rights([str(program)])[0].words
+    assert str(tmp_path) in check_system.rights([str(program)])[0].words
 
 
 def a_view(**members):
-    found = View(1000.0, {"looking": True, "problems": []}, True, 1.0, Read(None, ""), Read(None, ""), [], 0)
+    found = StatusView(1000.0, {"looking": True, "problems": []}, True, 1.0, Read(None, ""), Read(None, ""), [], 0)
     return found._replace(**members)
 
 
 def test_what_the_watcher_says_itself():
-    assert system.process(a_view()) == []
-    assert system.process(a_view(is_running=False)) == []
-    assert "last heard of 95 s ago" in system.process(a_view(silent=95.0))[0].words
-    found = system.process(a_view(published={"looking": False, "problems": ["Hook x is not run."]}))
+    assert check_system.process(a_view()) == []
+    assert check_system.process(a_view(is_running=False)) == []
+    assert "last heard of 95 s ago" in check_system.process(a_view(silent=95.0))[0].words
+    found = check_system.process(a_view(published={"looking": False, "problems": ["Hook x is not run."]}))
     assert [one.words for one in found] == ["it runs, and does not see its events", "Hook x is not run."]
 
 
 def test_a_mark_that_can_not_be_read_is_wrong():
-    assert system.mark(a_view()) == []
-    (found,) = system.mark(a_view(mark=Read(None, "mark.json can't be understood: it is no JSON")))
+    assert check_system.mark(a_view()) == []
+    (found,) = check_system.mark(a_view(mark=Read(None, "mark.json can't be understood: it is no JSON")))
     assert (found.state, found.words) == (FAIL, "mark.json can't be understood: it is no JSON")
     assert "azure-maintenance recover --force" in found.advice
 
@@ -349,23 +348,23 @@ def entry(path, content=b"program"):
 
 
 def test_where_nothing_guards_nothing_is_said(tmp_path, program):
-    assert guards.look(says(), [str(program)], str(tmp_path / "none")) == []
+    assert check_system.check_guards(says(), [str(program)], str(tmp_path / "none")) == []
     (tmp_path / "enforce").write_text("0", encoding="ascii")
     inactive = says(("is-active fapolicyd", Said(3, "inactive\n")))
-    assert guards.look(inactive, [str(program)], str(tmp_path / "enforce")) == []
+    assert check_system.check_guards(inactive, [str(program)], str(tmp_path / "enforce")) == []
 
 
 @pytest.mark.parametrize("kind", ["", "filedb "])
 def test_fapolicyd_trusts_it(program, kind):
     dump = f"rpmdb /usr/bin/ls 1 00\n{kind}{entry(program)}\n"
-    (found,) = guards.fapolicyd(active(program, Said(0, dump)), [str(program)])
+    (found,) = check_system.fapolicyd(active(program, Said(0, dump)), [str(program)])
     assert (found.state, found.words) == (OK, f"it trusts {program}")
 
 
 @pytest.mark.parametrize("of", ["nothing", "another version", "another file"])
 def test_fapolicyd_does_not_trust_it(program, of):
     lines = {"nothing": "", "another version": entry(program, b"progran"), "another file": entry("/other")}
-    (found,) = guards.fapolicyd(active(program, Said(0, lines[of])), [str(program)])
+    (found,) = check_system.fapolicyd(active(program, Said(0, lines[of])), [str(program)])
     assert found.state == WARN and f"may keep them from being run: {program}" in found.words
     assert (
         f"fapolicyd-cli --file add {program} --trust-file azure-maintenance && fapolicyd-cli --update" in found.advice
@@ -373,7 +372,7 @@ def test_fapolicyd_does_not_trust_it(program, of):
 
 
 def test_fapolicyd_that_does_not_say(program):
-    (found,) = guards.fapolicyd(active(program, Said(1, "only root may")), [str(program)])
+    (found,) = check_system.fapolicyd(active(program, Said(1, "only root may")), [str(program)])
     assert found.state == WARN and "does not say which" in found.words and f"--file add {program}" in found.advice
 
 
@@ -389,7 +388,7 @@ def test_fapolicyd_that_does_not_say(program):
 def test_labels_of_selinux(tmp_path, program, said, state, words):
     (tmp_path / "enforce").write_text("1", encoding="ascii")
     asks = says(("restorecon -n -v", Said(said.code, said.text.format(program))))
-    (found,) = guards.labels(asks, [str(program), "/etc/hook"], str(tmp_path / "enforce"))
+    (found,) = check_system.labels(asks, [str(program), "/etc/hook"], str(tmp_path / "enforce"))
     assert found.state == state and words.format(program) in found.words and "ausearch -m avc" in found.advice
     assert state == OK or f"restorecon -v {program};" in found.advice
 
@@ -402,7 +401,7 @@ def test_files_that_are_guarded_are_those_that_are_there(tmp_path, program):
         return Said(0, "")
 
     (tmp_path / "enforce").write_text("1", encoding="ascii")
-    guards.look(asks, [str(program), str(tmp_path / "none")], str(tmp_path / "enforce"))
+    check_system.check_guards(asks, [str(program), str(tmp_path / "none")], str(tmp_path / "enforce"))
     assert [command for command in asked if command[0] == "restorecon"] == [
         ["restorecon", "-n", "-v", "--", str(program)]
     ]
@@ -413,14 +412,14 @@ def test_hooks_are_guarded_too(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("#!/bin/sh\n", encoding="ascii")
         (tmp_path / name).chmod(0o755)
-    found = configured.hook_files(Configuration(hooks_folder=str(tmp_path)))
+    found = check_settings.hook_files(Configuration(hooks_folder=str(tmp_path)))
     assert found == [str(tmp_path / name) for name in ("prepare.d/10-a", "prepare.d/Reboot/20-b", "notify.d/30-c")]
 
 
 @pytest.mark.parametrize("text, state", [("systemd 252 (252.1)\n+PAM", OK), ("systemd 219\n", WARN), ("", WARN)])
 def test_versions(text, state):
-    here = surroundings.Surroundings("/none", "0.2.0", {}, None, None, None)
-    (found,) = system.versions(here, says(("--version", Said(0, text))))
+    here = cli_context.CliContext("/none", "0.2.0", {}, None, None, None)
+    (found,) = check_system.versions(here, says(("--version", Said(0, text))))
     assert found.state == state and "watcher 0.2.0, Python 3." in found.words
 
 
@@ -440,17 +439,17 @@ STEP = {"key": "service app", "type": "service", "service": "app", "elsewhere": 
 
 def test_services_of_steps():
     wanted = Configuration(steps=(STEP,))
-    assert configured.steps(wanted, says(("-- app", Said(0, "loaded\n"))))[0].state == OK
+    assert check_settings.steps(wanted, says(("-- app", Said(0, "loaded\n"))))[0].state == OK
     assert (
-        configured.steps(wanted, says(("-- app", Said(0, "not-found\n"))))[0].words
+        check_settings.steps(wanted, says(("-- app", Said(0, "not-found\n"))))[0].words
         == "service app: this machine has no service app"
     )
-    assert configured.steps(wanted, says())[0].state == FAIL
+    assert check_settings.steps(wanted, says())[0].state == FAIL
 
 
 def test_commands_of_steps():
     step = dict(STEP, key="c", type="command", do={"argv": ["sh", "-c", "x"]}, undo={"argv": ["/nowhere/x"]})
-    assert [one.words for one in configured.steps(Configuration(steps=(step,)), says())] == [
+    assert [one.words for one in check_settings.steps(Configuration(steps=(step,)), says())] == [
         "c: this machine has no program /nowhere/x"
     ]
 
@@ -460,11 +459,13 @@ def test_a_command_is_looked_for_where_it_would_be_run(tmp_path):
     (tmp_path / "ctl").write_text("#!/bin/sh\n", encoding="ascii")
     (tmp_path / "ctl").chmod(0o755)
     step = dict(STEP, key="c", type="command", do={"argv": ["./ctl"]}, chdir=str(tmp_path))
-    assert configured.steps(Configuration(steps=(step,)), says())[0].state == OK
+    assert check_settings.steps(Configuration(steps=(step,)), says())[0].state == OK
     by_path = dict(step, do={"argv": ["ctl"]}, chdir=None, environment={"PATH": str(tmp_path)})
-    assert configured.steps(Configuration(steps=(by_path,)), says())[0].state == OK
+    assert check_settings.steps(Configuration(steps=(by_path,)), says())[0].state == OK
     gone = dict(step, chdir="/nowhere")
-    assert configured.steps(Configuration(steps=(gone,)), says())[0].words == "c: this machine has no folder /nowhere"
+    assert (
+        check_settings.steps(Configuration(steps=(gone,)), says())[0].words == "c: this machine has no folder /nowhere"
+    )
 
 
 def test_hooks_that_take_long(tmp_path):
@@ -473,10 +474,11 @@ def test_hooks_that_take_long(tmp_path):
         (tmp_path / "prepare.d" / name).write_text("#!/bin/sh\n", encoding="ascii")
         (tmp_path / "prepare.d" / name).chmod(0o755)
     wanted = Configuration(hooks_folder=str(tmp_path), hook_limit=300.0)
-    (found,) = configured.hooks(wanted)
+    (found,) = check_settings.hooks(wanted)
     assert found.state == WARN and "add up to 900 s" in found.words
     assert (
-        configured.hooks(wanted._replace(hook_limit=200.0))[0].words == f"3 prepare, 0 recover, 0 notify in {tmp_path}"
+        check_settings.hooks(wanted._replace(hook_limit=200.0))[0].words
+        == f"3 prepare, 0 recover, 0 notify in {tmp_path}"
     )
 
 
@@ -485,7 +487,7 @@ def test_a_hook_of_a_user_that_is_not_there(tmp_path):
     (tmp_path / "notify.d" / "10-a").write_text("#!/bin/sh\n", encoding="ascii")
     (tmp_path / "notify.d" / "10-a").chmod(0o755)
     options = {"notify.d/10-a": HookOptions(user="nobody-of-this-name")}
-    (found,) = configured.hooks(Configuration(hooks_folder=str(tmp_path), hooks=options))
+    (found,) = check_settings.hooks(Configuration(hooks_folder=str(tmp_path), hooks=options))
     assert found.words == "notify.d/10-a: this machine has no user nobody-of-this-name"
 
 
@@ -499,7 +501,7 @@ def test_hooks_that_are_not_run(tmp_path, phase, means):
     path.write_text("#!/bin/sh\n")
     path.chmod(0o600)
     wanted = Configuration(hooks_folder=str(tmp_path), hooks={f"{phase}.d/20-b": HookOptions()})
-    missing, refused = configured.hooks(wanted)
+    missing, refused = check_settings.hooks(wanted)
     assert missing.state == refused.state == FAIL
     assert "20-b" in missing.words and "put it there, or correct its name" in missing.advice and means in missing.advice
     assert f"chmod +x {path}" in refused.words and means in refused.advice
@@ -514,7 +516,7 @@ def test_receivers():
         wanted = Configuration(
             reports=(Destination(receiver.url, "/secret"), Destination("https://nobody.invalid/T0KEN"))
         )
-        found = receivers.look(wanted, reach, Way)
+        found = check_settings.check_receivers(wanted, reach, Way)
         assert receiver.requests == []
     assert states(found) == [(OK, "reports"), (WARN, "reports"), (FAIL, "reports"), (WARN, "reports")]
     assert "is not encrypted" in found[1].words
@@ -523,8 +525,12 @@ def test_receivers():
 
 
 def test_reports_that_wait():
-    waits = [Waits("a", 3, 990.0, "", ""), Waits("b", 3, 100.0, "", "HTTP 503"), Waits("c", 500, 990.0, "", "")]
-    found = receivers.waiting(a_view(waits=waits))
+    waits = [
+        DestinationView("a", 3, 990.0, "", ""),
+        DestinationView("b", 3, 100.0, "", "HTTP 503"),
+        DestinationView("c", 500, 990.0, "", ""),
+    ]
+    found = check_settings.waiting(a_view(waits=waits))
     assert [one.words for one in found] == ["b: 3 wait; last: HTTP 503", "c: 500 wait"]
 
 
@@ -540,7 +546,7 @@ def test_a_line_is_fit_to_be_read():
 
 @pytest.fixture
 def doctor(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(surroundings, "_user_number", lambda: 0)
+    monkeypatch.setattr(cli_context, "_user_number", lambda: 0)
     settings = {
         "format": 1,
         "folder": str(tmp_path / "state"),
@@ -587,14 +593,16 @@ def test_the_doctor_has_the_program_and_its_hooks_guarded(doctor, monkeypatch):
     hook.parent.mkdir(parents=True)
     hook.write_text("#!/bin/sh\n", encoding="ascii")
     hook.chmod(0o755)
-    monkeypatch.setattr(guards, "look", lambda _ask, files: [Finding(OK, "guards", path) for path in files])
+    monkeypatch.setattr(
+        check_system, "check_guards", lambda _ask, files: [Finding(OK, "guards", path) for path in files]
+    )
     found = [one["words"] for one in json.loads(doctor("--json")[1])["findings"] if one["what"] == "guards"]
     assert found == [os.path.abspath(sys.argv[0]), "/usr/local/bin/azure-maintenance", str(hook)]
 
 
 def test_whatever_is_not_right_comes_with_what_to_do():
-    checks = pathlib.Path(metadata_service.__file__).parent
-    files = [*checks.glob("*.py"), checks.parent / "commands" / "doctor.py"]
+    commands = pathlib.Path(check_imds.__file__).parent
+    files = [*commands.glob("check_*.py"), commands / "doctor.py"]
     calls = [node for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
     made = [node for node in calls if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding"]
     bad = [node for node in made if getattr(node.args[0], "id", "") in ("FAIL", "WARN")]
@@ -604,18 +612,18 @@ def test_whatever_is_not_right_comes_with_what_to_do():
 
 def test_it_is_asked_as_the_watcher_asks_whoever_called_sudo(doctor, monkeypatch):
     asked = []
-    monkeypatch.setattr(metadata_service, "look", lambda _wanted, _transport, _clock, user: asked.append(user) or [])
+    monkeypatch.setattr(check_imds, "check_service", lambda _wanted, _transport, _clock, user: asked.append(user) or [])
     monkeypatch.setenv("SUDO_USER", "anna")
     doctor()
-    monkeypatch.setattr(surroundings, "_user_number", lambda: 1000)
+    monkeypatch.setattr(cli_context, "_user_number", lambda: 1000)
     doctor()
     assert asked == ["root", "anna"]
 
 
 def test_the_doctor_has_others_try_only_what_answers_root(doctor, monkeypatch):
-    monkeypatch.setattr(metadata_service, "others", lambda endpoint, _ask: [Finding(OK, "users", endpoint)])
+    monkeypatch.setattr(check_imds, "others", lambda endpoint, _ask: [Finding(OK, "users", endpoint)])
     assert "users" not in doctor("--json")[1]
-    monkeypatch.setattr(metadata_service, "look", lambda *arguments: [Finding(OK, "endpoint", "it answers")])
+    monkeypatch.setattr(check_imds, "check_service", lambda *arguments: [Finding(OK, "endpoint", "it answers")])
     assert {"state": "ok", "what": "users", "words": "http://127.0.0.1:9", "advice": ""} in json.loads(
         doctor("--json")[1]
     )["findings"]
@@ -629,12 +637,12 @@ def test_the_doctor_for_programs(doctor):
 
 def test_the_doctor_where_settings_are_damaged(doctor, monkeypatch):
     # Without settings it would ask the usual service, which tests must not do.
-    monkeypatch.setattr(metadata_service, "look", lambda *_how: [])
+    monkeypatch.setattr(check_imds, "check_service", lambda *_how: [])
     doctor.path.write_text("{", encoding="ascii")
     code, words = doctor()
     assert code == 1 and "FAIL  settings" in words
 
 
 def test_the_doctor_of_somebody_else(doctor, monkeypatch):
-    monkeypatch.setattr(surroundings, "_user_number", lambda: 1000)
+    monkeypatch.setattr(cli_context, "_user_number", lambda: 1000)
     assert "WARN  user        you are not root" in doctor()[1]

@@ -17,9 +17,15 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.l
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.client import Client
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import ordering, surroundings
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import COMMANDS, main
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import hold
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
+    cli_context,
+    command_client,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import COMMANDS, main
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
+    lives,
+    unix_time,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.command_queue import (
     CommandQueue,
@@ -31,7 +37,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.view import lives, unix_time
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 
 URL = "https://eda.example.com/T0KEN"
@@ -96,7 +101,7 @@ def _a_word_of_this_process():
 
 @pytest.fixture
 def machine(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(surroundings, "_user_number", lambda: 0)
+    monkeypatch.setattr(cli_context, "_user_number", lambda: 0)
     return Machine(tmp_path, capfd)
 
 
@@ -340,7 +345,7 @@ def test_status_for_programs(machine):
 
 
 def test_not_root_is_said(machine, monkeypatch):
-    monkeypatch.setattr(surroundings.Surroundings, "sees_state", lambda self: False)
+    monkeypatch.setattr(cli_context.CliContext, "sees_state", lambda self: False)
     assert machine.call("status") == NOT_ROOT
     assert "Only root sees what is in" in machine.err
 
@@ -450,7 +455,7 @@ def test_the_other_orders(machine):
 
 
 def test_an_order_is_whole_and_roots_alone(machine, monkeypatch):
-    monkeypatch.setattr(ordering, "WITHIN", 0.2)
+    monkeypatch.setattr(command_client, "WITHIN", 0.2)
     machine.state()
     assert machine.call("hold", "--reason", "x") == NO_ANSWER
     (path,) = (machine.folder / "orders").iterdir()
@@ -461,7 +466,7 @@ def test_an_order_is_whole_and_roots_alone(machine, monkeypatch):
 
 @pytest.mark.parametrize("arguments", [("approve", "E1"), ("recover",)])
 def test_what_would_come_as_a_surprise_later_is_taken_back(machine, monkeypatch, arguments):
-    monkeypatch.setattr(ordering, "WITHIN", 0.2)
+    monkeypatch.setattr(command_client, "WITHIN", 0.2)
     machine.state().mark()
     alone = InstanceLock(str(machine.folder))  # it runs, and hangs
     assert machine.call(*arguments) == NO_ANSWER
@@ -471,7 +476,7 @@ def test_what_would_come_as_a_surprise_later_is_taken_back(machine, monkeypatch,
 
 
 def test_an_order_that_takes_its_time(machine, monkeypatch):
-    monkeypatch.setattr(ordering, "WITHIN", 0.5)
+    monkeypatch.setattr(command_client, "WITHIN", 0.5)
     with Service(machine.mark(), says=False) as service:
         assert machine.call("recover") == FINE
     assert len(service.taken) == 1
@@ -487,7 +492,7 @@ def test_there_is_nothing_to_recover(machine):
 
 @pytest.mark.parametrize("arguments", [("hold", "--reason", "x"), ("release",), ("approve", "E1"), ("recover",)])
 def test_only_root_gives_orders(machine, monkeypatch, arguments):
-    monkeypatch.setattr(surroundings, "_user_number", lambda: 1000)
+    monkeypatch.setattr(cli_context, "_user_number", lambda: 1000)
     machine.state()
     assert machine.call(*arguments) == NOT_ROOT
     assert "run it again with sudo" in machine.err
@@ -507,7 +512,7 @@ def test_an_order_that_can_not_be_left(machine):
 
 @pytest.mark.parametrize("text, seconds", [("90", 90), ("90s", 90), ("30m", 1800), ("1.5h", 5400), ("2d", 172800)])
 def test_how_long_a_hold_lasts(text, seconds):
-    assert hold.seconds(text) == seconds
+    assert command_client.seconds(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "0", "-5m", "2w", "h", "1e9", "500d", "nan"])

@@ -9,17 +9,17 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS, ScheduledEventsError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import clause, one_line
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
-    configuration as configured,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
+    check_imds,
+    check_settings,
+    check_system,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
-    guards,
-    metadata_service,
-    receivers,
-    route,
-    system,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import Said
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli_context import Read
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
+    DestinationView,
+    StatusView,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.asking import Said
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
 )
@@ -27,8 +27,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Configuration,
     HookOptions,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.surroundings import Read
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.view import View, Waits
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedTransport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
@@ -55,11 +53,15 @@ def test_what_it_says_of_programs_that_it_asks(words, code, tmp_path):
     enforce.write_text("1", encoding="ascii")
     (tmp_path / "hook").write_text("", encoding="ascii")
     files = [str(tmp_path / "hook")]
-    found = [*system.services(ask, True), *guards.look(ask, files, str(enforce)), *guards.fapolicyd(ask, files)]
-    found += metadata_service.others("http://169.254.169.254", ask)
-    found += metadata_service.proxies(system.environment(ask), "the service")
+    found = [
+        *check_system.services(ask, True),
+        *check_system.check_guards(ask, files, str(enforce)),
+        *check_system.fapolicyd(ask, files),
+    ]
+    found += check_imds.others("http://169.254.169.254", ask)
+    found += check_imds.proxies(check_system.environment(ask), "the service")
     steps = [{"key": words or "app", "type": "service", "service": words or "app"}]
-    found += configured.steps(Configuration(steps=tuple(steps)), ask)
+    found += check_settings.steps(Configuration(steps=tuple(steps)), ask)
     assert_all_well_said(found)
 
 
@@ -75,7 +77,7 @@ def test_what_it_says_of_what_the_settings_name(words, tmp_path):
         json.dumps({"format": words}),
     ):
         settings.write_text(content, encoding="utf-8")
-        found = configured.settings(str(settings))[1]
+        found = check_settings.settings(str(settings))[1]
         assert_all_well_said([found._replace(words=found.words.split(": there are act, ")[0])])  # the keys of the file
     command = {"key": name, "type": "command", "do": {"argv": [name]}, "undo": None, "chdir": None}
     wanted = Configuration(
@@ -84,17 +86,20 @@ def test_what_it_says_of_what_the_settings_name(words, tmp_path):
         steps=(command, dict(command, chdir=name)),
         reports=(Destination("https://eda.test", str(tmp_path / "no"), ca_file=str(tmp_path / "no")),),
     )
-    assert_all_well_said(configured.all_named(wanted, {}, answering(words, 0)))
-    assert_all_well_said(receivers.look(wanted, lambda url, way: words, lambda proxy, ca_file: None))
+    assert_all_well_said(check_settings.all_named(wanted, {}, answering(words, 0)))
+    assert_all_well_said(check_settings.check_receivers(wanted, lambda url, way: words, lambda proxy, ca_file: None))
 
 
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize("seconds", SECONDS)
 def test_what_it_says_of_the_watcher(words, seconds):
     published = {"looking": seconds > 0, "problems": [words] if words else []}
-    waits = [Waits("eda.test", 3, None if words else seconds, "", words), Waits("eda.test", 1000, 0.0, "", words)]
-    view = View(seconds, published, True, seconds, Read(None, words), Read(None, ""), waits, 0)
-    assert_all_well_said([*system.mark(view), *system.process(view), *receivers.waiting(view)])
+    waits = [
+        DestinationView("eda.test", 3, None if words else seconds, "", words),
+        DestinationView("eda.test", 1000, 0.0, "", words),
+    ]
+    view = StatusView(seconds, published, True, seconds, Read(None, words), Read(None, ""), waits, 0)
+    assert_all_well_said([*check_system.mark(view), *check_system.process(view), *check_settings.waiting(view)])
 
 
 class Answering(ScriptedTransport):
@@ -114,12 +119,17 @@ class Answering(ScriptedTransport):
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_what_it_says_of_the_metadata_service(words, kind):
     transport = Answering(error=ScheduledEventsError("{}.".format(clause(words) or "It failed"), kind))
-    assert_all_well_said(metadata_service.look(Configuration(), transport, transport.clock, "root"))
+    assert_all_well_said(check_imds.check_service(Configuration(), transport, transport.clock, "root"))
 
 
 @pytest.mark.parametrize("words", WORDS)
 def test_what_it_says_of_the_way(words, tmp_path):
     table = tmp_path / "route"
     table.write_text(words, encoding="ascii")
-    found = [*route.look("http://169.254.169.254", str(table)), *route.look("http://169.254.169.254", str(tmp_path))]
-    assert_all_well_said([*found, *route.look("http://x", str(table)), *system.folders(str(tmp_path / "no"))])
+    found = [
+        *check_imds.check_route("http://169.254.169.254", str(table)),
+        *check_imds.check_route("http://169.254.169.254", str(tmp_path)),
+    ]
+    assert_all_well_said(
+        [*found, *check_imds.check_route("http://x", str(table)), *check_system.folders(str(tmp_path / "no"))]
+    )

@@ -41,7 +41,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 
 ROOT = pathlib.Path(__file__).resolve().parents[8]
 RUN = (
-    "import sys; from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import main; "
+    "import sys; from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import main; "
     "sys.exit(main('0.2.0', sys.argv[1:]))"
 )
 SECRET = "s3cret-0f-nobody"

@@ -9,9 +9,9 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hand import FAILED, PENDING, Progress
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import surroundings, without_service
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command import main
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import cli_context, recover
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     AlreadyRunning,
     InstanceLock,
@@ -35,11 +35,12 @@ class Out:
         self.played.tick(PREPARE)
         self.state, self.file, self.hand = self.played.state, self.played.file, self.played.hand
         self.said, self.capfd = [], capfd
-        monkeypatch.setattr(surroundings, "_user_number", lambda: 0)
-        real = without_service.recover
-        monkeypatch.setattr(without_service, "recover", lambda here, settings: real(here, settings, self.inside))
+        monkeypatch.setattr(cli_context, "_user_number", lambda: 0)
+        real = recover.recover_offline
+        monkeypatch.setattr(recover, "recover_offline", lambda here, settings: real(here, settings, self.inside))
         monkeypatch.setattr(
-            "ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.command.Clock", ScriptedClock
+            "ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli.Clock",
+            ScriptedClock,
         )
 
     def inside(self, configuration, clock, log, about):
@@ -191,7 +192,7 @@ def test_while_a_watcher_runs_the_order_is_its_own(machine):
 
 
 def test_one_that_starts_in_this_moment_wins(machine, monkeypatch):
-    monkeypatch.setattr(without_service, "runs", lambda folder: False)
+    monkeypatch.setattr(recover, "is_running", lambda folder: False)
     alone = InstanceLock(str(machine.state))
     try:
         assert machine.call("--force") == NO_ANSWER
@@ -201,7 +202,7 @@ def test_one_that_starts_in_this_moment_wins(machine, monkeypatch):
 
 
 def test_one_that_never_ends_is_given_up(machine, monkeypatch):
-    monkeypatch.setattr(without_service, "WITHIN", 10.0)
+    monkeypatch.setattr(recover, "WITHIN", 10.0)
 
     class Endless(type(machine.hand)):
         def begin(self, piece):

@@ -22,3 +22,16 @@ def test_a_life(case):
 def test_a_case_in_which_run_and_watcher_differ_says_what_is_right(case):
     assert case["run"] != case["watcher"], "they decide alike now: what they do is to be its `expect`"
     assert case["right"].split(":")[0] in ("run", "watcher", "either")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_new"),
+    [("a Preempt that is shown during a recovery does not", True), ("a preparation that goes on", False)],
+)
+def test_another_outage_stops_what_the_one_before_is_undoing(name, is_new):
+    case = next(one.values[0] for one in cases("lives.json") if one.id == name)
+    polled = Polled(case.get("settings", {}), 1000.0)
+    for one in case["polls"]:
+        polled.poll(one)
+    asked = polled.record["todo"]["calls"]["web1"]["requests"]
+    assert [one["turn_round"] for one in asked if one["do"] == "go"] == [is_new]

@@ -528,7 +528,7 @@ def test_not_under_the_start_by_an_earlier_event_either():
     """A has started and restarted web1 when B is announced: nothing is begun under A, and B is not approved before A is over."""
     run = Run()
     run.tick()
-    reboot, other = event("A", ["vm1"]), event("B", ["vm1"], not_before=3000)
+    reboot, other = event("A", ["vm1"]), event("B", ["vm1"], not_before=9000)
     run.show(reboot)
     run.until(run.sent)
     run.show(started(reboot))

@@ -14,10 +14,10 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.hands.command import lacking
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks import (
-    configuration as configured,
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
+    check_settings as configured,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.checks.finding import OK
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import OK
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     parse_settings,
 )

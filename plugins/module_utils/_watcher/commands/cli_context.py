@@ -6,15 +6,16 @@
 Private to this collection.
 """
 
+import argparse
 import json
 import os
 import textwrap
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, TextIO
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, TextIO
 
-from .._clock import Clock
-from .._machine.mark import MOST_BYTES, understood
-from .._machine.places import Mark, MarkUnreadable
-from .._text import one_line
+from ..._clock import Clock
+from ..._machine.mark import MOST_BYTES, understood
+from ..._machine.places import Mark, MarkUnreadable
+from ..._text import one_line
 
 SETTINGS = "/etc/azure-maintenance/watcher.json"
 STATE = "/var/lib/azure-maintenance"
@@ -45,7 +46,7 @@ class Read(NamedTuple):
     problem: str  # "" also when the file is not there
 
 
-class Surroundings:
+class CliContext:
     """:arg settings: the path of the settings"""
 
     def __init__(
@@ -125,7 +126,7 @@ class Surroundings:
 
     def published(self) -> Optional[Dict[str, Any]]:
         """What the watcher last said of itself."""
-        from .._machine.watched import published
+        from ..._machine.watched import published
 
         return published(self.folder)
 
@@ -174,3 +175,10 @@ def entry_lines(label: str, text: str) -> List[str]:
     room = WIDTH - _LABEL
     lines = textwrap.wrap(one_line(text, 4000), room, break_on_hyphens=False) or [""]
     return [f"{label if number == 0 else '':<{_LABEL}}{line}".rstrip() for number, line in enumerate(lines)]
+
+
+class Subcommand(NamedTuple):
+    """One of the command's."""
+
+    arguments: Callable[[argparse.ArgumentParser], None]  # adds its own to the parser
+    run: Callable[[argparse.Namespace, CliContext], int]  # returns the exit code

@@ -10,24 +10,25 @@ import argparse
 import importlib
 import os
 import sys
-from typing import Dict, List, Mapping, Optional, TextIO
+from typing import Dict, List, Mapping, Optional, TextIO, Tuple
 
-from .._clock import Clock
-from .surroundings import CODES, SETTINGS, WRONG_USAGE, Surroundings
+from ..._clock import Clock
+from .cli_context import CODES, FINE, SETTINGS, WRONG_USAGE, CliContext, Subcommand
 
-COMMANDS: Dict[str, str] = {
-    "status": "what the watcher does, what it holds, and what waits",
-    "history": "what has happened on this machine",
-    "hold": "have nothing approved by choice until that is released",
-    "release": "have events approved by choice again",
-    "approve": "say yes to an event that is not approved by itself",
-    "recover": "put the machine back into service now",
-    "hooks": "which hooks are run, and why others are not",
-    "doctor": "look at all that the watcher needs, with what to do",
-    "check-config": "check the settings, with the line to correct",
-    "send": "send the reports that wait, for ever (what the unit of reports runs)",
-    "version": "the version of this program",
+COMMANDS: Dict[str, Tuple[str, str]] = {
+    "status": ("status", "what the watcher does, what it holds, and what waits"),
+    "history": ("reports", "what has happened on this machine"),
+    "hold": ("command_client", "have nothing approved by choice until that is released"),
+    "release": ("command_client", "have events approved by choice again"),
+    "approve": ("command_client", "say yes to an event that is not approved by itself"),
+    "recover": ("recover", "put the machine back into service now"),
+    "hooks": ("doctor", "which hooks are run, and why others are not"),
+    "doctor": ("doctor", "look at all that the watcher needs, with what to do"),
+    "check-config": ("doctor", "check the settings, with the line to correct"),
+    "send": ("reports", "send the reports that wait, for ever (what the unit of reports runs)"),
+    "version": ("cli", "the version of this program"),
 }
+"""The file that has each sub-command, and what it is for."""
 
 
 def main(version: str, arguments: List[str], environment: Optional[Mapping[str, str]] = None) -> int:
@@ -41,9 +42,9 @@ def main(version: str, arguments: List[str], environment: Optional[Mapping[str, 
         options = _parser(arguments, environment).parse_args(arguments)
     except SystemExit as end:  # --help, or wrong usage, which argparse has explained
         return end.code if isinstance(end.code, int) else WRONG_USAGE
-    here = Surroundings(options.settings, version, environment, Clock(), _careful(sys.stdout), _careful(sys.stderr))
+    here = CliContext(options.settings, version, environment, Clock(), _careful(sys.stdout), _careful(sys.stderr))
     try:
-        code: int = _module(options.command).run(options, here)
+        code: int = _subcommand(options.command).run(options, here)
         here.out.flush()
         return code
     except BrokenPipeError:  # "| head" has seen enough
@@ -54,7 +55,7 @@ def main(version: str, arguments: List[str], environment: Optional[Mapping[str, 
 
 
 def _parser(arguments: List[str], environment: Mapping[str, str]) -> argparse.ArgumentParser:
-    """Of the sub-commands only the one that is called is loaded: the sender lives long, and needs little."""
+    """Of the sub-commands only the one that is called is loaded: the daemon of reports lives long, and needs little."""
     parser = argparse.ArgumentParser(
         prog="azure-maintenance",
         description="The watcher of this machine's planned maintenance in Azure.",
@@ -62,7 +63,7 @@ def _parser(arguments: List[str], environment: Mapping[str, str]) -> argparse.Ar
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     commands.required = True
-    for name, words in COMMANDS.items():
+    for name, (_file, words) in COMMANDS.items():
         one = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
         one.add_argument(
             "--settings",
@@ -71,28 +72,31 @@ def _parser(arguments: List[str], environment: Mapping[str, str]) -> argparse.Ar
             help="the watcher's settings (%(default)s)",
         )
         if name in arguments:
-            _module(name).arguments(one)
+            _subcommand(name).arguments(one)
     return parser
 
 
-def _module(name: str) -> "Command":
-    return importlib.import_module(f".commands.{name.replace('-', '_')}", __package__)  # type: ignore[return-value]
-
-
-class Command:
-    """What a file of ``commands`` offers."""
-
-    @staticmethod
-    def arguments(parser: argparse.ArgumentParser) -> None:
-        raise NotImplementedError
-
-    @staticmethod
-    def run(options: argparse.Namespace, here: Surroundings) -> int:
-        """:return: the exit code"""
-        raise NotImplementedError
+def _subcommand(name: str) -> Subcommand:
+    file = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
+    found: Subcommand = file.SUBCOMMANDS[name]
+    return found
 
 
 def _careful(stream: TextIO) -> TextIO:
     """A terminal in the locale C has no letters beyond ASCII: they are shown as escapes, and are no error."""
     encoding = stream.encoding or "ascii"
     return open(stream.fileno(), "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)
+
+
+def version_arguments(parser: argparse.ArgumentParser) -> None:
+    """None."""
+
+
+def run_version(options: argparse.Namespace, here: CliContext) -> int:
+    here.say(here.version)
+    return FINE
+
+
+SUBCOMMANDS = {
+    "version": Subcommand(version_arguments, run_version),
+}

@@ -1,35 +1,39 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``azure-maintenance history``: what has happened on this machine, the latest last.
+"""The commands for reports: ``azure-maintenance history``, what has happened on this machine, the latest last; and ``send``, what the
+unit of reports runs.
 
 Private to this collection.
 """
 
 import argparse
 import json
+import signal
+import threading
 from typing import List
 
 from ..._text import one_line
 from ..reports.report import Report
-from ..reports.reporter import past
-from ..surroundings import FINE, WIDTH, WRONG, Surroundings
+from .cli_context import FINE, WIDTH, WRONG, CliContext, Subcommand
 
 MOST = 20
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def history_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", type=int, default=MOST, metavar="NUMBER", help="how many, the latest ones (%(default)s)")
     parser.add_argument("--json", action="store_true", help="as JSON lines, in the form that is sent")
 
 
-def run(options: argparse.Namespace, here: Surroundings) -> int:
+def run_history(options: argparse.Namespace, here: CliContext) -> int:
+    from ..reports.reporter import past
+
     found = past(here.folder, max(0, options.n))
     if found.problem:
         here.complain(found.problem + ("" if here.is_root else ". You are not root: run it again with sudo."))
         return WRONG
     for report in found.reports:
-        for line in [json.dumps(report, sort_keys=True)] if options.json else lines_of(report):
+        for line in [json.dumps(report, sort_keys=True)] if options.json else lines_of_report(report):
             here.say(line)
     if found.damaged:
         here.complain(f"{found.damaged} line{' of it' if found.damaged == 1 else 's of it'} can't be read.")
@@ -38,7 +42,7 @@ def run(options: argparse.Namespace, here: Surroundings) -> int:
     return FINE
 
 
-def lines_of(report: Report) -> List[str]:
+def lines_of_report(report: Report) -> List[str]:
     """``2026-01-01 00:00:00Z  prepared   The machine is ...``, wrapped."""
     import textwrap
 
@@ -53,3 +57,36 @@ def lines_of(report: Report) -> List[str]:
     words = one_line(report.get("message"), 1000) + about
     below = " " * 22
     return textwrap.wrap(begin + words, WIDTH, subsequent_indent=below, break_on_hyphens=False)
+
+
+def send_arguments(parser: argparse.ArgumentParser) -> None:
+    """None: all of it stands in the settings."""
+
+
+def run_send(options: argparse.Namespace, here: CliContext) -> int:
+    from ..reports.report_daemon import DaemonError, ReportDaemon
+
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    # systemd takes the number in front for how urgent a line is.
+    mark = bool(here.environment.get("JOURNAL_STREAM"))
+    write = threading.Lock()
+
+    def log(priority: int, words: str) -> None:
+        with write:
+            here.err.write(f"{f'<{priority}>' if mark else ''}{one_line(words, 2000)}\n")
+            here.err.flush()
+
+    try:
+        ReportDaemon(here.settings, here.environment, here.version, here.clock, log, stop).run()
+    except DaemonError as error:
+        log(3, str(error))
+        return WRONG
+    return FINE
+
+
+SUBCOMMANDS = {
+    "history": Subcommand(history_arguments, run_history),
+    "send": Subcommand(send_arguments, run_send),
+}

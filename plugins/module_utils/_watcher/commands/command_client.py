@@ -1,18 +1,20 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An order to the service: left as a file, and waited for until it was taken. What ``hold``, ``release``, ``approve`` and
-``recover`` share.
+"""What people have the service do: ``azure-maintenance hold``, ``release`` and ``approve``, each left as a file for the service, and
+waited for until it was taken. ``recover`` gives its command in the same way.
 
 Private to this collection.
 """
 
+import argparse
 import os
+import re
 from typing import Any, Dict, Optional
 
-from .._clock import Deadline
-from .._text import one_line
-from .surroundings import FINE, NO_ANSWER, NOT_ROOT, WRONG, Surroundings
+from ..._clock import Deadline
+from ..._text import one_line
+from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
 
 WITHIN = 10.0
 """Seconds in which the service takes an order: it looks for one every five seconds, more often while an event is open."""
@@ -20,14 +22,14 @@ WITHIN = 10.0
 _LOOK_EVERY = 0.1
 
 
-def give(here: Surroundings, order: str, what: str, stays: bool = False, **more: Any) -> int:
+def give(here: CliContext, order: str, what: str, stays: bool = False, **more: Any) -> int:
     """Give an order, and say what came of it.
 
     :arg what: for people: ``hold approvals``
     :arg stays: whether it waits for a service that does not run; else it is taken back, as it would come as a surprise later
     :return: the exit code
     """
-    from .service.command_queue import FOLDER, place
+    from ..service.command_queue import FOLDER, place
 
     if here.must_be_root(what):
         return NOT_ROOT
@@ -42,7 +44,7 @@ def give(here: Surroundings, order: str, what: str, stays: bool = False, **more:
     return _outcome(here, name, os.path.join(here.folder, FOLDER, name), stays)
 
 
-def _outcome(here: Surroundings, name: str, path: str, stays: bool) -> int:
+def _outcome(here: CliContext, name: str, path: str, stays: bool) -> int:
     deadline = Deadline(here.clock, WITHIN)
     while True:
         last = deadline.passed()
@@ -82,3 +84,49 @@ def _answer(published: Optional[Dict[str, Any]], name: str) -> Optional[Dict[str
         if isinstance(entry, dict) and entry.get("name") == name:
             return entry
     return None
+
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_LONGEST = 366 * 86400.0
+
+
+def hold_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--reason", required=True, help="why, for whoever finds it held")
+    parser.add_argument("--for", dest="seconds", type=seconds, metavar="TIME", help="30m, 8h, 2d; for ever without it")
+
+
+def run_hold(options: argparse.Namespace, here: CliContext) -> int:
+    until = None if options.seconds is None else here.clock.wall() + options.seconds
+    return give(here, "hold", "hold approvals", stays=True, reason=one_line(options.reason, 500), until=until)
+
+
+def seconds(text: str) -> float:
+    """``90``, ``90s``, ``30m``, ``8h`` or ``2d`` as seconds."""
+    match = re.match(r"(\d{1,9}(?:\.\d+)?)\s*([smhd]?)\Z", text.strip())
+    found = float(match.group(1)) * _UNITS[match.group(2)] if match else 0.0
+    if not 0 < found <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"{one_line(text, 40)!r} is no time such as 30m, 8h or 2d, up to a year")
+    return found
+
+
+def release_arguments(parser: argparse.ArgumentParser) -> None:
+    """None."""
+
+
+def run_release(options: argparse.Namespace, here: CliContext) -> int:
+    return give(here, "release", "release approvals", stays=True)
+
+
+def approve_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("event", metavar="ID", help="the event's id, as azure-maintenance status shows it")
+
+
+def run_approve(options: argparse.Namespace, here: CliContext) -> int:
+    return give(here, "approve", "approve an event", event=options.event)
+
+
+SUBCOMMANDS = {
+    "hold": Subcommand(hold_arguments, run_hold),
+    "release": Subcommand(release_arguments, run_release),
+    "approve": Subcommand(approve_arguments, run_approve),
+}

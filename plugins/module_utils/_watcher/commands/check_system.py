@@ -1,33 +1,34 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The machine: who runs this, folders and disk, the services.
+"""Checks the machine: who runs this, folders and disk, the services; and what may keep the program or hooks from being run without a word in
+their own logs, fapolicyd and labels of SELinux.
 
 Private to this collection.
 """
 
+import hashlib
 import os
 import platform
 import shlex
 import stat
 import sys
-from typing import Callable, Dict, List, Sequence
+from typing import Callable, Dict, List, Sequence, Tuple
 
 from ..._machine import own_files, trust
 from ..._text import listed, one_line
 from ..service.disk_reserve import DiskReserve
-from ..surroundings import Surroundings
-from ..view import SILENT, View
-from .asking import Said
-from .finding import FAIL, OK, WARN, Finding
+from .check_report import FAIL, OK, WARN, Finding, Said
+from .cli_context import CliContext
+from .status import SILENT, StatusView
 
-Ask = Callable[[List[str]], Said]
+Ask = Callable[..., Said]
 SERVICE, REPORTS = "azure-maintenance", "azure-maintenance-reports"
 OLDEST_SYSTEMD = 239
 _RIGHTS = "whoever may write it can become root: give it back to root, then see who could have changed it"
 
 
-def versions(here: Surroundings, ask: Ask) -> List[Finding]:
+def versions(here: CliContext, ask: Ask) -> List[Finding]:
     words = f"watcher {here.version}, Python {platform.python_version()} ({sys.executable})"
     said = ask(["systemctl", "--version"]).text.split()
     number = int(said[1]) if len(said) > 1 and said[1].isdigit() else 0
@@ -107,7 +108,7 @@ def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
     return found or [Finding(OK, what, f"{unit} runs, and comes back after a reboot")]
 
 
-def mark(view: View) -> List[Finding]:
+def mark(view: StatusView) -> List[Finding]:
     """Whether anybody can tell what was done to the machine."""
     if not view.mark.problem:
         return []
@@ -117,7 +118,7 @@ def mark(view: View) -> List[Finding]:
     return [Finding(FAIL, "mark", view.mark.problem, advice)]
 
 
-def process(view: View) -> List[Finding]:
+def process(view: StatusView) -> List[Finding]:
     """The watcher, by its own words."""
     if not view.is_running:
         return []
@@ -132,3 +133,85 @@ def process(view: View) -> List[Finding]:
     for words in problems if isinstance(problems, list) else ():
         found.append(Finding(FAIL, "watcher", str(words), f"see the rest of this list, and journalctl -u {SERVICE}"))
     return found
+
+
+ENFORCE = "/sys/fs/selinux/enforce"
+DUMP_WITHIN = 20.0
+"""Seconds: a database of trust has a line for each file of each package."""
+
+
+def check_guards(ask: Ask, files: Sequence[str], enforce: str = ENFORCE) -> List[Finding]:
+    """:arg files: the program, its command, the hooks; those that are not there don't count"""
+    there = [path for path in files if os.path.isfile(path)]
+    return [*fapolicyd(ask, there), *labels(ask, there, enforce)]
+
+
+def fapolicyd(ask: Ask, files: Sequence[str]) -> List[Finding]:
+    """Whether it trusts the files as they are: it knows them by size and content, so a new version is another file to it."""
+    if ask(["systemctl", "is-active", "fapolicyd.service"]).text.strip() != "active":
+        return []
+    said = ask(["fapolicyd-cli", "--dump-db"], DUMP_WITHIN)
+    if said.code != 0:
+        words = "it runs programs only that it trusts, and does not say which: fapolicyd-cli --dump-db can't be asked"
+        return [Finding(WARN, "fapolicyd", words, _trust(files))]
+    known = _known(said.text)
+    lacking = [path for path in files if _as_it_is(path) not in known.get(path, ())]
+    if lacking:
+        words = f"it does not trust these as they are, and may keep them from being run: {_named(lacking)}"
+        return [Finding(WARN, "fapolicyd", words, _trust(lacking))]
+    return [Finding(OK, "fapolicyd", f"it trusts {listed(map(one_line, files), 3)}")]
+
+
+def _known(dump: str) -> Dict[str, List[Tuple[str, str]]]:
+    """Sizes and digests by path. Lines end in path, size and SHA-256; some versions have the kind of trust before that."""
+    found: Dict[str, List[Tuple[str, str]]] = {}
+    for line in dump.splitlines():
+        words = line.split()
+        if len(words) >= 3:
+            found.setdefault(words[-3], []).append((words[-2], words[-1]))
+    return found
+
+
+def _as_it_is(path: str) -> Tuple[str, str]:
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError:
+        return ("", "")
+    return (str(len(content)), hashlib.sha256(content).hexdigest())
+
+
+def _trust(files: Sequence[str]) -> str:
+    adds = " && ".join(
+        f"fapolicyd-cli --file add {one_line(path)} --trust-file azure-maintenance" for path in files[:3]
+    )
+    more = "; the same for the others" if len(files) > 3 else ""
+    return (
+        f"{adds} && fapolicyd-cli --update{more}. A file that is trusted already and has changed: --file update. "
+        "What was refused: ausearch --start today -m fanotify -i"
+    )
+
+
+def labels(ask: Ask, files: Sequence[str], enforce: str = ENFORCE) -> List[Finding]:
+    """Whether files have the labels that the policy has for their places; those that somebody has moved there bear others."""
+    try:
+        with open(enforce, encoding="ascii") as file:
+            is_enforcing = file.read().strip() == "1"
+    except (OSError, ValueError):
+        is_enforcing = False
+    if not is_enforcing:
+        return []
+    refused = "what was refused: ausearch -m avc -ts recent"
+    said = ask(["restorecon", "-n", "-v", "--", *files])  # changes nothing, and names those that it would change
+    if said.code != 0:
+        return [Finding(OK, "SELinux", "enforcing; whether labels are right, restorecon does not say", refused)]
+    wrong = [path for path in files if any(path in line.split() for line in said.text.splitlines())]
+    if wrong:
+        words = f"enforcing, and the policy has other labels for {_named(wrong)}"
+        advice = f"restorecon -v {' '.join(one_line(path) for path in wrong[:3])}; {refused}"
+        return [Finding(WARN, "SELinux", words, advice)]
+    return [Finding(OK, "SELinux", "enforcing, as it may; files have the policy's labels", refused)]
+
+
+def _named(files: Sequence[str]) -> str:
+    return listed((one_line(path) for path in files), 5)
