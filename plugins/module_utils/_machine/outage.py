@@ -321,7 +321,9 @@ class Outage:
                 continue
             elapsed = self._marked.elapsed(key)
             progress = Progress(str(outcome["state"]), one_line(outcome.get("note"), 500))
-            if progress.state == step_runner.PENDING and elapsed >= entry["limit"] + _ELSEWHERE:
+            # What was seen while it had time left may be over by now: it is looked at once more.
+            is_used_up = elapsed >= entry["limit"] + _ELSEWHERE and not outcome.get("left")
+            if progress.state == step_runner.PENDING and is_used_up:
                 progress = Progress(
                     step_runner.FAILED, progress.note or f"it did not end within its {entry['limit']:g} s"
                 )

@@ -24,12 +24,16 @@ A_TICK = 3.0
 """Seconds until the next look, at least: what has less time left has had its last one."""
 
 
-class Outcome(TypedDict):
-    """What came of a step so far."""
-
+class _Came(TypedDict):
     state: str  # pending, done or failed
     note: str
     direction: str
+
+
+class Outcome(_Came, total=False):
+    """What came of a step so far."""
+
+    left: float  # of what is pending, the seconds that it had left when it was seen
 
 
 class AtHand(TypedDict):
@@ -201,4 +205,5 @@ def has_ended(result: TaskResult) -> bool:
 
 
 def _outcome(hand: AtHand, state: str, note: str = "") -> Outcome:
-    return {"state": state, "note": note, "direction": hand["direction"]}
+    came: Outcome = {"state": state, "note": note, "direction": hand["direction"]}
+    return {**came, "left": hand["left"]} if state == "pending" else came

@@ -111,6 +111,23 @@ def is_close(case: Case) -> bool:
         moments += [coming.at + fate[name] for name in ("cancelled_after", "approved_by_other") if name in fate]
         moments += [coming.at + fate[name][0] for name in ("grows", "moves") if name in fate]
     moments += [line["at"] for lived in case.both for line in lived.journal.of("shown-again")]
+    others = [event for lived in case.both for key, event in lived.events.items() if key != case.first.event]
+    moments += [event.started for event in others if event.started is not None]
     if case.script.restarts is not None:
         moments += [line["at"] for lived in case.both for line in lived.journal.of("restarted", "down")]
     return any(case.about(moment) for moment in moments)
+
+
+def was_tried_later(case: Case) -> bool:
+    """Whether a recovery took several tries, each of which the run begins and ends up to a tick later."""
+    tries = min(sum(mark.phase == "half" for mark in lived.marks) for lived in case.both)
+    if case.first.what != "recovered" or len(case.moments) < 3 or tries < 2:
+        return False
+    return abs(case.moments[1] - case.moments[2]) <= ABOUT + 10.0 * tries
+
+
+def was_cut_off(case: Case) -> bool:
+    """Whether a preparation of the run failed as another event started in the middle of it."""
+    others = [event.started for key, event in case.run.events.items() if key != case.first.event]
+    failed = [mark.at for mark in case.run.marks if mark.phase == "half" and case.first.event in mark.events]
+    return any(start is not None and start <= at <= start + ABOUT for start in others for at in failed)

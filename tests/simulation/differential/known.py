@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from . import causes, scenarios
 from .causes import Case
+from .drawing import drawn
 from .script import Script
 
 
@@ -60,6 +61,20 @@ ROWS: dict[str, Row] = {
         right="meant: who could not see how an event ended says so",
         is_it=causes.was_away,
         shown_by=scenarios.AWAY,
+    ),
+    "tried-later": Row(
+        run="begins each try of a recovery that failed in a tick, so that each may be some seconds later",
+        watcher="begins it at its moment",
+        right="meant: the pauses are the same",
+        is_it=causes.was_tried_later,
+        shown_by=scenarios.TRIED_LATER,
+    ),
+    "cut-off": Row(
+        run="holds a preparation for failed whose step was ended by another event that took the machine down",
+        watcher="begins it again when the machine has started",
+        right="as the watcher: what a start ended has not failed",
+        is_it=causes.was_cut_off,
+        shown_by=drawn(1326),
     ),
     "close": Row(
         run="polls and decides in ticks, which are seconds apart",

@@ -207,6 +207,7 @@ class Run:
                 "note": "",
                 "seconds": 1.0,
                 "direction": work["direction"],
+                "left": float(work["left"]),
             }
 
 

@@ -342,7 +342,8 @@ class Going:
             # That it was done says nothing of its being taken back, which a call began whose answer was lost.
             if outcome and under_way and outcome.get("direction", direction) == direction:
                 state = outcome["state"]
-                if state == "pending" and self._elapsed(note) >= note["limit"] + GRACE:
+                is_used_up = self._elapsed(note) >= note["limit"] + GRACE and not outcome.get("left")
+                if state == "pending" and is_used_up:
                     state = "failed"
                 self._came(note, direction, state)
 

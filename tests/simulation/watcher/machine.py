@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import email.utils
 import functools
 import json
 import random
@@ -498,7 +499,8 @@ def as_product_event(entry: Entry) -> Any:
         "VirtualMachine",
         entry.resources,
         entry.resources,
-        "x" if names_a_time else "",
+        # As the service writes it: a watcher that is started anew reads it again.
+        email.utils.formatdate(WALL + entry.not_before, usegmt=True) if names_a_time else "",
         WALL + entry.not_before if names_a_time else None,
         "",
         entry.source,

@@ -79,6 +79,16 @@ def test_pending_is_asked_about_until_its_limit(machine):
     assert "2 sessions left" in answer["why"]
 
 
+def test_pending_that_was_seen_in_its_time_is_asked_about_once_more(machine):
+    """However long ago that is: the next call to a slow machine may come a minute later."""
+    machine.go(before={SERVICE: {"ran": True}})
+    machine.clock.sleep(100)
+    seen = {"state": "pending", "note": "", "direction": "do"}
+    answer = machine.go(outcomes={SERVICE: dict(seen, left=58.0)})
+    assert (answer["state"], answer["elsewhere"]["left"]) == ("preparing", 0.0)
+    assert machine.go(outcomes={SERVICE: dict(seen, left=0.0)})["state"] == "failed"
+
+
 @pytest.mark.parametrize("to, words", [("prepared", "preparing"), ("recovered", "recovering")])
 def test_a_start_of_the_machine_takes_no_time_from_what_others_do(machine, to, words):
     machine.go(before={SERVICE: {"ran": True}})

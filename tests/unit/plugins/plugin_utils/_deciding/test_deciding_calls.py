@@ -668,7 +668,7 @@ def test_one_that_is_lost_again_and_again_does_not_keep_another_one_uncalled():
     """Else the run never ends: it does not before who was never seen has been called some times."""
     run = Run(Machine("web1", is_linux=False), Machine("web2", is_linux=False), policy=[{"do": "prepare"}])
     run["web2"].down = NO_ROUTE
-    run.show(event("A", ["vm1"], not_before=3600.0), to=["web1"])
+    run.show(event("A", ["vm1"], not_before=250.0), to=["web1"])
     run.until(lambda: run.prepared("web1"))
     record, called = run.record, 0
     for _number in range(200):

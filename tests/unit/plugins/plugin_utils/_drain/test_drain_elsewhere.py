@@ -154,4 +154,5 @@ def test_a_windows_service_that_is_not_there_is_no_service_that_does_not_run():
 
 
 def test_what_has_to_wait_says_why():
-    assert elsewhere.waits(hand(COMMAND), "not now") == {"state": "pending", "note": "not now", "direction": "do"}
+    waits = elsewhere.waits(hand(COMMAND), "not now")
+    assert waits == {"state": "pending", "note": "not now", "direction": "do", "left": hand(COMMAND)["left"]}
