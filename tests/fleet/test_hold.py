@@ -59,9 +59,9 @@ def test_a_restart_of_no_event_has_it_prepared_again_before_it_is_approved(azure
     event = azure.inject("Freeze", ["lone1"], notice=36000, tail=100)
     host.until("lone1 to be prepared", lambda: (lone.mark() or {}).get("phase") == "prepared", timeout=60)
     lone.reset()
-    host.until("lone1's new start", lambda: lone.boot_id() not in ("", boots["lone1"]), timeout=60)
-    host.until("its steps to be begun again", lambda: (lone.mark() or {}).get("again"), timeout=60)
-    host.until("lone1 to be prepared again", lambda: (lone.mark() or {}).get("phase") == "prepared", timeout=60)
+    host.until("lone1's new start", lambda: lone.boot_id() not in ("", boots["lone1"]))
+    host.until("its steps to be begun again", lambda: (lone.mark() or {}).get("again"))
+    host.until("lone1 to be prepared again", lambda: (lone.mark() or {}).get("phase") == "prepared")
     assert lone.mark()["again"] != lone.mark()["boot_id"] and not on("lone1").service("nginx").is_running
     judge.not_approved(azure)
 

@@ -86,13 +86,16 @@ def test_an_event_that_also_affects_an_unknown_machine_is_prepared_for_but_not_a
 @pytest.mark.parametrize("when", ["before the approval", "after the approval"])
 def test_a_cancelled_event(azure, machines, maintain, user, when):
     boots = machines.boot_ids()
+    machines["web2"].hang(when == "before the approval")
     run = maintain()
     event = azure.inject("Reboot", ["web2"], notice=6000, co_tenant_delay="never")
-    if when == "before the approval":
-        user.wait_for_state("web2", "DRAIN")
+    if when == "before the approval":  # in the middle of its last step: what was not begun is not undone
+        host.until("web2's last step", lambda: machines["web2"].times("prepared"), timeout=60)
     else:
         azure.wait_for_entry("approved", event)
     azure.post(f"/events/{event}/cancel")
+    host.until("the run to see that it is gone", lambda: "  gone  " in run.output(), timeout=60)
+    machines["web2"].hang(False)
     run.wait().check()
     assert len(azure.posts()) == (0 if when == "before the approval" else 1), azure.posts()
     judge.recovered_after(machines, ["web2"], azure.times(event, "gone")[0])

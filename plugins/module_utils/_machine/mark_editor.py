@@ -58,6 +58,12 @@ class MarkEditor:
         """From now on it has all of its time."""
         self.put(dict(self.entry(move.key), **self._time(move, request, self._fence.moment())))
 
+    def lengthen(self, key: str, seconds: float) -> Entry:
+        """Its time is longer by what went by before it was really begun."""
+        entry = self.entry(key)
+        self.put(dict(entry, limit=round(entry["limit"] + seconds, 1)))
+        return self.entry(key)
+
     def note(self, move: Move, progress: Progress, elapsed: float) -> None:
         """What came of it so far."""
         entry = self.entry(move.key)

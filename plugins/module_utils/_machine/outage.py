@@ -319,6 +319,8 @@ class Outage:
             direction = sequence.UNDER_WAY[entry["state"]]
             if outcome.get("direction", direction) != direction:
                 continue
+            if outcome.get("late"):
+                entry = self._marked.lengthen(key, float(outcome["late"]))
             elapsed = self._marked.elapsed(key)
             progress = Progress(str(outcome["state"]), one_line(outcome.get("note"), 500))
             # What was seen while it had time left may be over by now: it is looked at once more.

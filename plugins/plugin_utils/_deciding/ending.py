@@ -13,7 +13,7 @@ from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
 from .approving import is_waiting_for_yes
 from .hold import leaves
-from .judging import SILENT, is_given_up, is_handled, needs_preparation, title, took_away
+from .judging import SILENT, is_for_later, is_given_up, is_handled, needs_preparation, title, took_away
 from .life import STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before
 from .looking import is_to_be_learned
 from .marks import has_restarted, mark_keys, phase, whose
@@ -174,9 +174,11 @@ def _may_leave(record: Record, entry: EventState) -> bool:
 def end(record: Record, at: float) -> None:
     """Count the rounds, and see whether the run is over."""
     busy = is_busy(record, at)
-    if record["busy"] and not busy:
+    # An event whose turn comes later is left to be handled: it may have been taken up already, as long as it seemed to be approved.
+    in_round = record["busy"] and any(map(is_for_later, record["events"].values()))
+    if record["busy"] and not busy and not in_round:
         record["rounds_done"] += 1
-    record["busy"] = busy
+    record["busy"] = busy or in_round
     if record["run"]["check"]:
         record["finished"] = bool(record["ticks"])
     elif record["leaving"]:

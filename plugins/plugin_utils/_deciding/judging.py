@@ -45,6 +45,11 @@ def is_handled(entry: EventState) -> bool:
     return is_open(entry) and is_acting(entry) and entry["turn"] != "later"
 
 
+def is_for_later(entry: EventState) -> bool:
+    """Whether the run watches the event and will have something to do about it, when its time comes near."""
+    return is_open(entry) and is_acting(entry) and entry["turn"] == "later"
+
+
 def is_given_up(entry: EventState) -> bool:
     """Whether a machine could not be prepared for it, so that it is never approved."""
     return bool(entry["failed"]) and entry["started"] is None

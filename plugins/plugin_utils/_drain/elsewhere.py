@@ -17,9 +17,6 @@ from ...module_utils._steps.step_type import Step, TaskResult, kept_back, rounds
 from ...module_utils._steps.types import type_of
 from .report import lost, why_failed
 
-AGING = ("left", "begins")
-"""What of a step that others do is less by the time when they hear of it, in seconds."""
-
 A_TICK = 3.0
 """Seconds until the next look, at least: what has less time left has had its last one."""
 
@@ -34,6 +31,7 @@ class Outcome(_Came, total=False):
     """What came of a step so far."""
 
     left: float  # of what is pending, the seconds that it had left when it was seen
+    late: float  # of what is pending, for how many seconds the mark had called it begun when it was
 
 
 class AtHand(TypedDict):
@@ -48,6 +46,7 @@ class AtHand(TypedDict):
     repeatable: bool  # whether another run may begin it once more
     awaited: bool  # whether it is undone as soon as it has ended, and nobody begins it any more
     left: float  # seconds of its own
+    late: float  # seconds for which the mark has called it begun, where it begins now
     begins: float  # seconds in which it may be begun, where it is being done
 
 
@@ -67,18 +66,23 @@ def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collecti
     attempt = f"{_attempts(mark, asked['key'], asked['direction'])}{entry['tries']}"
     awaited = asked["direction"] == "do" and mark.get("phase") == "recovering"
     waits = bool(asked.get("still")) and not asked["begun"] and attempt not in attempts and not awaited
-    unheard = entry.get("by") == mark["holder"]["run"] and attempt not in attempts and float(asked["left"]) >= 1
+    left, age = float(asked["left"]), float(asked.get("age", 0.0))
+    unheard = entry.get("by") == mark["holder"]["run"] and attempt not in attempts and left >= 1
+    begun = bool(asked["begun"]) or (unheard and not waits and not awaited)
+    limit = float(entry["limit"])
     return {
         "key": asked["key"],
         "step": ours(step, entry["before"]) or step,
         "direction": asked["direction"],
-        "begun": bool(asked["begun"]) or (unheard and not waits and not awaited),
+        "begun": begun,
         "waits": waits,
         "attempt": attempt,
         "repeatable": type_of(step["type"]).repeatable,
         "awaited": awaited,
-        "left": float(asked["left"]),
-        "begins": float(asked["begins"]),
+        # What begins now has all of its time, whatever the run waited for since the mark says so.
+        "left": limit if begun else max(0.0, left - age),
+        "late": limit - left + age if begun else 0.0,
+        "begins": max(0.0, float(asked["begins"]) - age),
     }
 
 
@@ -94,11 +98,9 @@ def _attempts(mark: Mapping[str, Any], key: str, direction: str) -> str:
 
 
 def aged(answer: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
-    """The machine's answer so many seconds after it came: what its step had left, and the time to begin it, is less by now."""
+    """The machine's answer so many seconds after it came."""
     asked = answer["elsewhere"]
-    if not asked:
-        return answer
-    return {**answer, "elsewhere": {**asked, **{name: max(0.0, float(asked[name]) - seconds) for name in AGING}}}
+    return {**answer, "elsewhere": {**asked, "age": seconds}} if asked else answer
 
 
 def went_wrong(result: TaskResult) -> bool:
@@ -206,4 +208,7 @@ def has_ended(result: TaskResult) -> bool:
 
 def _outcome(hand: AtHand, state: str, note: str = "") -> Outcome:
     came: Outcome = {"state": state, "note": note, "direction": hand["direction"]}
-    return {**came, "left": hand["left"]} if state == "pending" else came
+    if state != "pending":
+        return came
+    pending: Outcome = {**came, "left": hand["left"]}
+    return {**pending, "late": hand["late"]} if hand["late"] else pending

@@ -190,12 +190,9 @@ class Run:
                     late = {"state": "failed", "note": "too late to begin", "seconds": 0.0, "direction": "do"}
                     answer["outcomes"][step.key] = late
                     continue
-                working.append((host, step, work))
+                working.append((host, step, {**work, "late": waited if work["begun"] else 0.0}))
                 if work["begun"]:
-                    left = float(work["left"])
-                    if work["direction"] == "do":
-                        left -= waited
-                    step.begin(work["direction"], max(0.5, min(step.limit, left)), self.name)
+                    step.begin(work["direction"], max(0.5, min(step.limit, float(work["left"]))), self.name)
         if working or any(answer.get("ask") for answer in answers.values()):
             yield 0.8
         for host, step, work in working:
@@ -208,6 +205,7 @@ class Run:
                 "seconds": 1.0,
                 "direction": work["direction"],
                 "left": float(work["left"]),
+                "late": work["late"],
             }
 
 

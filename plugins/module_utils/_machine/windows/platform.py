@@ -13,7 +13,6 @@ import ctypes
 import errno
 import importlib
 import os
-import subprocess
 import time
 import uuid
 from typing import Any, Callable, List, Mapping, NoReturn, Optional, TypeVar
@@ -195,6 +194,8 @@ def set_environment(environment: Mapping[str, str]) -> None:
 
 def become(argv: List[str]) -> NoReturn:
     """Run another program in this one's place: no process can become another one here, so this one waits for it."""
+    import subprocess  # takes time to import, and few calls need it
+
     try:
         # There is no AnsibleModule here whose run_command could be called.
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL)  # pylint: disable=ansible-bad-function,consider-using-with

@@ -47,7 +47,7 @@ def looked(request, monkeypatch):
     """A look at a delegated step, with what each call was to be."""
     steps = make_plan([STEP], HOST)["steps"]
     key = steps[0]["key"]
-    entry = {"key": key, "before": None, "by": "r1", "tries": 1}
+    entry = {"key": key, "before": None, "by": "r1", "tries": 1, "limit": 300.0}
     mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
     asked = {"key": key, "direction": "do", "begun": True, "left": 300.0, "begins": 60.0}
     answer = {"number": 1, "elsewhere": asked, "mark": mark, "start": STARTS, "ended": time.monotonic() - request.param}
@@ -68,6 +68,8 @@ def test_what_came_is_judged_and_the_job_returned(looked):
     _module, result, _calls = looked
     pending = {"state": "pending", "note": "", "direction": "do"}
     assert result.pop("ended") <= time.monotonic()
+    assert result["outcome"].pop("left") == 300, "what begins now has all of its time"
+    assert result["outcome"].pop("late", 0.0) >= 0
     job = {"jid": "j1", "is_over": False, "failed": None}
     assert result == {"changed": True, "failed": False, "outcome": pending, "job": job}
 

@@ -99,7 +99,7 @@ def test_a_step_of_the_users_own_tasks(tmp_path):
     path = str(tmp_path / "own.yml")
     made = plan([{"type": "tasks", "do": path}])
     key = made["steps"][0]["key"]
-    entry = {"key": key, "before": None, "tries": 1, "by": "r1"}
+    entry = {"key": key, "before": None, "tries": 1, "by": "r1", "limit": "7"}
     mark = {"since": "2026-11-22T10:00:00Z", "holder": {"run": "r1"}, "steps": [entry]}
     asked = {
         "number": 1,

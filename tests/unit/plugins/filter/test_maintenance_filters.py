@@ -104,7 +104,11 @@ def test_what_came_of_own_tasks_comes_with_the_answer_to_the_same_call(apart, al
     record = begun("web1")
     record["todo"]["tasks_allowed"] = ["web1"] if allowed else []
     step = {"key": "tasks own.yml", "type": "tasks", "do": "/own.yml"}
-    mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [{"key": step["key"], "before": None, "tries": 1}]}
+    mark = {
+        "since": "12:00",
+        "holder": {"run": "r1"},
+        "steps": [{"key": step["key"], "before": None, "tries": 1, "limit": 60.0}],
+    }
     asked = {"key": step["key"], "direction": "do", "begun": True, "left": 60.0, "begins": 60.0}
     answer = {**ticking.answers(record)["web1"], "elsewhere": asked, "mark": mark}
     attempt = f"12:00 {step['key']} do 1"

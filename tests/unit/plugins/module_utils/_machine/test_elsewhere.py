@@ -89,6 +89,15 @@ def test_pending_that_was_seen_in_its_time_is_asked_about_once_more(machine):
     assert machine.go(outcomes={SERVICE: dict(seen, left=0.0)})["state"] == "failed"
 
 
+def test_what_was_really_begun_later_has_its_time_from_then_on(machine):
+    machine.go(before={SERVICE: {"ran": True}})
+    machine.clock.sleep(55)
+    pending = {"state": "pending", "note": "", "direction": "do"}
+    assert machine.go(outcomes={SERVICE: dict(pending, left=60.0, late=50.0)})["elsewhere"]["left"] == 55.0
+    machine.clock.sleep(56)
+    assert machine.go(outcomes={SERVICE: pending})["state"] == "preparing"
+
+
 @pytest.mark.parametrize("to, words", [("prepared", "preparing"), ("recovered", "recovering")])
 def test_a_start_of_the_machine_takes_no_time_from_what_others_do(machine, to, words):
     machine.go(before={SERVICE: {"ran": True}})

@@ -586,3 +586,18 @@ def test_who_is_ready_for_one_event_is_not_named_as_ready_for_another():
     run.until(lambda: run.sent("A") and run.sent("B"))
     requests = [request for _at, request in run["web3"].asked if request["do"] == "approve"]
     assert [(request["ids"], request["prepared"]) for request in requests] == [(["A"], ["vm1"]), (["B"], ["vm2"])]
+
+
+def test_a_round_does_not_end_with_an_event_that_is_left_for_later():
+    """Its machines are another run's. Once that run has shown that it lives, nothing is left to be learned; but it may die."""
+    run = Run()
+    run.show(event(resources=["vm2", "vm3"], not_before=2000.0))
+    for number in range(6):
+        for name in ("web2", "web3"):
+            run[name].mark = mark("other", ["A"], until=1500.0 + number)
+        run.tick()
+    assert run.event()["turn"] == "later" and not run.record["finished"] and run.record["rounds_done"] == 0
+    run.until(lambda: run.prepared("web2", "web3"))
+    run.show()
+    run.until(lambda: run.record["finished"])
+    assert run.record["rounds_done"] == 1

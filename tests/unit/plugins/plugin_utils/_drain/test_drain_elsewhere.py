@@ -28,14 +28,15 @@ def hand(
     since="12:00",
     still=False,
     begins=30.0,
+    age=0.0,
 ):
     plan = make_plan([raw], HOST)
     assert not plan["errors"]
     key = plan["steps"][0]["key"]
     asked = {"key": key, "direction": direction, "begun": begun, "still": still, "left": left, "begins": begins}
-    step = {"key": key, "before": before, "by": by, "tries": 1}
+    step = {"key": key, "before": before, "by": by, "tries": 1, "limit": left}
     mark = {"since": since, "holder": {"run": "r2"}, "steps": [step]}
-    return elsewhere.at_hand({"elsewhere": asked, "mark": mark}, plan["steps"], attempts)
+    return elsewhere.at_hand(elsewhere.aged({"elsewhere": asked, "mark": mark}, age), plan["steps"], attempts)
 
 
 def shown(*states, balancer="lb1", **more):
@@ -156,3 +157,12 @@ def test_a_windows_service_that_is_not_there_is_no_service_that_does_not_run():
 def test_what_has_to_wait_says_why():
     waits = elsewhere.waits(hand(COMMAND), "not now")
     assert waits == {"state": "pending", "note": "not now", "direction": "do", "left": hand(COMMAND)["left"]}
+
+
+def test_what_begins_now_has_all_of_its_time_and_what_went_on_has_the_rest():
+    """The run may have waited for another machine's answer since this one's."""
+    begun, goes_on = (hand(BALANCERS, left=60.0, begun=begun, age=20.0, attempts=["12:00 "]) for begun in (True, False))
+    assert (begun["left"], begun["late"], begun["begins"]) == (60.0, 20.0, 10.0)
+    assert (goes_on["left"], goes_on["late"]) == (40.0, 0.0)
+    assert elsewhere.waits(begun, "it waits")["late"] == 20.0
+    assert "late" not in elsewhere.waits(goes_on, "it waits")

@@ -29,7 +29,7 @@ def answer(direction="", ask=(), before=None, left=60.0, number=7, begun=True, s
         if direction
         else None
     )
-    entry = {"key": KEY, "before": before, "by": "r1", "tries": 1}
+    entry = {"key": KEY, "before": before, "by": "r1", "tries": 1, "limit": left}
     mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
     return {"number": number, "ask": list(ask), "elsewhere": asked, "mark": mark}
 

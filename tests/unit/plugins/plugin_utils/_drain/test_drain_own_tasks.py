@@ -20,7 +20,7 @@ RESULT = {"failed": True, "msg": "no such table"}
 def answer(direction="do", begun=True, by="another", key=KEY, number=7, still=False):
     """What the machine answered whose mark says by which run the step was begun."""
     asked = {"key": key, "direction": direction, "begun": begun, "still": still, "left": 60.0, "begins": 60.0}
-    entry = {"key": key, "before": None, "by": by, "tries": 1}
+    entry = {"key": key, "before": None, "by": by, "tries": 1, "limit": 60.0}
     mark = {"since": "12:00", "holder": {"run": "here"}, "steps": [entry]}
     return {"number": number, "elsewhere": asked, "mark": mark}
 

@@ -39,7 +39,7 @@ class Others:
     def look(self, *came, direction="do", begun=False, by="r1", left=60.0, tries=1, phase="preparing"):
         """What a look returns whose calls are answered in this order."""
         key = self.step["key"]
-        entry = {"key": key, "before": None, "by": by, "tries": tries}
+        entry = {"key": key, "before": None, "by": by, "tries": tries, "limit": left}
         holder = {"run": "r1", "kind": self.kind}
         mark = {"since": "12:00", "holder": holder, "phase": phase, "steps": [entry]}
         asked = {"key": key, "direction": direction, "begun": begun, "left": left, "begins": left}
