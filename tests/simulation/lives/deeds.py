@@ -132,7 +132,7 @@ def brought_back_early(run: RunFacts) -> Iterator[str]:
                 continue
             tick = 12.0 + run.slowness(0, 6)  # what has been decided is begun when all have answered
             if event.started is not None and event.started < at - tick:
-                if not run.grown_lately(event, host, at, tick) and not run.nobody_could_see(event, host, at):
+                if not run.grown_lately(event, host, at, tick) and not run.nobody_could_see(host, event.shown, at):
                     yield f"early: at {at:.1f} {host} was put into service under {event.id}, Started at {event.started:.1f}"
                     break
             elif (event.started is None or event.started > at) and run.was_to_stay(event, host, at):

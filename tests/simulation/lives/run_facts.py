@@ -486,16 +486,13 @@ class RunFacts:
         struck = {line["host"] for line in self.journal.of("strike") if line["event"] == event.id}
         return viewers <= struck and event.left - event.started <= event.down
 
-    def nobody_could_see(self, event: Event, host: str, at: float) -> bool:
-        """Whether whoever is shown an event was blind from when it was shown until then: nobody can know of it, and a machine that
-        can be reached and can't look is brought back all the same after a while."""
+    def nobody_could_see(self, host: str, since: float, at: float) -> bool:
+        """Whether whoever is shown what a machine is shown was blind all that time. Nobody can know what came then, and a machine
+        that can be reached and can't look is brought back all the same after a while."""
         scope = self.machine(host).scope
         viewers = [host] if scope.each_its_own else [one for one in self.hosts if self.machine(one).scope is scope]
         return all(
-            any(
-                kind in BLIND and begins <= event.shown and at <= ends
-                for begins, ends, kind in self.machine(viewer).faults
-            )
+            any(kind in BLIND and begins <= since and at <= ends for begins, ends, kind in self.machine(viewer).faults)
             for viewer in viewers
         )
 
