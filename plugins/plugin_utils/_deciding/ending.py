@@ -190,6 +190,19 @@ def end(record: Record, at: float) -> None:
                 note(record, f"event {key}: yes", f"{title(entry)} is prepared, and {entry['waits']}")
     else:
         record["finished"] = not busy and _is_over(record, at)
+    if record["finished"] and not record["run"]["check"]:
+        _note_what_is_to_come(record)
+
+
+def _note_what_is_to_come(record: Record) -> None:
+    """Events that are not approved, and for which it was too early to prepare their machines."""
+    for key, entry in record["events"].items():
+        if is_for_later(entry):
+            words = (
+                f"{title(entry)} is not over: it was too early to prepare {listed(entry['affected'])} for it. "
+                f"A run that is there when its not-before comes near ({entry['not_before'] or 'unknown'}) does so."
+            )
+            note(record, f"event {key}: later", words)
 
 
 def _is_over(record: Record, at: float) -> bool:

@@ -601,3 +601,12 @@ def test_a_round_does_not_end_with_an_event_that_is_left_for_later():
     run.show()
     run.until(lambda: run.record["finished"])
     assert run.record["rounds_done"] == 1
+
+
+def test_a_run_that_ends_before_an_event_has_to_be_prepared_for_says_so():
+    run = Run(policy=rules("prepare"), wait_timeout=60.0)
+    run.show(event(not_before=2000.0))
+    run.until(lambda: run.record["finished"])
+    (words,) = run.result["notes"]
+    assert words.startswith("Reboot A (web1) is not over: it was too early to prepare web1 for it.")
+    assert run.problems == []
