@@ -102,8 +102,9 @@ def _answer(
         return answer
     steps, failure = plain(variables["__drain_plan"]["steps"]), plain(variables.get("__drain_failure") or {})
     allowed = host in record["todo"]["tasks_allowed"]
-    own = own_tasks.came(answer, steps, record["hosts"][host]["jobs"], allowed, failure)
-    return orders.with_others(answer, steps, plain(rounds or []), own)
+    jobs = record["hosts"][host]["jobs"]
+    own = own_tasks.came(answer, steps, jobs, allowed, failure)
+    return orders.with_others(answer, steps, plain(rounds or []), own, jobs)
 
 
 def checked(call: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -198,7 +198,7 @@ def _unreadable(error: Exception) -> str:
 
 def waits(hand: AtHand, why: str) -> Outcome:
     """The step has not ended, or may not begin yet."""
-    return _outcome(hand, "pending", why)
+    return _outcome({**hand, "late": 0.0}, "pending", why)
 
 
 def has_ended(result: TaskResult) -> bool:

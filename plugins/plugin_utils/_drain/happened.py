@@ -47,7 +47,7 @@ def _tick(record: alone.Record, known: Mapping[str, Any]) -> alone.Record:
     else:
         steps = (known["plan"] or {}).get("steps", ())
         own = own_tasks.came(answer, steps, record["jobs"], True, known["failure"] or {})
-        answer = orders.with_others(answer, steps, known["rounds"], own)
+        answer = orders.with_others(answer, steps, known["rounds"], own, record["jobs"])
     after = alone.ticked(record, answer, steady())
     if not after["finished"]:
         time.sleep(after["rest"])

@@ -54,20 +54,27 @@ def _orders_of(step: Step, direction: str) -> list[dict[str, Any]]:
 
 
 def with_others(
-    answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[TaskResult], own: Mapping[str, Any]
+    answer: Mapping[str, Any],
+    steps: Sequence[Step],
+    results: Sequence[TaskResult],
+    own: Mapping[str, Any],
+    attempts: Collection[str],
 ) -> dict[str, Any]:
     """A machine's answer, with what others did for it in the same tick.
 
     :arg results: of the task whose rounds were the orders; of another call they say nothing
     :arg own: what came of the user's own task file, if one was at hand
+    :arg attempts: the names of those that this run had gone about before
     """
-    did = done(answer, steps, results) if results else {}
+    did = done(answer, steps, results, attempts) if results else {}
     for key, came in own.items():
         did[key] = {**did.get(key, {}), **came}
     return {**answer, **did}
 
 
-def done(answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[TaskResult]) -> dict[str, Any]:
+def done(
+    answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[TaskResult], attempts: Collection[str] = ()
+) -> dict[str, Any]:
     """What came of the orders, as it is handed on to the machine; and what the next looks have to know (``jobs``)."""
     came = [one for one in results if str(one[ROUND]["number"]) == str(answer["number"])]
     before: dict[str, Any] = {}
@@ -84,7 +91,7 @@ def done(answer: Mapping[str, Any], steps: Sequence[Step], results: Sequence[Tas
                 outcomes[step["key"]] = {"state": "failed", "note": case["failed"]}
     of_step = [one for one in came if one[ROUND]["part"] == "step"]
     if of_step:
-        hand = elsewhere.at_hand(answer, steps)
+        hand = elsewhere.at_hand(answer, steps, attempts)
         outcomes[hand["key"]] = _outcome(hand, of_step)
         jobs[hand["attempt"]] = of_step[0].get("job")
     return {"before": before, "outcomes": outcomes, "jobs": jobs}

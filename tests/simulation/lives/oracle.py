@@ -44,12 +44,19 @@ def too_many_requests(fleet: Fleet) -> Iterator[str]:
 
 
 def overwritten(fleet: Fleet) -> Iterator[str]:
-    """A mark never says that a step waits which was begun since it was made, and since the machine's last start: that has it done again."""
+    """A mark never says that a step waits which was begun since it was made, and since the machine's last start: that has it done again.
+    So does another outage with what the one before has undone."""
     begun: dict[str, dict[str, float]] = {}
-    for line in fleet.journal.of("marked", "mark-gone", "piece", "mark-says", "boot"):
+    undone: dict[str, set[str]] = {}
+    for line in fleet.journal.of("marked", "mark-gone", "piece", "mark-says", "boot", "phase"):
         steps = begun.setdefault(line["host"], {})
         if line["what"] == "piece":
             steps[line["key"]] = line["at"]
+            keys = undone.setdefault(line["host"], set())
+            (keys.add if line["direction"] == "undo" else keys.discard)(line["key"])
+        elif line["what"] == "phase":
+            for key in undone.get(line["host"], ()) if line["phase"] == "preparing" else ():
+                steps.pop(key, None)
         elif line["what"] == "mark-says":
             for key in set(line["waiting"]).intersection(steps):
                 yield f"overwritten: at {line['at']:.1f} the mark of {line['host']} says that {key} waits, which was begun at {steps[key]:.1f}"

@@ -164,5 +164,7 @@ def test_what_begins_now_has_all_of_its_time_and_what_went_on_has_the_rest():
     begun, goes_on = (hand(BALANCERS, left=60.0, begun=begun, age=20.0, attempts=["12:00 "]) for begun in (True, False))
     assert (begun["left"], begun["late"], begun["begins"]) == (60.0, 20.0, 10.0)
     assert (goes_on["left"], goes_on["late"]) == (40.0, 0.0)
-    assert elsewhere.waits(begun, "it waits")["late"] == 20.0
-    assert "late" not in elsewhere.waits(goes_on, "it waits")
+    drains = looked(shown(("DRAIN", 3)))
+    assert elsewhere.seen(begun, OUT, drains)["late"] == 20.0
+    assert "late" not in elsewhere.seen(goes_on, OUT, drains)
+    assert "late" not in elsewhere.waits(begun, "it may not begin yet")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import orders
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import elsewhere, orders
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 
 HOST = Host("web1", "linux", {"all": ["web1", "lb1", "lb2"]}, lambda name: "linux", lambda path: path)
@@ -197,7 +197,17 @@ def test_what_others_did_and_what_came_of_own_tasks_come_together():
     pending = {"state": "pending", "note": "", "direction": "do"}
     results = came(orders.orders(asked, steps), {"outcome": pending, "job": "j1"})
     own = {"outcomes": {"own": {"state": "done"}}, "jobs": {"own 1": "ran"}}
-    found = orders.with_others(asked, steps, results, own)
+    found = orders.with_others(asked, steps, results, own, ())
     assert found["outcomes"] == {steps[0]["key"]: pending, "own": {"state": "done"}} and found["mark"] == asked["mark"]
     assert list(found["jobs"].values()) == ["j1", "ran"]
-    assert "outcomes" not in orders.with_others(asked, steps, [], {})
+    assert "outcomes" not in orders.with_others(asked, steps, [], {}, ())
+
+
+def test_what_this_run_has_begun_before_is_judged_by_the_time_that_is_left():
+    asked = answer("do", begun=False, left=20.0)
+    asked["mark"]["steps"][0]["limit"] = 60.0
+    ordered = orders.orders(asked, plan())
+    results = came(ordered, shown("DRAIN", 3), shown("DRAIN", 3))
+    attempt = elsewhere.at_hand(asked, plan())["attempt"]
+    (outcome,) = orders.done(asked, plan(), results, {attempt: None})["outcomes"].values()
+    assert (outcome["state"], outcome["left"], "late" in outcome) == ("pending", 20.0, False)

@@ -222,7 +222,7 @@ class Lone:
             aged = elsewhere.aged(answer, max(0.0, self.clock.now() - answer["ended"]))
             came.append(dict(drain_round.look(one, aged, steps, jobs, self._module), **{orders.ROUND: one}))
         self.clock.elapsed += TASK
-        return orders.with_others(answer, steps, came, {}) if came or answer.get("elsewhere") else answer
+        return orders.with_others(answer, steps, came, {}, jobs) if came or answer.get("elsewhere") else answer
 
     def tick(self):
         todo = self.record["todo"]
