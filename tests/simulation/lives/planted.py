@@ -280,10 +280,9 @@ FAULTS = {
         scenario="left-play",
     ),
     "turns": Fault(
-        "late",
+        "capacity",
         "a look is as old as if all machines had been called at once",
         [("record", "_ended", _all_at_once)],
-        seed=41,
         scenario="many-hosts",
     ),
     "unproven": Fault(
