@@ -31,7 +31,7 @@ ALIKE = 0.75
 class Unknown(NamedTuple):
     """A variable that nobody reads.
 
-    meant: ``(did you mean 'watcher_act'?)`` with a blank before it; "" where none of ours is like it
+    meant: ``(did you mean 'watcher_mode'?)`` with a blank before it; "" where none of ours is like it
     hosts: which have it, where others of the play have not
     renamed: how it is called now; "" where it is no former one of ours
     """

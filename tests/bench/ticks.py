@@ -35,7 +35,7 @@ def variables(folder, command, **more):
     return {
         "azure_maintenance_folder": f"{folder}/marks/{{{{ inventory_hostname }}}}",
         "maintain_become": False,
-        "maintain_max_out": "100%",
+        "maintain_max_unavailable": "100%",
         "maintain_wait_timeout": 86400,
         "drain_steps": [{"type": "command", "do": command, "timeout": 300}],
         **more,

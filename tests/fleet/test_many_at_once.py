@@ -36,7 +36,7 @@ def test_a_drain_that_hangs_holds_up_no_other_event(azure, machines, maintain, u
     """Meanwhile another machine is preempted, and a third one is rebooted and brought back."""
     boots = machines.boot_ids()
     machines["web2"].hang(True)
-    run = maintain(maintain_max_out=3, drain_timeout=300)
+    run = maintain(maintain_max_unavailable=3, drain_timeout=300)
     slow = azure.inject("Reboot", ["web2"], notice=36000, tail=60)
     host.until("web2 to be drained, all but the application", lambda: machines["web2"].times("prepared"))
 
@@ -66,7 +66,7 @@ def test_a_drain_that_hangs_holds_up_no_other_event(azure, machines, maintain, u
 
 def test_three_events_take_turns(azure, machines, maintain, user):
     boots = machines.boot_ids()
-    run = maintain(maintain_max_out=1)
+    run = maintain(maintain_max_unavailable=1)
     events = {name: azure.inject("Reboot", [name], notice=36000, tail=30) for name in ("web3", "web1", "web10")}
     run.wait().check()
     outs = []

@@ -32,7 +32,7 @@ def test_a_rehearsal_drains_and_brings_back_and_leaves_nothing(azure, machines, 
     ansible.run(
         REHEARSE,
         azure_maintenance_hosts="web",
-        rehearse_hit=["web2"],
+        rehearse_affected=["web2"],
         rehearse_speed=20,
         rehearse_scenario="reboot",
         maintain_wait_timeout=60,
@@ -51,7 +51,7 @@ def test_a_rehearsal_drains_and_brings_back_and_leaves_nothing(azure, machines, 
 def test_each_machine_is_rehearsed(azure, machines, ansible, user, on):
     """At this speed what their steps may take leaves no time to go in turn: all are prepared at once, which the run says."""
     boots = machines.boot_ids()
-    ansible.run(REHEARSE, limit=600, azure_maintenance_hosts="web", rehearse_hit="all", rehearse_speed=20).check()
+    ansible.run(REHEARSE, limit=600, azure_maintenance_hosts="web", rehearse_affected="all", rehearse_speed=20).check()
     for name in judge.WEB:
         assert len(machines[name].times("prepared")) == len(machines[name].times("recovered")) == 1, name
         assert "DRAIN" in user.states(name) and user.states(name)[-1] == "UP", name

@@ -201,7 +201,7 @@ def test_a_machine_that_is_out_of_service_keeps_its_watcher(azure, machines, lon
 
 @at_length
 def test_through_its_own_reboot(azure, machines, lone, deploy):
-    deploy(watcher_turn_after=0)  # else it is begun by Azure before the watcher knows that it is its turn
+    deploy(watcher_cooldown=0)  # else it is begun by Azure before the watcher knows that it is its turn
     boot = machines["lone1"].boot_id()
     event = azure.inject("Reboot", ["lone1"], notice=600, tail=60)
     azure.wait_for(event, "Gone")

@@ -318,7 +318,7 @@ def test_banned_words_are_found():
         word for word, _better in banned("We TOLD the crew of record['hit_hosts'] in this manner: it mends strangers.")
     ]
     assert sorted(found) == ["TOLD", "crew", "hit", "manner", "mends", "strangers"]
-    assert list(banned("rehearse_hit: a white untold commend is white")) == []
+    assert list(banned("rehearse_affected: a white untold commend is white")) == []
     assert list(banned("the fault hits a request", "roles/emulator/README.md")) == []
 
 

@@ -75,12 +75,12 @@ REASONS: Dict[str, Row] = {
     ),
     "outside_hours": Row("its hours ({words}) are not open", "by itself, when they open", "by itself, when they open"),
     "report_only": Row(
-        "the watcher only reports", "run maintain for this machine", f"set watcher_act to prepare {_DEPLOY}"
+        "the watcher only reports", "run maintain for this machine", f"set watcher_mode to manage {_DEPLOY}"
     ),
     "never_approves": Row(
         "the watcher never approves (watcher_approve)",
         "run maintain for this machine",
-        f"set watcher_approve to alone {_DEPLOY}, or run maintain for this machine",
+        f"set watcher_approve to own {_DEPLOY}, or run maintain for this machine",
     ),
     # of other machines
     "other_machines": Row(
@@ -106,14 +106,14 @@ REASONS: Dict[str, Row] = {
     ),
     "capacity": Row(
         "{words}",
-        "by itself, when fewer machines are out; maintain_max_out says how many may be",
+        "by itself, when fewer machines are out; maintain_max_unavailable says how many may be",
         "by itself, when fewer machines are out",
     ),
     "under_way": Row(
-        "{subject} is under way", "by itself, when that is over", "by itself, watcher_turn_after after that is over"
+        "{subject} is under way", "by itself, when that is over", "by itself, watcher_cooldown after that is over"
     ),
     "comes_first": Row(
-        "{subject} comes first", "by itself, when that is over", "by itself, watcher_turn_after after that is over"
+        "{subject} comes first", "by itself, when that is over", "by itself, watcher_cooldown after that is over"
     ),
     "cooldown": Row(
         "for {subject} nothing of another machine's may have left the document, and it is {words} so far",

@@ -45,7 +45,7 @@ def watched(
 
     :arg found: what it says of itself
     :arg steps: as the inventory has them for this machine
-    :return: ``act``, ``version``, the ``endpoint`` that it looks at, whether it is ``alive``, ``lacks``: the inventory's steps
+    :return: ``mode``, ``version``, the ``endpoint`` that it looks at, whether it is ``alive``, ``lacks``: the inventory's steps
         that it does not have, in words; ``prepares``: whether it has steps or hooks to prepare the machine by; and, where there is
         such an event, ``waits``: why it does not approve it, and what ends that, by the event's key
     """
@@ -56,7 +56,7 @@ def watched(
     known = {step.get("key") for step in found.get("steps") or () if isinstance(step, dict)}
     metadata = found.get("metadata")
     return {
-        "act": str(found.get("act")),
+        "mode": str(found.get("mode")),
         "version": str(found.get("version")),
         "endpoint": str(metadata.get("endpoint") or "") if isinstance(metadata, dict) else "",
         "alive": found.get("boot_id") == moment.boot_id and age <= SILENT,

@@ -14,8 +14,8 @@ from .._events.policy import Rule
 from .._machine.store_interface import Mark
 from .._steps.step_type import Step
 
-PREPARE, REPORT = "prepare", "report"
-ALONE, NEVER = "alone", "never"
+MANAGE, OBSERVE = "manage", "observe"
+OWN, NEVER = "own", "never"
 
 
 class Identity(NamedTuple):
@@ -69,13 +69,13 @@ class Hold(NamedTuple):
 class Settings(NamedTuple):
     """What the user wants, checked."""
 
-    act: str = PREPARE
-    approve: str = ALONE
+    mode: str = MANAGE
+    approve: str = OWN
     policy: Tuple[Rule, ...] = ()
     prepare_before: float = 300.0  # seconds
     limits: float = 0.0  # the sum of the limits of its prepare hooks and steps
     undo_limits: float = 0.0  # and of what takes them back
-    turn_after: float = 120.0  # seconds from when another machine's event has left the document
+    cooldown: float = 120.0  # seconds from when another machine's event has left the document
 
 
 class Facts(NamedTuple):

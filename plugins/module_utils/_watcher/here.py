@@ -14,7 +14,7 @@ from .._core.mark_view import OURS, MarkView
 from .._core.tracked_event import UNBROKEN
 from .._events.document import Document
 from . import times
-from .facts import PREPARE, Facts
+from .facts import MANAGE, Facts
 from .life import Life
 from .own_mark import note_of
 
@@ -66,7 +66,7 @@ class Here(NamedTuple):
     @property
     def acts(self) -> bool:
         """Whether the watcher is to prepare its machine, or only to report."""
-        return self.facts.settings.act == PREPARE
+        return self.facts.settings.mode == MANAGE
 
     def left(self, life: Life) -> float:
         """Seconds until an event may start by itself."""

@@ -138,7 +138,7 @@ def _lasting(here: Here, life: Life, decision: Decision, left: float) -> List[Re
     if here.document is None:
         found.append(Reason("no_document"))
     else:
-        turn = not_its_turn(life.event, here.document, here.name, here.quiet, facts.settings.turn_after)
+        turn = not_its_turn(life.event, here.document, here.name, here.quiet, facts.settings.cooldown)
         found += [turn] if turn else []
     return found
 

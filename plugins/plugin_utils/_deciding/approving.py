@@ -123,7 +123,7 @@ def _denies(key: str, entry: EventState, machine: MachineState) -> bool:
 def _unreadable(record: Record, key: str, entry: EventState) -> list[Reason]:
     """Entries of documents that may be maintenance of the machines with which the event shares a capacity, if it is kept at all."""
     affected = [record["hosts"][host] for host in entry["affected"]]
-    groups = {group_of(machine) for machine in affected if str(machine["options"]["max_out"]) != "100%"}
+    groups = {group_of(machine) for machine in affected if str(machine["options"]["max_unavailable"]) != "100%"}
     hosts = [
         host
         for host, machine in record["hosts"].items()

@@ -71,8 +71,8 @@ class Turn(NamedTuple):
     words: str
 
 
-def read_max_out(value: Any) -> str:
-    """The option ``max_out`` in its one form: "2" or "50%".
+def read_max_unavailable(value: Any) -> str:
+    """The option ``max_unavailable`` in its one form: "2" or "50%".
 
     :raises ValueError: with what is wanted instead
     """
@@ -83,10 +83,10 @@ def read_max_out(value: Any) -> str:
     return f"{number}{found.group(2)}"
 
 
-def limit_of(max_out: str, size: int) -> int:
+def limit_of(max_unavailable: str, size: int) -> int:
     """How many of so many machines may be out at a time: a number, or a share such as "50%", rounded down; at least one."""
-    number = int(max_out.rstrip("%"))
-    return max(size * number // 100, 1) if max_out.endswith("%") else number
+    number = int(max_unavailable.rstrip("%"))
+    return max(size * number // 100, 1) if max_unavailable.endswith("%") else number
 
 
 class _Group:
@@ -114,7 +114,7 @@ class _Group:
 
 def turns(
     groups: Mapping[str, str],
-    max_out: Mapping[str, str],
+    max_unavailable: Mapping[str, str],
     out: Mapping[str, str],
     left: Collection[str],
     candidates: Sequence[Candidate],
@@ -124,7 +124,7 @@ def turns(
     """The turn of each candidate, by key.
 
     :arg groups: the capacity group of each machine of the run, by host (its declared group, else its scope)
-    :arg max_out: the option of each machine, by host; where a group learned late has several, the smallest holds
+    :arg max_unavailable: the option of each machine, by host; where a group learned late has several, the smallest holds
     :arg out: the machines that are out, by host, and why, in a few words ("bears a mark of run 7", "can't be reached", "is not
         back", "is affected by Reboot 4A2"): whoever bears anybody's mark, can't be reached, isn't back, or is affected by a
         Started event
@@ -133,7 +133,7 @@ def turns(
         enlarge it, as it may turn out to be none; where all of it may be out, they may be, too
     :arg wider: machines of several groups that an event has joined, with a name for them together: they need room there, too
     """
-    by_name = {**_groups(groups, max_out, left, joined), **_groups(wider or {}, max_out, left, ())}
+    by_name = {**_groups(groups, max_unavailable, left, joined), **_groups(wider or {}, max_unavailable, left, ())}
     for group in by_name.values():
         group.out = group.of(out)
     ordered = sorted(candidates, key=lambda candidate: (candidate.timeless, candidate.left, candidate.key))
@@ -165,20 +165,20 @@ def _take(turn: Turn, candidate: Candidate, touched: Sequence[_Group], going: li
 
 
 def _groups(
-    groups: Mapping[str, str], max_out: Mapping[str, str], left: Collection[str], joined: Collection[str]
+    groups: Mapping[str, str], max_unavailable: Mapping[str, str], left: Collection[str], joined: Collection[str]
 ) -> dict[str, _Group]:
     members: dict[str, list[str]] = {}
     for host, name in groups.items():
         if host not in left:
             members.setdefault(name, []).append(host)
     return {
-        name: _Group(name, hosts, min(_limit(max_out[host], hosts, joined) for host in hosts))
+        name: _Group(name, hosts, min(_limit(max_unavailable[host], hosts, joined) for host in hosts))
         for name, hosts in members.items()
     }
 
 
-def _limit(max_out: str, hosts: Collection[str], joined: Collection[str]) -> int:
-    return len(hosts) if max_out == "100%" else limit_of(max_out, _size(hosts, joined))
+def _limit(max_unavailable: str, hosts: Collection[str], joined: Collection[str]) -> int:
+    return len(hosts) if max_unavailable == "100%" else limit_of(max_unavailable, _size(hosts, joined))
 
 
 def _size(hosts: Collection[str], joined: Collection[str]) -> int:

@@ -153,7 +153,7 @@ def give_turns(record: Record, at: float) -> None:
     shut = {key: why for key in candidates if (why := closed(record, record["events"][key], at))}
     found = turns(
         {host: group_of(machine) for host, machine in hosts.items()},
-        {host: str(machine["options"]["max_out"]) for host, machine in hosts.items()},
+        {host: str(machine["options"]["max_unavailable"]) for host, machine in hosts.items()},
         who_is_out(record, at),
         [host for host in hosts if took_away(record, host)],
         list(candidates.values()),

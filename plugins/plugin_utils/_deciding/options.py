@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypedDict, cast
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._events.policy import parse_policy, policy_warnings
 from ...module_utils._text import did_you_mean, listed, shown
-from .capacity import read_max_out
+from .capacity import read_max_unavailable
 
 
 class PlanError(ScheduledEventsError):
@@ -34,7 +34,7 @@ class HostOptions(TypedDict):
     prepare_before: float  # seconds before its not-before from which on an event is prepared for that is not approved
     on_failure: str  # revert or hold
     recover_timeout: float  # seconds
-    max_out: str  # "2" or "50%": see capacity.py
+    max_unavailable: str  # "2" or "50%": see capacity.py
     hold: str  # wait or leave
 
 
@@ -74,7 +74,9 @@ def checked_options(facts: Sequence[Mapping[str, Any]]) -> Checked:
     for item in facts:
         group = item.get("group") or item.get("scope")
         if group:
-            grouped.setdefault(str(group), {})[item["host"]] = {"max_out": hosts[item["host"]]["max_out"]}
+            grouped.setdefault(str(group), {})[item["host"]] = {
+                "max_unavailable": hosts[item["host"]]["max_unavailable"]
+            }
     for group, members in grouped.items():
         _raise(_differing(members, f"in the capacity group {group!r}", "Set it once for the group."))
     warnings: dict[str, list[str]] = {}
@@ -170,7 +172,7 @@ _OWN: dict[str, Callable[[Any], Any]] = {
     "prepare_before": _number(0),
     "on_failure": _one_of("revert", "hold"),
     "recover_timeout": _number(1),
-    "max_out": read_max_out,
+    "max_unavailable": read_max_unavailable,
     "hold": _one_of("wait", "leave"),
 }
 _SAME: dict[str, Callable[[Any], Any]] = {

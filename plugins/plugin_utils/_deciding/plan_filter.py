@@ -49,7 +49,7 @@ def plan(
         "prepare_before": prepare_before,
         "on_failure": "revert",
         "recover_timeout": 900,
-        "max_out": "100%",
+        "max_unavailable": "100%",
         "hold": "wait",
     }
     record = begun([_facts(item, options) for item in found], _NOBODY, 0.0, wall)

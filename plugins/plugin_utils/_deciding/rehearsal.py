@@ -129,11 +129,11 @@ def _affected(value: Any, hosts: Mapping[str, Mapping[str, Any]], problems: list
     given = [word.strip() for word in value.split(",")] if isinstance(value, str) else value
     wanted = f"the word {ALL}, or a list of hosts of the rehearsal is wanted ({listed(hosts)})"
     if not isinstance(given, Sequence) or not all(isinstance(host, str) and host for host in given) or not given:
-        problems.append(f"rehearse_hit is {shown(value)}: {wanted}.")
+        problems.append(f"rehearse_affected is {shown(value)}: {wanted}.")
         return (), False
     unknown = [host for host in given if host not in hosts]
     for host in unknown:
-        problems.append(f"rehearse_hit names {shown(host)}{did_you_mean(host, hosts)}: {wanted}.")
+        problems.append(f"rehearse_affected names {shown(host)}{did_you_mean(host, hosts)}: {wanted}.")
     return (() if unknown else tuple(dict.fromkeys(given))), False
 
 
@@ -168,17 +168,17 @@ def _too_few(name: str, events: Sequence[Mapping[str, Any]], affected: Sequence[
     )
     if needed > 1 and in_turn:
         return [
-            f"Scenario {name} is played with {needed} machines, so it can't go to each in turn (rehearse_hit is {ALL}): name "
-            f"{needed} machines in rehearse_hit."
+            f"Scenario {name} is played with {needed} machines, so it can't go to each in turn (rehearse_affected is {ALL}): name "
+            f"{needed} machines in rehearse_affected."
         ]
     if needed > len(affected):
         return [
-            f"Scenario {name} is played with {needed} machines, and rehearse_hit names {listed(affected)}: name {needed}."
+            f"Scenario {name} is played with {needed} machines, and rehearse_affected names {listed(affected)}: name {needed}."
         ]
     if in_turn and len(affected) > 1 and not all(_has_notice(event) for event in events):
         return [
-            f"The events of scenario {name} come without notice, so the machines can't take turns (rehearse_hit is {ALL}): name "
-            "one machine in rehearse_hit."
+            f"The events of scenario {name} come without notice, so the machines can't take turns (rehearse_affected is {ALL}): name "
+            "one machine in rehearse_affected."
         ]
     return []
 

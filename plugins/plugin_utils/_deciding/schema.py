@@ -137,7 +137,7 @@ class MachineState(TypedDict):
 class Watcher(TypedDict):
     """What the machine's own watcher says of itself."""
 
-    act: str  # prepare or report
+    mode: str  # manage or observe
     version: str
     endpoint: str  # of the metadata service that it looks at; "" where that is not known
     alive: bool  # it was heard of lately

@@ -24,7 +24,7 @@ from .schema import MachineState, Record
 def is_its_watchers(machine: MachineState) -> bool:
     """Whether the machine is prepared by its own watcher, and so by nobody else."""
     watcher = machine["watcher"]
-    return bool(watcher and watcher["alive"] and watcher["act"] == "prepare") and not _looks_elsewhere(machine)
+    return bool(watcher and watcher["alive"] and watcher["mode"] == "manage") and not _looks_elsewhere(machine)
 
 
 def has_steps(machine: MachineState) -> bool:

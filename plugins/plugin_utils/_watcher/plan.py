@@ -28,15 +28,15 @@ from .steps import refused_steps
 
 PREFIX = "watcher_"
 LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
-_CHOICES = {"act": ("prepare", "report"), "approve": ("alone", "never")}
+_CHOICES = {"mode": ("manage", "observe"), "approve": ("own", "never")}
 _LEAST = {  # the lowest value of each number; of the others, more than 0
     "prepare_before": 0.0,
-    "turn_after": 0.0,
-    "settle": 0.0,
+    "cooldown": 0.0,
+    "boot_timeout": 0.0,
     "history_bytes": 10000.0,
     "spool_bytes": 10000.0,
 }
-_NUMBERS = ("prepare_before", "turn_after", "hook_limit", "settle", "interval", "history_bytes", "spool_bytes")
+_NUMBERS = ("prepare_before", "cooldown", "hook_limit", "boot_timeout", "interval", "history_bytes", "spool_bytes")
 _REPORT_KEYS = ("url", "secret", "proxy", "ca_file")
 
 
@@ -102,13 +102,13 @@ def files_of(
     errors += wrong
     reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]))
     errors += wrong
-    own = steps["steps"] if options["act"] == "prepare" else []
+    own = steps["steps"] if options["mode"] == "manage" else []
     errors += refused_steps(own)
     if errors:
         return _nothing(errors)
     settings = {
         "format": FORMAT,
-        "act": options["act"],
+        "mode": options["mode"],
         "approve": options["approve"],
         "policy": options["policy"],
         "steps": own,

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from ...module_utils._steps.step_type import Step
 
-_BY_MAINTAIN = "or leave such machines to the playbook maintain, with watcher_act: report"
+_BY_MAINTAIN = "or leave such machines to the playbook maintain, with watcher_mode: observe"
 _WAYS_OUT = {
     "haproxy": "have the machine do it with a step of type http or command, or with a hook that speaks to the load balancer",
     "tasks": "write it as a step of type command, or as a hook",

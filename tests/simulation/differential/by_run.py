@@ -82,7 +82,7 @@ def _facts(script: Script) -> dict[str, Any]:
         "prepare_before": script.prepare_before,
         "on_failure": "revert",
         "recover_timeout": 150.0,
-        "max_out": "50%",
+        "max_unavailable": "50%",
         "hold": "wait",
     }
     same = {"rounds": 0, "wait_timeout": 1e6, "slice": 60.0, "event_timeout": 600.0, "takeover": 10.0}

@@ -113,13 +113,11 @@ def lived(script: Script) -> Lived:
     scope = azure.scope("scope")
     facts = parts().facts
     pieces = [_piece(number, one) for number, one in enumerate(script.work)]
-    plain = Settings(
-        "prepare_and_approve", "prepare", "alone", script.prepare_before, 0.0, script.limits, script.limits
-    )
+    plain = Settings("prepare_and_approve", "manage", "own", script.prepare_before, 0.0, script.limits, script.limits)
     machine = Watched(NAME, Document(azure, scope, script), clock, journal, random.Random(1), plain, pieces, EVERY)  # type: ignore[arg-type]
     policy = parts().policy.parse_policy([dict(rule) for rule in script.policy])
     machine.product_settings = facts.Settings(
-        "prepare", "alone", policy, script.prepare_before, script.limits, script.limits, 0.0
+        "manage", "own", policy, script.prepare_before, script.limits, script.limits, 0.0
     )
     machine.spells_oddly = True  # so that each entry is read by the machine, with its duration
     machine.settles = 3.0

@@ -207,7 +207,7 @@ class Fleet:
         everywhere = chance.random() < 0.5
         for host, machine in self.machines.items():
             if everywhere:  # and then nobody but such a machine may be there to approve
-                self.options[host]["max_out"] = "100%"
+                self.options[host]["max_unavailable"] = "100%"
                 for step in machine.steps:
                     step.elsewhere = step.elsewhere and not machine.is_linux
             able = machine.is_linux and not machine.marked_before and not any(step.elsewhere for step in machine.steps)
@@ -292,7 +292,7 @@ class Fleet:
     def _choose_options(self) -> None:
         chance = self.chance
         action = chance.choices(ACTIONS, (14, 2, 3, 1, 1, 1))[0]
-        max_out: dict[str, Any] = {}
+        max_unavailable: dict[str, Any] = {}
         long_margin = not self.calm and self.oddities.random() < 0.5
         margin, within = chance.choice((3.0, 10.0)), chance.choice((40.0, 300.0))
         on_failure, hold = chance.choice(("revert", "revert", "hold")), chance.choice(("wait", "wait", "leave"))
@@ -306,7 +306,7 @@ class Fleet:
             self.clock.wrong = (self.oddities.choice((-180.0, -90.0, 90.0, 180.0)), self.oddities.uniform(20, 200))
         for host in self.machines:
             group = self.group_of(host)
-            max_out.setdefault(group, chance.choice(("50%", "50%", 1, 2, "100%", "100%")))
+            max_unavailable.setdefault(group, chance.choice(("50%", "50%", 1, 2, "100%", "100%")))
             mine = chance.choice(ACTIONS) if mixed and chance.random() < 0.4 else action
             last = {"name": "Anything else", "do": mine}
             if host in self.hours and mine not in ("ignore", "notify"):
@@ -326,7 +326,7 @@ class Fleet:
                 "prepare_before": within,
                 "on_failure": on_failure,
                 "recover_timeout": chance.choice((60.0, 150.0)),
-                "max_out": max_out[group],
+                "max_unavailable": max_unavailable[group],
                 "hold": hold,
             }
         self.same = {

@@ -275,7 +275,7 @@ class RunFacts:
         """The largest that the options of its members allow."""
         limits = []
         for host in self.groups()[group]:
-            wanted = str(self.fleet.options[host]["max_out"])
+            wanted = str(self.fleet.options[host]["max_unavailable"])
             limits.append(max(1, size * int(wanted[:-1]) // 100) if wanted.endswith("%") else int(wanted))
         return min(limits)
 
@@ -419,7 +419,7 @@ class RunFacts:
             self.fleet.options[host]["allow_unknown"] for host in hosts
         ):
             return None
-        if any(str(self.fleet.options[host]["max_out"]) != "100%" for host in hosts):
+        if any(str(self.fleet.options[host]["max_unavailable"]) != "100%" for host in hosts):
             return None
         if any("hours" in self._rule(event, host) for host in hosts):
             return None
@@ -449,7 +449,8 @@ class RunFacts:
         hosts = self.affected(event)
         unknown = [name for name in event.resources if not self.knows(name)]
         if unknown or any(
-            str(self.fleet.options[host]["max_out"]) != "100%" or "hours" in self._rule(event, host) for host in hosts
+            str(self.fleet.options[host]["max_unavailable"]) != "100%" or "hours" in self._rule(event, host)
+            for host in hosts
         ):
             return None
         since = [self._prepared_for(event, host) for host in hosts]

@@ -89,7 +89,7 @@ def many_hosts(fleet: Fleet, chance: random.Random) -> None:
     for machine in machines:
         machine.first_cost = chance.uniform(6, 7.5)
     fleet.forks = 1
-    choose(fleet, "prepare", max_out=1)
+    choose(fleet, "prepare", max_unavailable=1)
     for machine in chance.sample(machines, 2):
         event(fleet, chance, [machine], notice=chance.uniform(235, 275), at=1.0)
 
@@ -108,7 +108,7 @@ def joined(fleet: Fleet, chance: random.Random) -> None:
     """An event shows that a machine belongs to a declared scope, which gets no larger by that, while two are to be out."""
     machines = healthy(fleet, chance, 4)
     fleet.declared[machines[-1].host] = ""
-    choose(fleet, max_out="50%")
+    choose(fleet, max_unavailable="50%")
     at = chance.uniform(1, 60)
     for machine in chance.sample(machines[:3], 2):
         event(fleet, chance, [machine], at=at)
@@ -118,7 +118,7 @@ def unreachable(fleet: Fleet, chance: random.Random) -> None:
     """An event comes over a machine of a group of which one may be out, while another one of it can't be reached."""
     machines = healthy(fleet, chance, chance.choice((2, 3)))
     fleet.groups = dict.fromkeys(fleet.groups, "web")
-    choose(fleet, max_out=1)
+    choose(fleet, max_unavailable=1)
     machines[-1].faults.append((chance.choice((0.0, 40.0)), 1e6, chance.choice(("refuses", "hangs"))))
     event(fleet, chance, machines[:1], notice=240.0, at=chance.uniform(100, 150))
 
@@ -191,7 +191,7 @@ def choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **oth
         "prepare_before": 3600.0,
         "on_failure": "revert",
         "recover_timeout": 150.0,
-        "max_out": "100%",
+        "max_unavailable": "100%",
         "hold": "wait",
         **others,
     }

@@ -23,7 +23,7 @@ class Watcher:
     @property
     def said(self) -> dict[str, Any]:
         """What a run reads of it."""
-        return {"act": "prepare", "version": "0.2.0", "endpoint": "", "alive": True, "lacks": []}
+        return {"mode": "manage", "version": "0.2.0", "endpoint": "", "alive": True, "lacks": []}
 
     def life(self) -> Life:
         machine = self.machine

@@ -73,11 +73,11 @@ class Life:
         if known and chance.random() < 0.5:
             return known
         do = chance.choice(("prepare_and_approve",) * 6 + ("approve", "prepare", "hold", "notify", "ignore"))
-        act = "report" if chance.random() < 0.04 else "prepare"
-        approve = "never" if chance.random() < 0.08 else "alone"
+        mode = "observe" if chance.random() < 0.04 else "manage"
+        approve = "never" if chance.random() < 0.08 else "own"
         return Settings(
             do,
-            act,
+            mode,
             approve,
             chance.choice((20.0, 40.0)),
             chance.choice((15.0, 30.0)),

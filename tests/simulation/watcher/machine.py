@@ -30,10 +30,10 @@ class Settings:
     """What the user of one machine wants, in plain words."""
 
     def __init__(
-        self, do: str, act: str, approve: str, before: float, turn_after: float, limits: float, undo: float
+        self, do: str, mode: str, approve: str, before: float, cooldown: float, limits: float, undo: float
     ) -> None:
-        self.do, self.act, self.approve, self.before = do, act, approve, before
-        self.turn_after, self.limits, self.undo = turn_after, limits, undo
+        self.do, self.mode, self.approve, self.before = do, mode, approve, before
+        self.cooldown, self.limits, self.undo = cooldown, limits, undo
 
     def __repr__(self) -> str:
         return str(vars(self))
@@ -522,7 +522,7 @@ def as_product_events(entries: tuple[Entry, ...]) -> tuple[Any, ...]:
 def _as_the_product_has_them(settings: Settings) -> Any:
     policy = parts().policy.parse_policy([{"do": settings.do}])
     return parts().facts.Settings(
-        settings.act, settings.approve, policy, settings.before, settings.limits, settings.undo, settings.turn_after
+        settings.mode, settings.approve, policy, settings.before, settings.limits, settings.undo, settings.cooldown
     )
 
 

@@ -79,7 +79,7 @@ class Judge:
                 and other.id not in seer.look  # a document that is late shows it still
                 and other.left is not None
                 and other.left <= at
-                and at - min(other.left, seer.missed_since(other.id)) < seer.settings.turn_after - BLIP
+                and at - min(other.left, seer.missed_since(other.id)) < seer.settings.cooldown - BLIP
                 and other.shown < at
             ):
                 self._say_wrong(
@@ -223,7 +223,7 @@ class Judge:
         for key in seer.just_started:
             hit = (
                 seer.settings.do in PREPARES
-                and seer.settings.act == "prepare"
+                and seer.settings.mode == "manage"
                 and self.events[key].type not in TAKES_AWAY
             )
             said = self.told[seer.name, "hit_unprepared", key]  # before it knew its name

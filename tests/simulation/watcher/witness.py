@@ -308,7 +308,7 @@ class Witness:
         do, yes = self.settings.do, self._has_yes(key, at)
         status = self.look.get(key, ("",))[0]
         checks = {
-            "the watcher only reports": self.settings.act != "prepare",
+            "the watcher only reports": self.settings.mode != "manage",
             "it never approves": self.settings.approve == "never",
             f"the policy says {do}": do in ("ignore", "notify") or (do in ("prepare", "hold") and not yes),
             "a person has put the machine back": self.is_put_back(key, at),
@@ -337,7 +337,7 @@ class Witness:
         why = self.why_not_allowed(key, at) or self.why_not_turn(key)
         if why:
             return why
-        if at - self.quiet_since < self.settings.turn_after + 1.0:
+        if at - self.quiet_since < self.settings.cooldown + 1.0:
             return "too little is known of others"
         left = self.look[key][1] - at
         if (
@@ -390,7 +390,7 @@ class Witness:
         left = not_before - at
         return (
             self.settings.do in PREPARES_NOW
-            and self.settings.act == "prepare"
+            and self.settings.mode == "manage"
             and status == "Scheduled"
             and self.name in self.resources[key]
             and self._is_due(key, left + 1.0)

@@ -194,10 +194,10 @@ def _service(view: StatusView, here: CliContext) -> str:
 
 def _acting(published: Mapping[str, Any]) -> List[Entry]:
     name = one_line(published.get("name")) or "(Azure's name for it is not known yet)"
-    act, approve = published.get("act"), published.get("approve")
-    does = "prepares it and brings it back" if act == "prepare" else "reports only; maintain does the rest"
-    if act == "prepare":
-        does += ", and approves events that list it alone" if approve == "alone" else ", and approves nothing"
+    mode, approve = published.get("mode"), published.get("approve")
+    does = "prepares it and brings it back" if mode == "manage" else "reports only; maintain does the rest"
+    if mode == "manage":
+        does += ", and approves events that list it alone" if approve == "own" else ", and approves nothing"
     return [("Machine", f"{name}; the watcher {does}")]
 
 

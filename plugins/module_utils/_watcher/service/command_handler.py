@@ -15,7 +15,7 @@ from ..._events.event import Event
 from ..._machine.store_interface import Mark, NotWritten
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
-from ..facts import NEVER, REPORT, Hold, Identity, Look
+from ..facts import NEVER, OBSERVE, Hold, Identity, Look
 from ..notes import named
 from ..own_mark import RUN, asker
 from ..reports.systemd_transport import NOTICE
@@ -137,8 +137,8 @@ class CommandHandler:
     def _never(self, event: Event, identity: Optional[Identity]) -> str:
         """Why it is not the watcher's to approve, whatever a person says; "" where it is."""
         settings = self._settings.current.settings
-        if settings.act == REPORT:
-            return "it only reports (watcher_act)"
+        if settings.mode == OBSERVE:
+            return "it only reports (watcher_mode)"
         if settings.approve == NEVER:
             return "it never approves (watcher_approve)"
         if identity and any(name.lower() != identity.name.lower() for name in event.resources):

@@ -65,15 +65,15 @@ STOPPING = "stopping"
 class LinuxSystem(WatchedSystem):
     """This machine.
 
-    :arg settle: seconds after which the boot's jobs are not waited for any longer
+    :arg boot_timeout: seconds after which the boot's jobs are not waited for any longer
     :arg ask: says systemd's word for how the system is; "" where there is none
     """
 
     def __init__(
-        self, clock: Clock, settle: float, ask: "Callable[[], str]", system: System, has_systemd: bool = True
+        self, clock: Clock, boot_timeout: float, ask: "Callable[[], str]", system: System, has_systemd: bool = True
     ) -> None:
         self._clock = clock
-        self._settle = settle
+        self._boot_timeout = boot_timeout
         self._ask = ask
         self._system = system
         self._boot_id = system.boot_id()
@@ -86,7 +86,7 @@ class LinuxSystem(WatchedSystem):
 
     @property
     def settled(self) -> bool:  # type: ignore[override]
-        return self._is_settled or self._clock.now() - self._began >= self._settle
+        return self._is_settled or self._clock.now() - self._began >= self._boot_timeout
 
     def moment(self) -> Moment:
         return Moment(self._clock.wall(), self._system.uptime(), self._boot_id)
@@ -118,8 +118,8 @@ class LinuxSystem(WatchedSystem):
             self._is_settled = True
 
 
-def linux_system(clock: Clock, settle: float, system: System) -> LinuxSystem:
-    return LinuxSystem(clock, settle, is_system_running, system, os.path.isdir(SYSTEMD))
+def linux_system(clock: Clock, boot_timeout: float, system: System) -> LinuxSystem:
+    return LinuxSystem(clock, boot_timeout, is_system_running, system, os.path.isdir(SYSTEMD))
 
 
 def this_system(environment: Mapping[str, str]) -> System:

@@ -44,7 +44,7 @@ def state_of(
     configuration, look = settings.current, facts.look
     return dict(
         about,
-        act=configuration.settings.act,
+        mode=configuration.settings.mode,
         approve=configuration.settings.approve,
         settings=settings.path,
         name=facts.identity.name if facts.identity else "",

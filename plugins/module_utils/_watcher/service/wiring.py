@@ -109,7 +109,7 @@ def assemble(
     """
     configuration = settings.current
     folder = configuration.folder
-    system = linux_system(clock, configuration.settle, this_system(os.environ))
+    system = linux_system(clock, configuration.boot_timeout, this_system(os.environ))
     wake = PipeWake()
     program = MachineProgram(
         ProgramParts(

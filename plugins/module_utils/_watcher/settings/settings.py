@@ -22,7 +22,7 @@ from ..._imds.client import DEFAULT_VERSION, VERSIONS
 from ..._imds.endpoint import DEFAULT_ENDPOINT, check_endpoint
 from ..._steps.step_type import Step
 from ..._text import did_you_mean, one_line, shown
-from ..facts import ALONE, NEVER, PREPARE, REPORT, Settings
+from ..facts import MANAGE, NEVER, OBSERVE, OWN, Settings
 from .destinations import Destination, DestinationError, destinations_of
 from .hooks import PHASES
 
@@ -159,7 +159,7 @@ class Configuration(NamedTuple):
     interval: float = 1.0
     reports: Tuple[Destination, ...] = ()
     folder: str = "/var/lib/azure-maintenance"
-    settle: float = 300.0
+    boot_timeout: float = 300.0
     history_bytes: int = 1048576
     spool_bytes: int = 10485760
 
@@ -280,7 +280,7 @@ class _Checked:
                 self._refuse(
                     here,
                     f"is of type {shown(step['type'])}, which a machine can't do alone; the watcher does "
-                    f"{', '.join(STEP_TYPES)}. Let `maintain` do it: set act to {REPORT!r}",
+                    f"{', '.join(STEP_TYPES)}. Let `maintain` do it: set mode to {OBSERVE!r}",
                 )
             if step["key"] in keys:
                 self._refuse(here, f"has the key {shown(step['key'])} of a step before it")
@@ -341,11 +341,11 @@ def _one_of(*choices: str) -> _Check:
 
 
 _KEYS: Dict[str, _Check] = {
-    "act": _one_of(PREPARE, REPORT),
-    "approve": _one_of(ALONE, NEVER),
+    "mode": _one_of(MANAGE, OBSERVE),
+    "approve": _one_of(OWN, NEVER),
     "policy": _Checked.policy,
     "prepare_before": _seconds(0.0),
-    "turn_after": _seconds(0.0),
+    "cooldown": _seconds(0.0),
     "hook_limit": _seconds(1.0),
     "hooks": _Checked.hooks,
     "hooks_folder": _Checked.absolute,
@@ -357,7 +357,7 @@ _KEYS: Dict[str, _Check] = {
     "interval": _seconds(0.001, 60.0),
     "reports": _Checked.reports,
     "folder": _Checked.absolute,
-    "settle": _seconds(0.0, 3600.0),
+    "boot_timeout": _seconds(0.0, 3600.0),
     "history_bytes": _bytes(4096),
     "spool_bytes": _bytes(4096),
 }

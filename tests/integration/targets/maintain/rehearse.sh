@@ -21,10 +21,10 @@ refuses rehearse --check
 says "there is nothing that check mode could show"
 refuses rehearse -e rehearse_state=gone
 says "present or absent is wanted"
-refuses rehearse -e rehearse_speed=fast -e rehearse_port=0 -e rehearse_hit=web9 -e rehearse_scenario=rebot
+refuses rehearse -e rehearse_speed=fast -e rehearse_port=0 -e rehearse_affected=web9 -e rehearse_scenario=rebot
 says "rehearse_speed is 'fast': a number above 0 is wanted"
 says "rehearse_port is '0'"
-says "rehearse_hit names 'web9'"
+says "rehearse_affected names 'web9'"
 says "(did you mean 'reboot'?): one of these is wanted: automatic_approval, back_to_back"
 refuses rehearse -e rehearse_sped=4
 says "(did you mean 'rehearse_speed'?)"

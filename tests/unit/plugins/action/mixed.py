@@ -179,7 +179,7 @@ MAINTAIN = {
     "maintain_margin": 5,
     "maintain_become": False,
     "maintain_require_steps": False,
-    "maintain_max_out": 2,  # the event affects both of them
+    "maintain_max_unavailable": 2,  # the event affects both of them
     "azure_maintenance_hosts": "linux1,win1",
 }
 

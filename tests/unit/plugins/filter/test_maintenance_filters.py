@@ -25,7 +25,7 @@ OPTIONS = {
     "prepare_before": "3600.0",
     "on_failure": "revert",
     "recover_timeout": "900",
-    "max_out": "50%",
+    "max_unavailable": "50%",
     "hold": "wait",
 }
 SAME = {"event_timeout": "3600", "rounds": "1", "wait_timeout": "1000", "slice": "30", "takeover": "30"}

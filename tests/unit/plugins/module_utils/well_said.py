@@ -16,7 +16,7 @@ WORDS = [
 ]
 
 # The modules' own: whoever runs a playbook sets variables.
-_OPTIONS = "resource_name|api_version|first_timeout|wait_timeout|event_timeout|recover_timeout|allow_unknown|max_out|prepare_before"
+_OPTIONS = "resource_name|api_version|first_timeout|wait_timeout|event_timeout|recover_timeout|allow_unknown|max_unavailable|prepare_before"
 _CUT_VALUE = re.compile(r"'[^']{50,}\.\.\.")  # a value as Python writes it
 
 _OPTION = re.compile(rf"(?<!\w)({_OPTIONS})\b|\b([Ss]et|[Oo]ption) (endpoint|timeout)\b")

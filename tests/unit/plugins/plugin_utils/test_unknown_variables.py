@@ -23,7 +23,7 @@ def words(*names):
 
 def test_variables_of_every_role_and_playbook_are_known():
     names = {"maintain_policy", "drain_steps", "rehearse_speed", "azure_maintenance_hosts", "azure_maintenance_folder"}
-    assert names | {"emulator_listen", "maintain_result", "watcher_act", "watcher_serial"} <= KNOWN
+    assert names | {"emulator_listen", "maintain_result", "watcher_mode", "watcher_serial"} <= KNOWN
     assert words(*KNOWN, "ansible_host", "web_port", "drainage", "watchers") == []
 
 

@@ -42,13 +42,13 @@ CASES = {
         "azure-maintenance release",
     ),
     "outside_hours": ("", "02:00-04:00 UTC", "its hours (02:00-04:00 UTC) are not open", ITSELF, ITSELF),
-    "report_only": ("", "", "the watcher only reports", "run maintain", "set watcher_act to prepare"),
+    "report_only": ("", "", "the watcher only reports", "run maintain", "set watcher_mode to manage"),
     "never_approves": (
         "",
         "",
         "the watcher never approves (watcher_approve)",
         "run maintain",
-        "set watcher_approve to alone",
+        "set watcher_approve to own",
     ),
     "other_machines": ("", "", "it lists other machines, too", "run maintain", "run maintain"),
     "unknown_machines": (

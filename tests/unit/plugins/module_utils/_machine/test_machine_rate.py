@@ -238,7 +238,7 @@ def test_the_program_notes_its_requests_where_it_lies(tmp_path, has_folder):
 @pytest.mark.parametrize("boot_id, looks", [("this one", 2), ("another", 4)])
 def test_the_program_leaves_a_watcher_its_part_as_long_as_it_lives(tmp_path, monkeypatch, boot_id, looks):
     system, clock = System("this one"), ScriptedClock()
-    said = {"format": 1, "boot_id": boot_id, "uptime": system.uptime(), "act": "prepare", "version": "1"}
+    said = {"format": 1, "boot_id": boot_id, "uptime": system.uptime(), "mode": "manage", "version": "1"}
     (tmp_path / "watcher.json").write_text(json.dumps(said))
     monkeypatch.setattr(sys, "argv", ["program", "answer:", str(tmp_path)])
     transport = process._transport(clock, FolderStore(str(tmp_path), clock), system, {})

@@ -20,7 +20,7 @@ STEPS = [
 ]
 SAYS = {
     "format": 1,
-    "act": "prepare",
+    "mode": "manage",
     "version": "0.2.0",
     "boot_id": "b",
     "uptime": 900.0,
@@ -39,7 +39,7 @@ def asked(folder, says="what it should", uptime=1000.0, boot_id="b"):
 def test_one_that_lives_says_what_it_does_and_what_it_lacks(tmp_path):
     found = asked(tmp_path)
     assert found == {
-        "act": "prepare",
+        "mode": "manage",
         "version": "0.2.0",
         "endpoint": AZURE,
         "alive": True,

@@ -41,7 +41,7 @@ class Machine:
 
     def write(self, **keys):
         whole = {"format": 1, "folder": str(self.folder / "state"), "hooks_folder": str(self.folder / "hooks")}
-        whole.update(endpoint=self.world.endpoint, settle=0)
+        whole.update(endpoint=self.world.endpoint, boot_timeout=0)
         self.settings.write_text(json.dumps(dict(whole, **keys)))
         self.settings.chmod(0o600)
 

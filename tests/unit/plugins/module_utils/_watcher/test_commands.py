@@ -61,9 +61,7 @@ class Machine:
         """A watcher that runs: this process, as far as anybody can tell."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         about = dict(version="0.2.0", pid=os.getpid(), program=_a_word_of_this_process(), since="2026-01-01T00:00:00Z")
-        about.update(
-            act="prepare", approve="alone", name="web1", looking=True, looked_at=iso_utc(time.time()), shown=[]
-        )
+        about.update(mode="manage", approve="own", name="web1", looking=True, looked_at=iso_utc(time.time()), shown=[])
         about.update(problems=[], orders=[])
         StatusFile(str(self.folder), Clock()).publish(dict(about, **published))
         return self
@@ -309,7 +307,7 @@ def test_whatever_is_damaged_there_are_words(machine, name, content):
 def test_a_published_state_of_odd_things(machine):
     odd = dict.fromkeys(
         (
-            "act",
+            "mode",
             "shown",
             "put_back",
             "unreadable",
@@ -564,8 +562,8 @@ def test_settings_that_are_fine(machine):
 @pytest.mark.parametrize(
     "more, words",
     [
-        ({"act": "prepar"}, "line 1, column"),
-        ({"act": "prepar"}, "did you mean 'prepare'?"),
+        ({"mode": "manag"}, "line 1, column"),
+        ({"mode": "manag"}, "did you mean 'manage'?"),
         (
             {"reports": [{"url": URL, "secret_file": "/nowhere/secret"}]},
             "https://eda.example.com/...: the secret file /nowhere/secret can't be read",

@@ -55,7 +55,7 @@ def windows(monkeypatch):
 
 def test_what_it_publishes(windows, tmp_path):
     published = StatusFile(str(tmp_path), Clock())
-    published.publish({"act": "prepare"})
+    published.publish({"mode": "manage"})
     assert published.problem == "" and len(windows) == 1
 
 

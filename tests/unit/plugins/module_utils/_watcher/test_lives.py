@@ -15,7 +15,7 @@ class Polled(Story):
 
     def __init__(self, settings):
         self.last, self.approved = [], set()
-        Story.__init__(self, dict(settings, turn_after=0.0))
+        Story.__init__(self, dict(settings, cooldown=0.0))
 
     def _acts(self, **given):
         self.last = Story._acts(self, **given)

@@ -301,10 +301,10 @@ def test_the_published_state(played):
     played.metadata.blind = "HTTP 503."
     played.tick()
     found = played.published()
-    assert (found["format"], found["act"], found["approve"], found["name"], found["pid"]) == (
+    assert (found["format"], found["mode"], found["approve"], found["name"], found["pid"]) == (
         1,
-        "prepare",
-        "alone",
+        "manage",
+        "own",
         "web1",
         1,
     )
@@ -398,7 +398,7 @@ def test_a_yes_under_a_hold_names_what_it_waits_for(played):
     "keys, resources, why",
     [
         ({"approve": "never"}, ("web1",), "it never approves (watcher_approve)"),
-        ({"act": "report"}, ("web1",), "it only reports (watcher_act)"),
+        ({"mode": "observe"}, ("web1",), "it only reports (watcher_mode)"),
         ({}, ("WEB1", "web2"), "other machines are affected, too"),
     ],
 )

@@ -36,18 +36,18 @@ def test_an_empty_file_means_all_defaults():
     found = parsed()
     policy = found.settings.policy
     assert found == Configuration()._replace(settings=found.settings)
-    assert (found.settings.act, found.settings.approve, found.settings.prepare_before) == ("prepare", "alone", 300.0)
-    assert found.settings.turn_after == 120.0
+    assert (found.settings.mode, found.settings.approve, found.settings.prepare_before) == ("manage", "own", 300.0)
+    assert found.settings.cooldown == 120.0
     assert policy[-1].do == "prepare_and_approve" and not policy[-1].when
 
 
 def test_everything_that_can_be_said():
     found = parsed(
-        act="report",
+        mode="observe",
         approve="never",
         policy=[{"do": "notify"}],
         prepare_before=60,
-        turn_after=0,
+        cooldown=0,
         hook_limit=20,
         hooks={"prepare.d/10-app": {"limit": 5, "user": "app"}, "recover.d/10-app": {}},
         hooks_folder="/srv/hooks/",
@@ -59,24 +59,24 @@ def test_everything_that_can_be_said():
         interval=0.01,
         reports=[{"url": "https://example.com/x", "secret_file": "/etc/secret"}],
         folder="/srv/state",
-        settle=0,
+        boot_timeout=0,
         history_bytes=5000,
         spool_bytes=6000,
     )
-    assert (found.settings.act, found.settings.approve, found.settings.prepare_before) == ("report", "never", 60.0)
-    assert found.settings.turn_after == 0.0
+    assert (found.settings.mode, found.settings.approve, found.settings.prepare_before) == ("observe", "never", 60.0)
+    assert found.settings.cooldown == 0.0
     assert [rule.do for rule in found.settings.policy] == ["notify"]
     assert found.hooks == {"prepare.d/10-app": HookOptions(5.0, "app"), "recover.d/10-app": HookOptions()}
     assert (found.hooks_folder, found.folder) == ("/srv/hooks", "/srv/state")
     assert [one["key"] for one in found.steps] == ["command a", "service b"]
     assert (found.endpoint, found.discover, found.api_version) == ("http://127.0.0.1:8080/vm/web1", True, "2019-08-01")
-    assert (found.resource_name, found.interval, found.settle) == ("web1", 0.01, 0.0)
+    assert (found.resource_name, found.interval, found.boot_timeout) == ("web1", 0.01, 0.0)
     assert [(one.url, one.secret_file) for one in found.reports] == [("https://example.com/x", "/etc/secret")]
     assert (found.history_bytes, found.spool_bytes, found.hook_limit) == (5000, 6000, 20.0)
 
 
 def test_what_is_null_is_as_if_left_out():
-    given = dict.fromkeys(("endpoint", "api_version", "resource_name", "steps", "interval", "policy", "act"))
+    given = dict.fromkeys(("endpoint", "api_version", "resource_name", "steps", "interval", "policy", "mode"))
     assert parsed(**given) == parsed()
 
 
@@ -84,7 +84,7 @@ def test_what_is_null_is_as_if_left_out():
     "text, place, words",
     [
         ("", "line 1, column 1", "no JSON"),
-        ('{"format": 1,\n  "act": "prepare"\n  "approve": "never"}', "line 3, column 3", "delimiter"),
+        ('{"format": 1,\n  "mode": "manage"\n  "approve": "never"}', "line 3, column 3", "delimiter"),
         ('{"format": 1,\n "interval": NaN}', "", "NaN is not a number"),
         ("[" * 100000, "", "nested"),
     ],
@@ -97,18 +97,18 @@ def test_what_is_no_json(text, place, words):
 @pytest.mark.parametrize(
     "value, named, words",
     [
-        ('{"act": "prepare"}', "format", "must be 1, and is missing"),
+        ('{"mode": "manage"}', "format", "must be 1, and is missing"),
         ('{"format": 2}', "format", "must be 1, and is 2"),
         ('{"format": true}', "format", "must be 1, and is True"),
         ('{"format": 1, "aprove": "never"}', "aprove", "did you mean 'approve'?"),
-        ('{"format": 1, "act": "prepar"}', "act", "one of prepare, report, not 'prepar' (did you mean 'prepare'?)"),
-        ('{"format": 1, "act": ["prepare"]}', "act", "must be one of prepare, report"),
-        ('{"format": 1, "act": "report", "act": "prepare"}', "act", "is there twice"),
+        ('{"format": 1, "mode": "manag"}', "mode", "one of manage, observe, not 'manag' (did you mean 'manage'?)"),
+        ('{"format": 1, "mode": ["manage"]}', "mode", "must be one of manage, observe"),
+        ('{"format": 1, "mode": "observe", "mode": "manage"}', "mode", "is there twice"),
         ('{"format": 1, "prepare_before": "300"}', "prepare_before", "must be a number of seconds from 0 to 86400"),
         ('{"format": 1, "prepare_before": true}', "prepare_before", "must be a number of seconds"),
         ('{"format": 1, "prepare_before": -1}', "prepare_before", "must be a number of seconds"),
         ('{"format": 1, "prepare_before": 1e999}', "prepare_before", "must be a number of seconds"),
-        ('{"format": 1, "turn_after": 86401}', "turn_after", "must be a number of seconds from 0 to 86400"),
+        ('{"format": 1, "cooldown": 86401}', "cooldown", "must be a number of seconds from 0 to 86400"),
         ('{"format": 1, "interval": 0.1}', "interval", "must be at least 0.5 s"),
         ('{"format": 1, "discover": "yes"}', "discover", "must be true or false, not 'yes'"),
         ('{"format": 1, "folder": "state"}', "folder", "must be a whole path"),
@@ -142,13 +142,13 @@ def test_what_is_wrong_is_named(value, named, words):
 def test_a_step_that_a_machine_can_not_do_alone():
     for one in (step("lb", "haproxy"), dict(step("x"), elsewhere=True)):
         message = refusal(json.dumps({"format": 1, "steps": [step("a"), one]}))
-        assert "steps[2] is of type" in message and "set act to 'report'" in message
+        assert "steps[2] is of type" in message and "set mode to 'observe'" in message
     assert "of a step before it" in refusal(json.dumps({"format": 1, "steps": [step("a"), step("a")]}))
 
 
 def test_the_line_is_that_of_what_is_to_be_corrected():
     text = json.dumps(
-        {"format": 1, "hooks": {"notify.d/a": {}, "notify.d/b": {"limit": "x"}}, "act": "prepare"}, indent=2
+        {"format": 1, "hooks": {"notify.d/a": {}, "notify.d/b": {"limit": "x"}}, "mode": "manage"}, indent=2
     )
     (line,) = [number for number, words in enumerate(text.splitlines(), 1) if "limit" in words]
     assert f"line {line}, column 7: hooks.notify.d/b.limit" in refusal(text)
@@ -176,13 +176,13 @@ def test_a_file_that_changes_is_read_again_and_only_then(file):
 def test_one_that_is_put_in_its_place_is_seen_too(file):
     found = SettingsFile(str(file))
     other = file.with_name("other")
-    other.write_text('{"format": 1, "act": "report"}')
+    other.write_text('{"format": 1, "mode": "observe"}')
     os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
     other.rename(file)
-    assert found.look() and found.current.settings.act == "report"
+    assert found.look() and found.current.settings.mode == "observe"
 
 
-@pytest.mark.parametrize("broken", ["{", '{"format": 1, "act": "x"}', "\udcff", None])
+@pytest.mark.parametrize("broken", ["{", '{"format": 1, "mode": "x"}', "\udcff", None])
 def test_the_last_good_ones_stay_in_force(file, broken):
     file.write_text('{"format": 1, "approve": "never"}')
     found = SettingsFile(str(file))
@@ -193,7 +193,7 @@ def test_the_last_good_ones_stay_in_force(file, broken):
     assert not found.look()
     assert str(file) in found.problem and found.current.settings.approve == "never"
     file.write_text('{"format": 1}')
-    assert found.look() and not found.problem and found.current.settings.approve == "alone"
+    assert found.look() and not found.problem and found.current.settings.approve == "own"
 
 
 def test_at_the_start_there_must_be_good_ones(file):

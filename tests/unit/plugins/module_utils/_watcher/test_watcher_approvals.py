@@ -28,22 +28,22 @@ def world(tmp_path):
     found.stop()
 
 
-def watched(folder, turn_after, **keys):
+def watched(folder, cooldown, **keys):
     """A watcher that waits for so long after the outage of another machine: the user can't set that."""
     folder.mkdir()
     found = Watched(folder, Handling, **keys)
     file = found.parts.settings
-    file.current = file.current._replace(settings=file.current.settings._replace(turn_after=turn_after))
+    file.current = file.current._replace(settings=file.current.settings._replace(cooldown=cooldown))
     return found
 
 
 @pytest.fixture
 def start(tmp_path, world):
-    """start(turn_after) a watcher of web1 that has looked."""
+    """start(cooldown) a watcher of web1 that has looked."""
     with contextlib.ExitStack() as stack:
 
-        def start(turn_after=0.0, **keys):
-            found = stack.enter_context(watched(tmp_path / "watcher", turn_after, endpoint=world.endpoint, **keys))
+        def start(cooldown=0.0, **keys):
+            found = stack.enter_context(watched(tmp_path / "watcher", cooldown, endpoint=world.endpoint, **keys))
             until(lambda: found.parts.metadata.look and found.parts.metadata.identity)
             return found
 
@@ -79,7 +79,7 @@ def test_an_approval_that_goes_wrong(world, start, fault, posts):
 
 
 def test_somebody_else_approves_it(world, start):
-    watcher = start(turn_after=1000.0)
+    watcher = start(cooldown=1000.0)
     event = world.event(tail=600)
     until(lambda: "shown" in happened(watcher))
     world.move(event, "approve")
@@ -92,7 +92,7 @@ def test_somebody_else_approves_it(world, start):
 @pytest.mark.parametrize("seconds", [3600, -3600])
 def test_the_clock_on_the_wall_is_set(world, start, monkeypatch, seconds):
     """What is left until an event goes by the service's clock: it is prepared for when its time has come."""
-    watcher = start(turn_after=1000.0, prepare_before=295)
+    watcher = start(cooldown=1000.0, prepare_before=295)
     shown = time.monotonic()
     event = world.event(notice=300)
     until(lambda: "shown" in happened(watcher))
@@ -108,7 +108,7 @@ def test_the_clock_on_the_wall_is_set(world, start, monkeypatch, seconds):
 
 
 def test_the_document_s_number_begins_anew(world, start):
-    watcher = start(turn_after=1000.0, prepare_before=900)
+    watcher = start(cooldown=1000.0, prepare_before=900)
     world.event(notice=800)
     until(lambda: "prepared" in happened(watcher))
     document = dict(world.document(), DocumentIncarnation=0)
@@ -128,7 +128,7 @@ def place(event):
 
 
 def test_five_machines_with_one_event_each_at_once(tmp_path):
-    turn_after = 1.0
+    cooldown = 1.0
     world = World(tmp_path / "emulator", vms=[f"{name},scope=web" for name in FIVE])
     with contextlib.ExitStack() as stack:
         stack.callback(world.stop)
@@ -137,7 +137,7 @@ def test_five_machines_with_one_event_each_at_once(tmp_path):
         events = sorted(world.document()["Events"], key=place)
         watchers = [
             stack.enter_context(
-                watched(tmp_path / name, turn_after, endpoint=world.endpoint_of(name), interval=0.5, prepare_before=0)
+                watched(tmp_path / name, cooldown, endpoint=world.endpoint_of(name), interval=0.5, prepare_before=0)
             )
             for name in FIVE
         ]
@@ -150,4 +150,4 @@ def test_five_machines_with_one_event_each_at_once(tmp_path):
         assert [(set(kinds), kinds[2]) for kinds in rounds] == [({"post", "started", "gone"}, "gone")] * 5
         ends = [entry["wall"] for kind, entry in journal if kind == "gone"]
         begins = [entry["wall"] for kind, entry in journal if kind == "post"]
-        assert min(begin - end for begin, end in zip(begins[1:], ends)) >= turn_after
+        assert min(begin - end for begin, end in zip(begins[1:], ends)) >= cooldown

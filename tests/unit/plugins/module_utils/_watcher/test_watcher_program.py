@@ -84,7 +84,7 @@ def test_while_none_runs_a_machine_is_put_back_by_force(machine):
     process.kill()
     process.wait()
     good = machine.settings.read_text()
-    machine.settings.write_text(good.replace("{", '{"act": "nothing", ', 1))
+    machine.settings.write_text(good.replace("{", '{"mode": "nothing", ', 1))
     assert machine.start().wait(60) == 78
 
     def call(word, *words):
@@ -118,7 +118,7 @@ def test_while_a_look_hangs_it_still_ends_in_time(machine):
 
 
 def test_settings_that_are_wrong_at_the_start(machine):
-    machine.settings.write_text('{"format": 1,\n "act": "nothing"}')
+    machine.settings.write_text('{"format": 1,\n "mode": "nothing"}')
     assert machine.start().wait(60) == 78
     assert "watcher.json, line 2, column 2: act must be one of" in machine.log() and "Traceback" not in machine.log()
 

@@ -177,7 +177,7 @@ def test_settings_that_break_leave_those_of_before_in_force(world, watched):
     assert "nobody" in problem
     world.event()
     until(lambda: watched.hand.begun)
-    assert watched.published()["approve"] == "alone"
+    assert watched.published()["approve"] == "own"
     settings(watched.file.parent, endpoint=world.endpoint, approve="never")
     until(lambda: watched.published().get("approve") == "never" and not watched.published()["problems"])
 

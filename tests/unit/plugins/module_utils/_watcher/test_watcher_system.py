@@ -146,7 +146,9 @@ def test_which_log_it_is(tmp_path, monkeypatch, listener):
 
 def system(clock, *words, **more):
     answers = list(words)
-    return LinuxSystem(clock, more.get("settle", 300.0), lambda: answers.pop(0), System(), more.get("systemd", True))
+    return LinuxSystem(
+        clock, more.get("boot_timeout", 300.0), lambda: answers.pop(0), System(), more.get("systemd", True)
+    )
 
 
 def test_it_is_settled_when_the_boot_is_over():
@@ -160,7 +162,7 @@ def test_it_is_settled_when_the_boot_is_over():
 
 def test_or_when_it_was_waited_for_long_enough():
     clock = ScriptedClock()
-    found = system(clock, "starting", settle=20.0)
+    found = system(clock, "starting", boot_timeout=20.0)
     found.ask()
     clock.elapsed += 19
     assert not found.settled

@@ -177,7 +177,7 @@ def test_the_mark_of_a_run_is_taken_by_force(machine):
 
 @pytest.mark.parametrize("arguments", [(), ("--force",)])
 def test_settings_that_can_not_be_followed_are_named_with_the_line_and_what_comes_next(machine, arguments):
-    machine.file.write_text(json.dumps({"format": 1, "folder": str(machine.state), "act": "prepar"}, indent=2))
+    machine.file.write_text(json.dumps({"format": 1, "folder": str(machine.state), "mode": "manag"}, indent=2))
     assert machine.call(*arguments) == NO_ANSWER
     assert machine.is_out and machine.undone == []
     assert "its settings, which can't be followed" in machine.words

@@ -26,7 +26,7 @@ class Polled:
     def __init__(self, settings: dict[str, Any], alone_since: float) -> None:
         given = {"policy": DEFAULT_POLICY, "prepare_before": 300.0, "limits": 0.0, "undo_limits": 0.0, **settings}
         policy = given["policy"]
-        options: Any = {**OPTIONS, "margin": 30.0, "max_out": "50%", "prepare_before": given["prepare_before"]}
+        options: Any = {**OPTIONS, "margin": 30.0, "max_unavailable": "50%", "prepare_before": given["prepare_before"]}
         options["policy"] = [{"do": policy}] if isinstance(policy, str) else policy
         facts: Any = {"host": HOST, "is_linux": True, "scope": "", "resource_name": "", "group": "", "steps": 1}
         facts.update(

@@ -22,7 +22,7 @@ OPTIONS = {
     "prepare_before": 300.0,
     "on_failure": "revert",
     "recover_timeout": 900.0,
-    "max_out": "100%",
+    "max_unavailable": "100%",
     "hold": "wait",
 }
 SAME = {"rounds": 1, "wait_timeout": 3000.0, "slice": 30.0, "event_timeout": 3600.0, "takeover": 30.0}

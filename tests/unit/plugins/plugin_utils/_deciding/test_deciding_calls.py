@@ -331,7 +331,9 @@ def test_what_others_have_gone_about_is_kept_whether_or_not_the_next_answer_come
 
 
 def test_the_user_s_tasks_wait_for_another_event_s_deadline():
-    run = Run(Machine("web1", "a", task_seconds=300.0), Machine("web2", "b", task_seconds=300.0), max_out="100%")
+    run = Run(
+        Machine("web1", "a", task_seconds=300.0), Machine("web2", "b", task_seconds=300.0), max_unavailable="100%"
+    )
     for machine in run.machines.values():
         machine.seconds = 1000.0
     run.tick()
@@ -528,7 +530,7 @@ def test_an_approval_is_tried_until_not_before():
 
 
 def watcher(**more):
-    return dict({"act": "prepare", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}, **more)
+    return dict({"mode": "manage", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}, **more)
 
 
 def test_a_machine_that_must_have_steps_and_has_none_is_not_approved_for():

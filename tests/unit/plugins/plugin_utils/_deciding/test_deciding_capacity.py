@@ -19,9 +19,9 @@ def candidate(key, *hosts, left=900.0, needs=60.0, **more):
     return Candidate(key, f"Reboot {key}", hosts, left, needs, **more)
 
 
-def given(*candidates, groups=None, max_out="50%", out=(), left=()):
+def given(*candidates, groups=None, max_unavailable="50%", out=(), left=()):
     groups = WEB if groups is None else groups
-    limits = max_out if isinstance(max_out, dict) else dict.fromkeys(groups, max_out)
+    limits = max_unavailable if isinstance(max_unavailable, dict) else dict.fromkeys(groups, max_unavailable)
     return turns(
         groups, limits, dict.fromkeys(out, "can't be reached") if not isinstance(out, dict) else out, left, candidates
     )
@@ -32,7 +32,7 @@ def states(*candidates, **more):
 
 
 @pytest.mark.parametrize(
-    "max_out, size, limit",
+    "max_unavailable, size, limit",
     [
         ("50%", 1, 1),
         ("50%", 2, 1),
@@ -45,8 +45,8 @@ def states(*candidates, **more):
         ("2", 9, 2),
     ],
 )
-def test_the_limit_of_a_group(max_out, size, limit):
-    assert capacity.limit_of(max_out, size) == limit
+def test_the_limit_of_a_group(max_unavailable, size, limit):
+    assert capacity.limit_of(max_unavailable, size) == limit
 
 
 class TestTurns:
@@ -133,7 +133,10 @@ class TestWhoIsOut:
 
     def test_where_a_group_was_learned_late_the_smallest_capacity_holds(self):
         limits = {"web1": "3", "web2": "1", "web3": "2"}
-        assert states(candidate("A", "web1"), candidate("B", "web2"), max_out=limits) == {"A": "turn", "B": "waits"}
+        assert states(candidate("A", "web1"), candidate("B", "web2"), max_unavailable=limits) == {
+            "A": "turn",
+            "B": "waits",
+        }
 
 
 class TestTooLarge:
@@ -200,7 +203,7 @@ def test_never_more_than_the_limit_is_approved_whatever_comes():
                 candidate(key, *affected, left=50 if flag == 1 else 900, begun=flag == 2)
                 for key, affected, flag in zip("ABC", (first, second, third), flags, strict=True)
             ]
-            found = given(*events, groups=hosts, max_out=limit, out=out)
+            found = given(*events, groups=hosts, max_unavailable=limit, out=out)
             gone = set(out).union(
                 *(event.hosts for event in events if found[event.key].prepare or found[event.key].approve)
             )
@@ -218,7 +221,7 @@ def test_a_group_that_only_events_have_made_counts_all_of_its_machines():
 
 
 def test_where_all_of_a_group_may_be_out_so_may_be_a_machine_that_an_event_joined_to_it():
-    assert limit_in({"a": "a", "b": "a"}, joined=["b"], max_out="100%") == 2
+    assert limit_in({"a": "a", "b": "a"}, joined=["b"], max_unavailable="100%") == 2
 
 
 def test_groups_that_an_event_has_joined_count_together_too():
@@ -232,8 +235,8 @@ def test_groups_that_an_event_has_joined_count_together_too():
     assert [turn.state for turn in found.values()] == ["turn", "waits"]
 
 
-def limit_in(groups, joined, wider=None, max_out="50%"):
+def limit_in(groups, joined, wider=None, max_unavailable="50%"):
     """How many of the machines of one group may be out, by how many events of one machine each get their turn."""
     candidates = [Candidate(host, host, (host,), 900.0, 30.0) for host in groups]
-    found = turns(groups, dict.fromkeys(groups, max_out), {}, [], candidates, joined, wider)
+    found = turns(groups, dict.fromkeys(groups, max_unavailable), {}, [], candidates, joined, wider)
     return sum(turn.prepare for turn in found.values())

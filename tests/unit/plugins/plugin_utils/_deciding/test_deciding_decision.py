@@ -72,7 +72,7 @@ def test_what_is_left_alone_stays_so_whatever_a_person_says():
 
 @pytest.mark.parametrize("most, waits", [("1", True), ("50%", True), ("100%", False)])
 def test_where_a_capacity_is_kept_nothing_is_approved_beside_an_entry_that_can_not_be_read(most, waits):
-    run = Run(policy=rules("prepare_and_approve"), max_out=most, prepare_before=60.0)
+    run = Run(policy=rules("prepare_and_approve"), max_unavailable=most, prepare_before=60.0)
     run["web2"].unreadable = [{"id": "", "position": 2, "reason": "it has no EventId"}]
     run.tick()
     run.show(event(not_before=2 * HOUR))

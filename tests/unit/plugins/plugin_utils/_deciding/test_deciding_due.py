@@ -101,7 +101,7 @@ def test_what_does_not_take_it_away_is_too_late_once_it_has_started():
 
 
 def test_what_names_no_time_comes_last():
-    run = Run("web1", "web2", "web3", "web4", max_out="1")
+    run = Run("web1", "web2", "web3", "web4", max_unavailable="1")
     run.tick()
     run.show(event("A", ["vm1"], not_before=None), event("B", ["vm2"], not_before=run.at + 800))
     run.tick(2)
@@ -111,7 +111,7 @@ def test_what_names_no_time_comes_last():
 
 
 def test_advice_takes_no_turn_because_its_time_comes():
-    run = Run("web1", "web2", max_out="1", policy=rules("prepare"))
+    run = Run("web1", "web2", max_unavailable="1", policy=rules("prepare"))
     run["web2"].mark = mark("d1", [], kind="drain")
     run.tick()
     run.show(event("A", ["vm1"], type="SpotRebalanceRecommendation", not_before=run.at + 60))
@@ -124,7 +124,7 @@ def test_advice_takes_no_turn_because_its_time_comes():
 
 def test_who_became_prepared_within_the_margin_is_not_approved_whoever_prepared_it():
     watched = Machine("web1")
-    watched.watcher = {"act": "prepare", "version": "1", "endpoint": "", "alive": True, "lacks": [], "prepares": True}
+    watched.watcher = {"mode": "manage", "version": "1", "endpoint": "", "alive": True, "lacks": [], "prepares": True}
     run = Run(watched, "web2")
     run.tick()
     run.show(event(not_before=200.0))

@@ -191,7 +191,7 @@ def test_a_name_that_only_the_inventory_says_makes_nobody_a_twin():
 
 
 def test_who_joins_what_grows_too_large_waits_until_it_is_due():
-    run = Run(max_out="1", policy=rules("prepare"))
+    run = Run(max_unavailable="1", policy=rules("prepare"))
     run.tick()
     run.show(event("A", ["vm1"]))
     run.until(lambda: run.prepared("web1"))
@@ -206,7 +206,7 @@ def test_who_joins_where_the_capacity_is_used_up_waits_until_it_is_due():
     """Drain has web2, and the event, which only affected a machine of another group when its turn came, web1 as well."""
     web, db = [Machine(host, group="web") for host in ("web1", "web2")], Machine("db1", scope="web", group="db")
     web[1].mark = mark("d1", [], kind="drain")
-    run = Run(*web, db, max_out="1", policy=rules("prepare"))
+    run = Run(*web, db, max_unavailable="1", policy=rules("prepare"))
     run.tick()
     run.show(event("A", ["vmdb1"]))
     run.until(lambda: run.prepared("db1"))
@@ -221,7 +221,7 @@ def test_who_joins_where_the_capacity_is_used_up_waits_until_it_is_due():
 
 def test_what_was_too_large_stays_so_when_it_has_started():
     """Nobody is to be told that it was not approved for who can't be reached under it."""
-    run = Run(max_out="1")
+    run = Run(max_unavailable="1")
     run.tick()
     reboot = event("A", ["vm1", "vm3"], not_before=run.at + 200)
     run.show(reboot)
@@ -545,7 +545,7 @@ def test_of_a_large_declared_scope_only_some_are_asked_in_a_tick():
 
 
 def test_scopes_that_an_event_joins_are_warned_of_and_count_together():
-    run = Run("web1", "web2", Machine("web3", scope="wbe"), max_out="50%")
+    run = Run("web1", "web2", Machine("web3", scope="wbe"), max_unavailable="50%")
     run.tick()
     run.show(event("A", ["vm1"]), event("B", ["vm3"], not_before=1000.0))
     run.tick(3)
@@ -568,7 +568,7 @@ def test_machines_that_an_event_makes_one_scope_are_nothing_to_warn_of():
 
 def test_who_joins_a_group_by_an_event_does_not_enlarge_it():
     """Of a declared scope of three one may be out; with the fourth, which may turn out to be none of it, that is not two."""
-    run = Run("web1", "web2", "web3", Machine("web4", declared=False), max_out="50%")
+    run = Run("web1", "web2", "web3", Machine("web4", declared=False), max_unavailable="50%")
     run.tick(2)
     run["web3"].down = NO_ROUTE
     run.until(lambda: run.record["hosts"]["web3"]["lost"])

@@ -69,7 +69,7 @@ def test_several_scopes_are_looked_at_in_slices_meanwhile():
 
 def test_what_a_watcher_has_prepared_takes_out_no_other_machine_of_the_event_early():
     run = Run(policy=rule(hours="05:00-06:00"))
-    run["web1"].watcher = {"act": "prepare", "version": "0.2.0", "alive": True, "lacks": []}
+    run["web1"].watcher = {"mode": "manage", "version": "0.2.0", "alive": True, "lacks": []}
     run["web1"].mark = mark("watcher", ["A"], kind="watcher")
     run.show(event("A", ["vm1", "vm2"], not_before=1800.0))
     run.tick(10)
@@ -131,7 +131,7 @@ def test_hours_that_open_after_it_had_to_be_prepared(within, steps):
 
 def test_outside_of_its_hours_it_waits_for_room_in_its_group():
     one, other = event("A", ["vm1"], not_before=1000.0), event("B", ["vm2"], not_before=1001.0)
-    run = shown(one, other, policy=rule(hours="05:00-06:00"), max_out=1)
+    run = shown(one, other, policy=rule(hours="05:00-06:00"), max_unavailable=1)
     run.until(run.marked)
     run.until(lambda: run.at > 760)
     assert (run.marked(), run.event("B")["turn"], run.event("B")["resumes"]) == (["web1"], "waits", None)
@@ -291,13 +291,13 @@ def test_one_that_waits_for_its_hours_is_overtaken():
         event("A", ["vm1"], type="Redeploy", not_before=2 * HOUR),
         event("B", ["vm2"], not_before=3 * HOUR),
         policy=nights,
-        max_out=1,
+        max_unavailable=1,
     )
     assert (run.event("A")["turn"], run.event("B")["turn"]) == ("waits", "turn")
 
 
 def test_capacity_holds_within_the_hours():
-    run = shown(event("A", ["vm1"], not_before=2 * HOUR), event("B", ["vm2"], not_before=2.5 * HOUR), max_out=1)
+    run = shown(event("A", ["vm1"], not_before=2 * HOUR), event("B", ["vm2"], not_before=2.5 * HOUR), max_unavailable=1)
     run.until(run.marked)
     assert run.marked() == ["web1"]
     assert waits(run, "B").startswith("it waits for its turn")
@@ -305,7 +305,7 @@ def test_capacity_holds_within_the_hours():
 
 
 def test_what_is_too_large_has_no_hours():
-    run = shown(event(resources=["vm1", "vm2"], not_before=2 * HOUR), max_out=1)
+    run = shown(event(resources=["vm1", "vm2"], not_before=2 * HOUR), max_unavailable=1)
     assert (run.event()["turn"], run.event()["too_large"]) == ("waits", True)
     assert "never approved early" in waits(run) and not run.event()["shut"]
 

@@ -460,7 +460,7 @@ def test_what_is_found_in_an_approval_s_answer_is_prepared_at_once():
 
 
 def test_three_events_take_turns():
-    run = Run(max_out="1", rounds=0, wait_timeout=3000.0)
+    run = Run(max_unavailable="1", rounds=0, wait_timeout=3000.0)
     run.tick()
     run.show(*(event(key, [f"vm{number}"], not_before=3000) for number, key in enumerate("ABC", 1)))
     for _number in range(100):
@@ -477,7 +477,7 @@ def test_three_events_take_turns():
 
 
 def test_one_that_can_not_be_reached_counts_as_out():
-    run = Run(max_out=1)
+    run = Run(max_unavailable=1)
     run["web3"].down = NO_ROUTE
     run.tick()
     run.show(event("A", ["vm1"]), to=["web1", "web2"])
@@ -488,7 +488,7 @@ def test_one_that_can_not_be_reached_counts_as_out():
 
 
 def test_one_that_is_not_back_holds_the_next_one():
-    run = Run(max_out="1", rounds=0)
+    run = Run(max_unavailable="1", rounds=0)
     run.tick()
     run.show(event("A", ["vm1"], not_before=3000))
     run.until(lambda: run.sent("A"))

@@ -56,7 +56,7 @@ def test_a_whole_run():
 
 def test_that_no_machine_can_approve_is_said_early():
     run = Said("web1", policy=rules("approve"))
-    run["web1"].watcher = {"act": "prepare", "version": "0.2.0", "alive": True, "lacks": []}
+    run["web1"].watcher = {"mode": "manage", "version": "0.2.0", "alive": True, "lacks": []}
     run["web1"].mark = mark("watcher", ["B"], kind="watcher")
     run.tick()
     run.show(event("A", ["vm1"]))

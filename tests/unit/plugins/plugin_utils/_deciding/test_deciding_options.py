@@ -19,7 +19,7 @@ OWN = {
     "prepare_before": 3600,
     "on_failure": "revert",
     "recover_timeout": 900,
-    "max_out": "50%",
+    "max_unavailable": "50%",
     "hold": "wait",
 }
 SAME = {"rounds": 1, "wait_timeout": 3600, "slice": 90, "event_timeout": 3600, "takeover": 30}
@@ -52,10 +52,12 @@ def test_each_machine_keeps_what_is_its_own():
 
 def test_texts_that_templates_make_are_read():
     texts = {name: str(value) for name, value in SAME.items()}
-    found = checked_options([facts("app1", **texts, margin="60.0", max_out=2, allow_unknown="True"), facts("db1")])
+    found = checked_options(
+        [facts("app1", **texts, margin="60.0", max_unavailable=2, allow_unknown="True"), facts("db1")]
+    )
     assert found.same == SAME
     assert isinstance(found.same["rounds"], int)
-    assert found.hosts["app1"] == {**OWN, "max_out": "2", "allow_unknown": True}
+    assert found.hosts["app1"] == {**OWN, "max_unavailable": "2", "allow_unknown": True}
     assert checked_options([facts("app1", allow_unknown="False")]).hosts["app1"]["allow_unknown"] is False
 
 
@@ -70,22 +72,36 @@ def test_what_concerns_the_run_must_be_equal(name, other):
 
 def test_numbers_that_are_written_differently_are_equal():
     checked_options(
-        [facts("app1", slice=90, max_out=2, group="web"), facts("app2", slice="90.0", max_out=" 2", group="web")]
+        [
+            facts("app1", slice=90, max_unavailable=2, group="web"),
+            facts("app2", slice="90.0", max_unavailable=" 2", group="web"),
+        ]
     )
 
 
 def test_the_capacity_of_a_group_must_be_equal_in_it():
-    found = problem(facts("web1", "web", max_out=1), facts("web2", "web", max_out=2), facts("db1", "db", max_out=3))
-    assert "maintain_max_out must be equal in the capacity group 'web': it is 1 on web1; 2 on web2." in found
+    found = problem(
+        facts("web1", "web", max_unavailable=1),
+        facts("web2", "web", max_unavailable=2),
+        facts("db1", "db", max_unavailable=3),
+    )
+    assert "maintain_max_unavailable must be equal in the capacity group 'web': it is 1 on web1; 2 on web2." in found
     assert "db" not in found
-    assert "'set1'" in problem(facts("web1", scope="set1", max_out=1), facts("web2", scope="set1", max_out=2))
+    assert "'set1'" in problem(
+        facts("web1", scope="set1", max_unavailable=1), facts("web2", scope="set1", max_unavailable=2)
+    )
 
 
 def test_groups_have_capacities_of_their_own():
     checked_options(
-        [facts("web1", "web", max_out=1), facts("db1", "db", max_out=3), facts("lone1", max_out=7), facts("lone2")]
+        [
+            facts("web1", "web", max_unavailable=1),
+            facts("db1", "db", max_unavailable=3),
+            facts("lone1", max_unavailable=7),
+            facts("lone2"),
+        ]
     )
-    checked_options([facts("web1", "web", "set1", max_out=1), facts("db1", "db", "set1", max_out=3)])
+    checked_options([facts("web1", "web", "set1", max_unavailable=1), facts("db1", "db", "set1", max_unavailable=3)])
 
 
 @pytest.mark.parametrize(
@@ -103,12 +119,12 @@ def test_groups_have_capacities_of_their_own():
         ("recover_timeout", "inf", "a number of seconds, 1 or more"),
         ("on_failure", "revrt", "one of revert, hold (did you mean 'revert'?)"),
         ("hold", "stay", "one of wait, leave"),
-        ("max_out", 0, "a number of machines, 1 or more, or a share"),
-        ("max_out", "0%", "a number of machines, 1 or more, or a share"),
-        ("max_out", "101%", "a number of machines, 1 or more, or a share"),
-        ("max_out", "half", "a number of machines, 1 or more, or a share"),
-        ("max_out", 1.5, "a number of machines, 1 or more, or a share"),
-        ("max_out", True, "a number of machines, 1 or more, or a share"),
+        ("max_unavailable", 0, "a number of machines, 1 or more, or a share"),
+        ("max_unavailable", "0%", "a number of machines, 1 or more, or a share"),
+        ("max_unavailable", "101%", "a number of machines, 1 or more, or a share"),
+        ("max_unavailable", "half", "a number of machines, 1 or more, or a share"),
+        ("max_unavailable", 1.5, "a number of machines, 1 or more, or a share"),
+        ("max_unavailable", True, "a number of machines, 1 or more, or a share"),
     ],
 )
 def test_what_is_out_of_range_is_refused(name, value, wanted):

@@ -137,7 +137,7 @@ def test_a_new_run_tries_again_what_failed_in_another_process():
 )
 def test_what_its_watcher_could_not_do(state, words):
     run = Run("web1", policy=rules("prepare_and_approve"))
-    run["web1"].watcher = {"act": "prepare", "version": "1", "endpoint": "", "alive": True, "lacks": []}
+    run["web1"].watcher = {"mode": "manage", "version": "1", "endpoint": "", "alive": True, "lacks": []}
     run["web1"].mark = mark("watcher", ["A"], kind="watcher", phase="half")
     run["web1"].mark["steps"] = [dict(STEP, state=state)]
     run.show(event("A", ["vm1"]))

@@ -113,12 +113,12 @@ def test_steps_that_may_not_have_the_time_they_ask_for_are_named():
 @pytest.mark.parametrize("value", ["web9", ["web1", "web9"], "web1,web9"])
 def test_a_host_that_takes_no_part_is_refused(value):
     words = problem(affects=value)
-    assert "rehearse_hit names 'web9'" in words and "web1, web2, web3" in words
+    assert "rehearse_affected names 'web9'" in words and "web1, web2, web3" in words
 
 
 @pytest.mark.parametrize("value", ["", [], None, [1], {"web1": 1}, "web1,", 5])
 def test_hosts_are_a_list(value):
-    assert f"rehearse_hit is {value!r}" in problem(affects=value)
+    assert f"rehearse_affected is {value!r}" in problem(affects=value)
 
 
 @pytest.mark.parametrize("value", [["web2", "web3"], "web2, web3", ["web2", "web3", "web2"]])
@@ -174,7 +174,7 @@ def test_in_turn_needs_a_scenario_of_one_machine_that_has_notice():
 
 def test_a_scenario_of_two_machines_needs_two():
     words = problem(scenario="terminate")
-    assert "Scenario terminate is played with 2 machines, and rehearse_hit names web1: name 2" in words
+    assert "Scenario terminate is played with 2 machines, and rehearse_affected names web1: name 2" in words
     assert asked_for(scenario="terminate", affects=["web1", "web2"]).problems == ()
 
 

@@ -51,7 +51,7 @@ def test_it_does_not_count_as_prepared_whatever_it_says(until):
 
 
 def test_it_counts_as_out_of_service():
-    run = run_against(AZURE, EMULATOR, ALIVE, "R", max_out="1")
+    run = run_against(AZURE, EMULATOR, ALIVE, "R", max_unavailable="1")
     run.show(event("A", ["vm2"], not_before=2000.0))
     run.tick(5)
     assert run.goes("web2") == []

@@ -17,7 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     started,
 )
 
-ROLE_DEFAULTS = {"max_out": "50%", "wait_timeout": 3600.0, "slice": 90.0}
+ROLE_DEFAULTS = {"max_unavailable": "50%", "wait_timeout": 3600.0, "slice": 90.0}
 
 
 # ---- seen in time ----

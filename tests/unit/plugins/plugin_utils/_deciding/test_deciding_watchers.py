@@ -12,7 +12,7 @@ AZURE = "http://169.254.169.254"
 
 
 def says(**more):
-    return dict({"act": "prepare", "version": "0.2.0", "alive": True, "lacks": []}, **more)
+    return dict({"mode": "manage", "version": "0.2.0", "alive": True, "lacks": []}, **more)
 
 
 def watched(*hosts, **more):
@@ -182,7 +182,7 @@ def test_one_that_its_watcher_does_not_bring_back_is_a_problem():
 
 
 def test_a_watcher_that_only_reports_leaves_all_to_the_run():
-    run = watched("web1", act="report")
+    run = watched("web1", mode="observe")
     run.show(event("A", ["vm1"]))
     run.until(lambda: run.sent("A"))
     assert "prepared" in run.goes("web1")

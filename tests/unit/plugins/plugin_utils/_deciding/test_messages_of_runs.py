@@ -35,7 +35,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     mark,
 )
 
-WATCHER = {"act": "prepare", "version": "1.0.0", "endpoint": "", "alive": True, "lacks": [], "prepares": True}
+WATCHER = {"mode": "manage", "version": "1.0.0", "endpoint": "", "alive": True, "lacks": [], "prepares": True}
 
 
 def drained():

@@ -240,7 +240,7 @@ def without_steps(require, watcher=None, down=""):
 
 
 def watcher(**more):
-    return dict({"act": "prepare", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}, **more)
+    return dict({"mode": "manage", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}, **more)
 
 
 def test_a_machine_without_steps_ends_the_run():
@@ -263,7 +263,7 @@ def test_a_machine_that_its_watcher_prepares_has_steps():
     assert without_steps(False, watcher()) == ([], [])
 
 
-@pytest.mark.parametrize("more", [{"prepares": False}, {"alive": False}, {"act": "report"}])
+@pytest.mark.parametrize("more", [{"prepares": False}, {"alive": False}, {"mode": "observe"}])
 def test_a_watcher_that_prepares_nothing_is_no_step(more):
     errors, _warnings = without_steps(True, watcher(**more))
     assert errors[0].startswith("There are no steps for web2, and")

@@ -27,7 +27,7 @@ def lines(run, **steps):
 
 def test_a_machine_that_its_watcher_prepares_has_steps():
     run = Run("web1")
-    run["web1"].watcher = {"act": "prepare", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}
+    run["web1"].watcher = {"mode": "manage", "version": "0.2.0", "alive": True, "lacks": [], "prepares": True}
     assert "its watcher's  no mark" in lines(run)[0]
 
 

@@ -31,12 +31,12 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watche
 
 HOOK = {"name": "app", "phase": "prepare", "content": "#!/bin/sh\n"}
 OPTIONS = {
-    "act": "prepare",
-    "approve": "alone",
+    "mode": "manage",
+    "approve": "own",
     "policy": DEFAULT_POLICY,
     "prepare_before": "300",
-    "turn_after": "120",
-    "settle": 300,
+    "cooldown": "120",
+    "boot_timeout": 300,
     "hooks": [],
     "hook_limit": 300,
     "reports": [],
@@ -76,12 +76,12 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
     assert settings["format"] == 1
     assert settings["discover"] is False and settings["resource_name"] is None
     assert settings["prepare_before"] == 300.0 and settings["history_bytes"] == 1048576
-    assert settings["turn_after"] == 120.0
+    assert settings["cooldown"] == 120.0
     assert settings["policy"] == DEFAULT_POLICY
     assert set(settings) == {
         *(
             "format",
-            "act",
+            "mode",
             "approve",
             "policy",
             "prepare_before",
@@ -91,8 +91,17 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
             "endpoint",
             "discover",
         ),
-        *("api_version", "resource_name", "interval", "reports", "folder", "hooks_folder", "settle", "history_bytes"),
-        *("spool_bytes", "turn_after"),
+        *(
+            "api_version",
+            "resource_name",
+            "interval",
+            "reports",
+            "folder",
+            "hooks_folder",
+            "boot_timeout",
+            "history_bytes",
+        ),
+        *("spool_bytes", "cooldown"),
     }
 
 
@@ -111,7 +120,7 @@ def test_the_steps_are_those_of_the_machine():
 
 
 def test_a_watcher_that_only_reports_has_no_steps_and_refuses_none():
-    made = files({"type": "haproxy", "load_balancers": ["lb1"]}, act="report")
+    made = files({"type": "haproxy", "load_balancers": ["lb1"]}, mode="observe")
     assert made["errors"] == [] and made["settings"]["steps"] == []
 
 
@@ -138,18 +147,18 @@ def test_a_verification_is_refused():
 @pytest.mark.parametrize(
     "options, said",
     [
-        ({"act": "prepar"}, "watcher_act is 'prepar' (did you mean 'prepare'?), not one of prepare, report"),
-        ({"approve": "always"}, "watcher_approve is 'always', not one of alone, never"),
+        ({"mode": "manag"}, "watcher_mode is 'manag' (did you mean 'manage'?), not one of manage, observe"),
+        ({"approve": "always"}, "watcher_approve is 'always', not one of own, never"),
         (
             {"policy": [{"do": "approve", "when": {"types": ["Freeze"]}}]},
             "watcher_policy: The policy has no final rule",
         ),
         ({"endpoint": "169.254.169.254"}, "watcher_endpoint: The endpoint '169.254.169.254' can't be used"),
         ({"prepare_before": -1}, "watcher_prepare_before is -1, not a number, 0 or more"),
-        ({"turn_after": -1}, "watcher_turn_after is -1, not a number, 0 or more"),
+        ({"cooldown": -1}, "watcher_cooldown is -1, not a number, 0 or more"),
         ({"hook_limit": 0}, "watcher_hook_limit is 0, not a number, more than 0"),
         ({"interval": "fast"}, "watcher_interval is 'fast', not a number"),
-        ({"settle": True}, "watcher_settle is True, not a number"),
+        ({"boot_timeout": True}, "watcher_boot_timeout is True, not a number"),
         ({"spool_bytes": 10}, "watcher_spool_bytes is 10, not a number, 10000 or more"),
         ({"hooks": [dict(HOOK, phase="x")]}, "watcher_hooks, hook 1 ('app'): phase is 'x'"),
         ({"reports": [{"url": "ftp://x"}]}, "watcher_reports, entry 1: its url is none that begins with https://"),
@@ -174,7 +183,7 @@ def test_what_is_wrong_with_an_option_is_said(options, said):
 
 
 def test_all_that_is_wrong_is_said_at_once():
-    assert len(errors(act="x", hook_limit=-1, hooks=[{}], reports=[{}], policy=[])) == 5
+    assert len(errors(mode="x", hook_limit=-1, hooks=[{}], reports=[{}], policy=[])) == 5
 
 
 def test_what_is_said_of_a_report_has_no_secret_in_it():
@@ -185,7 +194,7 @@ def test_what_is_said_of_a_report_has_no_secret_in_it():
 def test_what_only_the_watcher_itself_checks_is_refused_as_well():
     assert errors(resource_name="a\nb")[0].startswith("watcher_resource_name must be a text of one line")
     assert errors(api_version="2020-07-02")[0].startswith("watcher_api_version must be one of")
-    assert errors(turn_after=86401) == ["watcher_turn_after must be a number of seconds from 0 to 86400, not 86401.0"]
+    assert errors(cooldown=86401) == ["watcher_cooldown must be a number of seconds from 0 to 86400, not 86401.0"]
     assert "folder must be a whole path" in errors(folder="state")[0]
 
 

@@ -617,9 +617,9 @@ def says(machine, name, **what):
 @pytest.mark.parametrize("boot, alive", [("boot-1", True), ("boot-0", False)])
 def test_what_a_watcher_says_of_itself_is_passed_on(machine, boot, alive):
     machine.played.boot_id = "boot-1"
-    says(machine, "watcher.json", uptime=machine.up_before, boot_id=boot, act="prepare", version="1.0", steps=[])
+    says(machine, "watcher.json", uptime=machine.up_before, boot_id=boot, mode="manage", version="1.0", steps=[])
     answer = machine.call(LOOK)
-    assert answer["watcher"]["alive"] is alive and answer["watcher"]["act"] == "prepare"
+    assert answer["watcher"]["alive"] is alive and answer["watcher"]["mode"] == "manage"
     assert len(answer["watcher"]["lacks"]) == len(STEPS) and len(machine.starts) == 1
 
 
