@@ -22,7 +22,7 @@ LONG = 120.0
 """Seconds in which anything here has happened."""
 
 CONTEXT = {
-    "happened": "shown",
+    "happened": "scheduled",
     "machine": {"name": "web_1"},
     "event": {"id": "E1", "type": "Reboot", "resources": ["web_1"]},
 }

@@ -74,7 +74,7 @@ with open({str(log)!r}, "w") as file:
     assert os.path.isdir(told.pop("NOTES"))
     assert told == {
         "PHASE": "prepare",
-        "HAPPENED": "shown",
+        "HAPPENED": "scheduled",
         "ID": "E1",
         "TYPE": "Reboot",
         "NAME": "web_1",

@@ -41,16 +41,16 @@ class EventNews:
         here = self._here
         for life in here.lives.values():
             said = self.said[life.key]
-            if life.is_open and "over" in said:
-                self.said[life.key] = said - {"over", "back"}
-                self.tell(life, "back", f"{title(life.event)} is back: it was not over.")
-            if "shown" not in said:
+            if life.is_open and "ended" in said:
+                self.said[life.key] = said - {"ended", "reappeared"}
+                self.tell(life, "reappeared", f"{title(life.event)} is back: it was not over.")
+            if "scheduled" not in said:
                 now = wish(here, life)
                 details = {"do": now.action, "rule": now.rule}
-                self.tell(life, "shown", sentences.shown(life.event, now), details=details)
+                self.tell(life, "scheduled", sentences.shown(life.event, now), details=details)
             more = life.names - life.first_names
             if more:
-                self.tell(life, "grown", sentences.grown(life.event, more))
+                self.tell(life, "changed", sentences.grown(life.event, more))
             if life.started and "started" not in said:
                 after = (life.tracked.started or life.shown) - life.shown
                 words = sentences.started(life.event, life.approved, after)
@@ -59,7 +59,7 @@ class EventNews:
             if life.tracked.scheduled_again is not None:
                 self.tell(life, "scheduled_again", sentences.scheduled_again(life.event))
             if life.gone is not None:
-                self.tell(life, "over", sentences.over(life.event, life.outcome), outcome=life.outcome)
+                self.tell(life, "ended", sentences.over(life.event, life.outcome), outcome=life.outcome)
 
     def _take_strike(self, life: Life) -> None:
         """Whether it has struck a machine that should have been prepared for it."""
@@ -69,13 +69,13 @@ class EventNews:
             return
         if life.event.takes_machines_away and not (life.failed or is_put_back(self._here, life)):
             return  # it is prepared for even now
-        self.tell(life, "hit_unprepared", sentences.hit_unprepared(life.event))
+        self.tell(life, "started_unprepared", sentences.started_unprepared(life.event))
 
     def take_wishes(self, wishes: Mapping[str, Wish]) -> None:
         """Who should be prepared by now, and is not."""
         for life in self._here.open:
             if life.late:
-                self.tell(life, "late", sentences.late(life.event, wishes[life.key].left))
+                self.tell(life, "not_prepared_in_time", sentences.late(life.event, wishes[life.key].left))
 
     def take_posts(self) -> None:
         """What came of approvals."""

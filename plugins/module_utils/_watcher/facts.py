@@ -98,7 +98,7 @@ class Facts(NamedTuple):
     ]  # by type of event, in lower case: hooks and drain steps; under "" those of any other
     going_down: bool  # the system is being shut down
     settled: bool  # the jobs of its boot are over, or have been waited for long enough
-    crippled: str  # why the state can't be written; "" when it can
+    degraded: str  # why the state can't be written; "" when it can
     lacking: Mapping[
         str, str
     ] = {}  # by type, as in steps: which prepare hook is not run, though it is there or should be

@@ -67,7 +67,7 @@ class Handling:
         for key in forgotten(here) if found else ():  # their end was reported
             del here.lives[key]
         aside = _aside(here)
-        says += [Say("copied", act.why) for act in aside]
+        says += [Say("clone_detected", act.why) for act in aside]
         approvals = self._approvals(here)
         go = None if aside else target(here, self.wishes, self._known.tried)
         if go and go.to == PREPARED:

@@ -61,7 +61,7 @@ class Here(NamedTuple):
     def may_act(self) -> bool:
         """Whether anything may be written, begun or sent at all."""
         facts = self.facts
-        return not (facts.going_down or facts.crippled or facts.unreadable or facts.identity is None)
+        return not (facts.going_down or facts.degraded or facts.unreadable or facts.identity is None)
 
     @property
     def acts(self) -> bool:

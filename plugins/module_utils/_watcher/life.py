@@ -16,7 +16,9 @@ from .._events.event import Event
 HERE = "here"
 """The one observer: this machine."""
 
-_OF_ONE_START = frozenset(["started", "hit_unprepared", "prepared", "failed", "late", "scheduled_again"])
+_OF_ONE_START = frozenset(
+    ["started", "started_unprepared", "prepared", "prepare_failed", "not_prepared_in_time", "scheduled_again"]
+)
 """What is reported anew when it is Scheduled again after it had started and was gone."""
 
 

@@ -36,11 +36,11 @@ def said(
     """
     says, known = [], dict(reported)
     for about, begins, ends, words in (
-        ("blind", "blind", "seeing", _blind(here, since)),
-        ("crippled", "crippled", "sound", here.facts.crippled),
-        ("unreadable", "crippled", "sound", here.facts.unreadable),
-        ("held", "held", "released", _held(here)),
-        ("kept_off", "kept_off", "", _kept_off(here)),
+        ("imds_unreachable", "imds_unreachable", "imds_reachable", _blind(here, since)),
+        ("degraded", "degraded", "healthy", here.facts.degraded),
+        ("unreadable", "degraded", "healthy", here.facts.unreadable),
+        ("approvals_held", "approvals_held", "approvals_released", _held(here)),
+        ("skipped", "skipped", "", _kept_off(here)),
     ):
         if words and about not in known:
             says.append(Say(begins, _BEGINS[about].format(clause(words, 1000))))
@@ -53,18 +53,18 @@ def said(
 
 
 _BEGINS = {
-    "blind": "The watcher can't see which events there are: {}. It goes on by what it saw last.",
-    "crippled": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or brought back.",
+    "imds_unreachable": "The watcher can't see which events there are: {}. It goes on by what it saw last.",
+    "degraded": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or brought back.",
     "unreadable": "This machine's mark can't be read, so nobody can tell what was done to it: {}. Nothing is prepared, approved or recovered. "
     "To undo all steps and run all recovery hooks: azure-maintenance recover --force",
-    "held": "No event is approved by choice: {}. It ends by: azure-maintenance release",
-    "kept_off": "An event of this machine is left alone, as {}.",
+    "approvals_held": "No event is approved by choice: {}. It ends by: azure-maintenance release",
+    "skipped": "An event of this machine is left alone, as {}.",
 }
 _ENDS = {
-    "blind": "The watcher sees again which events there are.",
-    "crippled": "The watcher's state can be written again.",
+    "imds_unreachable": "The watcher sees again which events there are.",
+    "degraded": "The watcher's state can be written again.",
     "unreadable": "This machine's mark can be read again, or was replaced.",
-    "held": "Events are approved again.",
+    "approvals_held": "Events are approved again.",
 }
 
 
@@ -98,4 +98,6 @@ def _paused(here: Here, clocks: Optional[Reckoning]) -> List[Say]:
     ran = f"{abs(seconds):.1f} s {'ahead' if seconds > 0 else 'back'}"
     why = "the machine stood still for that long, or its clock was set" if seconds > 0 else "it was set"
     details: Dict[str, Any] = {"seconds": round(seconds, 1)}
-    return [Say("paused", f"The clock on the wall went {ran} of the one that nobody sets: {why}.", details=details)]
+    return [
+        Say("clock_jumped", f"The clock on the wall went {ran} of the one that nobody sets: {why}.", details=details)
+    ]

@@ -15,11 +15,11 @@ from . import sentences
 from .acts import Say
 from .event_news import EventNews
 from .here import Here
-from .progress import TAKEN_OFF, Progress, can_be_met, could_not_begin, why
+from .progress import MARK_REMOVED, Progress, can_be_met, could_not_begin, why
 from .recollection import Begun
 from .wishes import Wish
 
-_NOT_RECOVERED = "not_recovered"
+_RECOVERY_FAILED = "recovery_failed"
 
 
 class OutageNews:
@@ -43,7 +43,7 @@ class OutageNews:
         if progress.ended:
             self._take_end()
         if self._here.marked.outage != progress.before.name:
-            now.pop(_NOT_RECOVERED, None)
+            now.pop(_RECOVERY_FAILED, None)
         if self._here.marked.owner == OURS:
             self._take_turn()
             self._take_preparation()
@@ -54,7 +54,9 @@ class OutageNews:
         here = self._here
         for life in [life for life in here.open if here.is_marked(life)]:
             if here.marked.is_failed:
-                self._events.tell(life, "failed", sentences.failed(life.event, why(here, PREPARED), is_begun=True))
+                self._events.tell(
+                    life, "prepare_failed", sentences.failed(life.event, why(here, PREPARED), is_begun=True)
+                )
             elif can_be_met(here, life):
                 self._events.tell(life, "prepared", f"This machine is prepared for {title(life.event)}.")
 
@@ -67,23 +69,23 @@ class OutageNews:
         if lives:
             over = [here.lives[key] for key in sorted(before.keys) if key in here.lives and not here.lives[key].is_open]
             last = max(lives, key=lambda life: life.shown)
-            words = sentences.recovery_stopped([life.event for life in over], [life.event for life in lives])
+            words = sentences.recovery_interrupted([life.event for life in over], [life.event for life in lives])
             outage = here.marked.outage
-            self._events.says.append(Say("recovery_stopped", words, last.event, last.notice, last.outcome, outage))
+            self._events.says.append(Say("recovery_interrupted", words, last.event, last.notice, last.outcome, outage))
 
     def _take_recovery(self, reported: Dict[str, str]) -> None:
         mark = self._here.marked
-        if mark.is_partially_recovered and reported.get(_NOT_RECOVERED) != mark.failed_words:
-            reported[_NOT_RECOVERED] = mark.failed_words
-            words = sentences.not_recovered(why(self._here, RECOVERED))
-            self._say(self._progress.begun, _NOT_RECOVERED, words)
+        if mark.is_partially_recovered and reported.get(_RECOVERY_FAILED) != mark.failed_words:
+            reported[_RECOVERY_FAILED] = mark.failed_words
+            words = sentences.recovery_failed(why(self._here, RECOVERED))
+            self._say(self._progress.begun, _RECOVERY_FAILED, words)
 
     def _take_end(self) -> None:
         """The mark is gone: by the machine's recovery, or somebody has taken it off."""
         before = self._progress.before
-        if self._progress.ended == TAKEN_OFF:
+        if self._progress.ended == MARK_REMOVED:
             self._say(
-                before, "taken_off", "Somebody has taken off this machine's mark: the watcher keeps off its events."
+                before, "mark_removed", "Somebody has taken off this machine's mark: the watcher keeps off its events."
             )
         else:
             self._say(before, "recovered", "This machine is back in service: all that was done is taken back.")
@@ -103,4 +105,4 @@ class OutageNews:
         if answer is None or not could_not_begin(self._here, answer):
             return
         for life in [life for life in self._here.open if wishes[life.key].prepare]:
-            self._events.tell(life, "failed", sentences.failed(life.event, answer.why, is_begun=False))
+            self._events.tell(life, "prepare_failed", sentences.failed(life.event, answer.why, is_begun=False))

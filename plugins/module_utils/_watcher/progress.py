@@ -18,7 +18,7 @@ from .life import Life
 from .recollection import Begun, Recollection
 from .wishes import Wish
 
-TAKEN_OFF = "taken off"
+MARK_REMOVED = "mark removed"
 """How an outage ends whose mark somebody else has removed."""
 
 FORGET = 300.0
@@ -32,7 +32,7 @@ class Progress(NamedTuple):
     before: Begun  # the outage as the tick before saw it
     begun: Begun  # and as it is now
     tried: Try
-    ended: str  # RECOVERED or TAKEN_OFF where its mark is gone since; else ""
+    ended: str  # RECOVERED or MARK_REMOVED where its mark is gone since; else ""
     answer: Optional[Answer]  # of the machine program, where it has come since
 
 
@@ -45,7 +45,7 @@ def progress(here: Here, known: Recollection) -> Progress:
     if answer is not None and answer.at == known.answered:
         answer = None
     lives, begun, ended = dict(here.lives), before, _ended(here, before, answer)
-    if ended == TAKEN_OFF:
+    if ended == MARK_REMOVED:
         lives.update({key: _given_up(lives[key]) for key in before.keys.intersection(lives)})
     if mark.owner == OURS:
         begun = Begun(mark.outage, mark.phase, mark.keys)
@@ -64,7 +64,7 @@ def _ended(here: Here, before: Begun, answer: Optional[Answer]) -> str:
         return ""
     last = here.facts.answer
     by_recovery = before.phase == "recovering" or (last is not None and last.state == "recovered")
-    return RECOVERED if by_recovery else TAKEN_OFF
+    return RECOVERED if by_recovery else MARK_REMOVED
 
 
 def _given_up(life: Life) -> Life:

@@ -57,7 +57,7 @@ def over(event: Event, outcome: str) -> str:
     return f"{title(event)} has left. Whether it was cancelled or took place unseen is not known."
 
 
-def hit_unprepared(event: Event) -> str:
+def started_unprepared(event: Event) -> str:
     return f"{title(event)} has started, and this machine was not prepared for it. Nothing is taken back that was not done."
 
 
@@ -90,13 +90,13 @@ def failed(event: Event, why: str, is_begun: bool) -> str:
     )
 
 
-def recovery_stopped(over: Sequence[Event], coming: Sequence[Event]) -> str:
+def recovery_interrupted(over: Sequence[Event], coming: Sequence[Event]) -> str:
     """:arg over: what the machine was brought back from; coming: what it has to be prepared for"""
     since = f" from {listed(map(title, over))}" if over else ""
     return f"The recovery{since} was stopped: this machine has to be prepared for {listed(map(title, coming))}."
 
 
-def not_recovered(why: str) -> str:
+def recovery_failed(why: str) -> str:
     return (
         f"This machine could not be brought back whole: {clause(why, 1000) or 'no reason is known'}. Steps are tried again, and so "
         "is a hook that was not run; one that has failed is not. See to it, then run: azure-maintenance recover --force"

@@ -68,7 +68,7 @@ def _was_by_its_watcher(record: Record, key: str, machine: MachineState, at: flo
     if whose(record, machine, at) != WATCHER or not was_prepared(record, machine, key, at):
         return False
     said = ((machine["mark"] or {}).get("note") or {}).get("said") or {}
-    return not any(event_id.upper() == key and "hit_unprepared" in words for event_id, words in said.items())
+    return not any(event_id.upper() == key and "started_unprepared" in words for event_id, words in said.items())
 
 
 def _state_words(entry: EventState, machine: MachineState) -> str:

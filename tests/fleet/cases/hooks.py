@@ -26,7 +26,7 @@ from azure_maintenance._watcher.settings.hooks import Hooks
 from azure_maintenance._watcher.settings.step_discovery import with_context
 
 HOOKS = "/etc/azure-maintenance/hooks"
-CONTEXT = {"happened": "shown", "machine": {"name": "Lone-VM"}, "event": {"id": "EVENT-ID", "type": "Reboot"}}
+CONTEXT = {"happened": "scheduled", "machine": {"name": "Lone-VM"}, "event": {"id": "EVENT-ID", "type": "Reboot"}}
 ANSWER = "/var/tmp/answer.json"
 TICK = 0.1
 

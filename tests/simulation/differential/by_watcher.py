@@ -133,7 +133,7 @@ def lived(script: Script) -> Lived:
         clock.at(at, machine.yes.add, identity)
     machine.start_watcher()
     live(clock, script, events.values(), lambda: machine.gone or machine.mark is None)
-    said = [line for line in journal.of("say") if line["happened"] == "over"]
+    said = [line for line in journal.of("say") if line["happened"] == "ended"]
     outcomes = {line["event"]: line["outcome"] for line in said}
     return Lived("watcher", journal, events, list(_marks(journal)), outcomes, machine.taken)
 

@@ -77,7 +77,7 @@ class Watcher:
         for entry in entries:
             identity, over = entry["EventId"], entry["EventType"] in GONE_FOR_GOOD  # it is prepared for even then
             if own.get(identity) == "Started" and not over and identity not in said:
-                said[identity] = ["started"] if mark["phase"] == "prepared" else ["hit_unprepared", "started"]
+                said[identity] = ["started"] if mark["phase"] == "prepared" else ["started_unprepared", "started"]
 
     def _do_again(self) -> None:
         """A start of the machine has started its services again, and another event is still to come."""

@@ -437,7 +437,7 @@ class Machine:
             steps={},
             going_down=self.going_down,
             settled=now - self.booted_mono >= self.settles,
-            crippled="no space left" if self.is_full else "",
+            degraded="no space left" if self.is_full else "",
             put_back=frozenset(self.put_back),
             recovery_lacks={"": "the hook recover.d/0 is not run: it is not executable"} if self.is_unfit else {},
         )

@@ -158,20 +158,20 @@ class Judge:
             if seer.recoveries_told > seer.recoveries + self.forgot[seer.name]:
                 self._say_wrong("claim", at, seer, "it was said to be recovered and bore its mark")
             return
-        if happened == "taken_off" and not (seer.was_taken_off or seer.remembers_its_mark):
+        if happened == "mark_removed" and not (seer.was_taken_off or seer.remembers_its_mark):
             self._say_wrong("claim", at, seer, "somebody was said to have taken off the mark, and nobody had")
         if event is None and key:
             self._say_wrong("copy", at, seer, f"{happened} was said of {key}, which is another machine's")
-        if event is None or happened in ("not_recovered", "not_approved", "taken_off", "back"):
+        if event is None or happened in ("recovery_failed", "not_approved", "mark_removed", "reappeared"):
             return
-        if happened == "grown" and not event.has_grown:
+        if happened == "changed" and not event.has_grown:
             self._say_wrong("claim", at, seer, f"{key} was said to have grown, and lists whom it always did")
         self.told[seer.name, happened, key] += 1
         if self.told[seer.name, happened, key] > 1 + self.forgot[seer.name]:
             self._say_wrong("told", at, seer, f"{happened} was said of {key} again")
-        if happened == "over" and event.is_open:
+        if happened == "ended" and event.is_open:
             self._say_wrong("claim", at, seer, f"{key} was said to be over")
-        if happened == "over" and event.left is not None and at < event.left:
+        if happened == "ended" and event.left is not None and at < event.left:
             self._say_wrong("claim", at, seer, f"{key} was said to be over before it was")
         # It may have stood still, and nothing says so; or answers took so long that a short event fits in between.
         knows_when = not seer.clock_is_wrong and at - seer.slow_at > 30.0
@@ -213,7 +213,7 @@ class Judge:
         self.owed[seer.name] = [owed for owed in self.owed[seer.name] if at <= owed[0]]
         for key in seer.just_shown:
             if seer.settings.do != "ignore":
-                self.owed[seer.name].append((at + SLACK, "shown", key))
+                self.owed[seer.name].append((at + SLACK, "scheduled", key))
         for key in seer.just_unread:
             self.owed[seer.name].append((at + SLACK, "event_unreadable", key))
         if seer.is_out_for_what_is_lost(at):
@@ -226,7 +226,7 @@ class Judge:
                 and seer.settings.mode == "manage"
                 and self.events[key].type not in TAKES_AWAY
             )
-            said = self.told[seer.name, "hit_unprepared", key]  # before it knew its name
+            said = self.told[seer.name, "started_unprepared", key]  # before it knew its name
             if (
                 hit
                 and seer.phase != "prepared"
@@ -235,7 +235,7 @@ class Judge:
                 and not said
             ):
                 seer.hit.add(key)
-                self.owed[seer.name].append((at + SLACK, "hit_unprepared", key))
+                self.owed[seer.name].append((at + SLACK, "started_unprepared", key))
         for key in seer.look:
             ready = not seer.why_not_ready(key, at)
             since = seer.ready_since.setdefault(key, at) if ready else seer.ready_since.pop(key, at)

@@ -86,7 +86,7 @@ def _may_act_though_full(real: Any) -> Any:
 
 
 def _may_act_going_down(real: Any) -> Any:
-    return property(lambda here: not here.facts.crippled and here.facts.identity is not None)
+    return property(lambda here: not here.facts.degraded and here.facts.identity is not None)
 
 
 def _settled(real: Any) -> Any:

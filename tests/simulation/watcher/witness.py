@@ -228,11 +228,11 @@ class Witness:
             self.accepted.add(line["event"])
 
     def _say(self, line: dict[str, Any]) -> None:
-        if line["happened"] == "failed":
+        if line["happened"] == "prepare_failed":
             self.failed.add(line["event"])
         if line["happened"] == "started" and self.is_held:
             self.hit.add(line["event"])  # it was the holder's to prepare for
-        if line["happened"] in ("not_recovered", "recovery_blocked"):
+        if line["happened"] in ("recovery_failed", "recovery_blocked"):
             self.says_not_recovered = True
         if line["happened"] == "recovery_blocked":
             self.is_blocked = True

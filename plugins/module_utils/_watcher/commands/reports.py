@@ -47,7 +47,7 @@ def lines_of_report(report: Report) -> List[str]:
     import textwrap
 
     at = one_line(report.get("at"), 20).replace("T", " ")
-    begin = f"{at:<20}  {one_line(report.get('happened'), 14):<14} "
+    begin = f"{at:<20}  {one_line(report.get('happened'), 20):<20} "
     event = report.get("event") or {}
     about = (
         f" ({one_line(event.get('type'), 40)} {one_line(event.get('id'), 60)})"

@@ -32,51 +32,58 @@ _FEW = 20
 _LARGEST = 10**15  # a larger whole number is another one in JavaScript
 
 KINDS = {
-    "shown": "an event that concerns this machine was seen for the first time",
-    "back": "an event that was over is there again",
-    "grown": "an event concerns more machines than before",
+    "scheduled": "an event that concerns this machine was seen for the first time",
+    "reappeared": "an event that was over is there again",
+    "changed": "an event concerns more machines than before",
     "prepared": "this machine is out of service, and ready for the event",
-    "failed": "this machine could not be prepared",
-    "late": "this machine is not prepared although the event may start",
-    "kept_off": "this machine is held by somebody else, and the watcher leaves it alone",
+    "prepare_failed": "this machine could not be prepared",
+    "not_prepared_in_time": "this machine is not prepared although the event may start",
+    "skipped": "this machine is held by somebody else, and the watcher leaves it alone",
     "approved": "Azure took the approval of an event",
     "not_approved": "Azure did not take the approval of an event",
     "started": "the event has started",
-    "hit_unprepared": "the event has started, and this machine was not prepared",
+    "started_unprepared": "the event has started, and this machine was not prepared",
     "scheduled_again": "an event that has started is Scheduled again without having been gone: it is taken for started until it is gone",
-    "over": "the event has left the document; see outcome",
+    "ended": "the event has left the document; see outcome",
     "recovered": "this machine is in service again",
-    "recovery_stopped": "there was no time to end it before the next event: this machine is prepared for that",
-    "not_recovered": "something could not be taken back",
-    "taken_off": "somebody has taken off this machine's mark",
-    "copied": "this machine is a copy of another one, whose mark or hold was put aside",
-    "held": "nothing is approved by choice until that is released",
-    "released": "events are approved by choice again",
-    "blind": "the events can't be seen",
-    "seeing": "the events can be seen again",
-    "crippled": "the state can't be written, or the mark not read, so nothing is begun and nothing approved",
-    "sound": "the state can be written again",
-    "paused": "this machine stood still, or its clock was set",
-    "crashed": "a part of the watcher failed, and it goes on",
+    "recovery_interrupted": "there was no time to end it before the next event: this machine is prepared for that",
+    "recovery_failed": "something could not be taken back",
+    "mark_removed": "somebody has taken off this machine's mark",
+    "clone_detected": "this machine is a copy of another one, whose mark or hold was put aside",
+    "approvals_held": "nothing is approved by choice until that is released",
+    "approvals_released": "events are approved by choice again",
+    "imds_unreachable": "the events can't be seen",
+    "imds_reachable": "the events can be seen again",
+    "degraded": "the state can't be written, or the mark not read, so nothing is begun and nothing approved",
+    "healthy": "the state can be written again",
+    "clock_jumped": "this machine stood still, or its clock was set",
+    "internal_error": "a part of the watcher failed, and it goes on",
     "event_unreadable": "an entry of the document can't be read: it may be an event of this machine",
     "recovery_blocked": "this machine is not brought back, as an entry that can't be read may be its event",
-    "dropped": "reports were dropped, as too many waited or could not be kept",
+    "reports_dropped": "reports were dropped, as too many waited or could not be kept",
 }
 """What a report may say, and what it means. More may come."""
 
-_ERRORS = ("failed", "not_recovered", "late", "hit_unprepared", "crippled", "crashed")
+_ERRORS = (
+    "prepare_failed",
+    "recovery_failed",
+    "not_prepared_in_time",
+    "started_unprepared",
+    "degraded",
+    "internal_error",
+)
 _WARNINGS = (
-    "back",
+    "reappeared",
     "scheduled_again",
-    "grown",
-    "kept_off",
+    "changed",
+    "skipped",
     "not_approved",
-    "taken_off",
-    "copied",
-    "held",
-    "blind",
-    "paused",
-    "dropped",
+    "mark_removed",
+    "clone_detected",
+    "approvals_held",
+    "imds_unreachable",
+    "clock_jumped",
+    "reports_dropped",
     "event_unreadable",
     "recovery_blocked",
 )
@@ -129,7 +136,7 @@ def priority(report: Report) -> int:
 
 
 def journal_fields(report: Report) -> Dict[str, str]:
-    """What journald keeps beside the message, to look for: ``journalctl AZURE_MAINTENANCE_HAPPENED=failed``."""
+    """What journald keeps beside the message, to look for: ``journalctl AZURE_MAINTENANCE_HAPPENED=prepare_failed``."""
     event = report["event"] or {}
     found = {
         "MESSAGE": report["message"],

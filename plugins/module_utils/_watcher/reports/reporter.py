@@ -229,10 +229,10 @@ class Reporter:
         found = [event for event in ids if event.upper() in there] or ids
         seen = self._about(found[0], there, go, facts) if found else None
         outage = str(go.note.get("outage") or "")
-        happened, words = "shown", "The machine is to be prepared."
+        happened, words = "scheduled", "The machine is to be prepared."
         if go.to == "recovered":
             is_open = seen is not None and seen.event.key in there
-            happened = "failed" if is_open else "cancelled" if seen and seen.outcome == CANCELLED else "over"
+            happened = "prepare_failed" if is_open else "cancelled" if seen and seen.outcome == CANCELLED else "ended"
             words = "The machine is to be put back into service."
         if seen is None:
             return self._report(Say(happened, words, outage=outage), facts.identity)
@@ -268,4 +268,4 @@ class Reporter:
         return report_of(say, identity, self._moment(), self._machine)
 
     def _dropped(self, where: str, count: int, why: str) -> Dict[str, Any]:
-        return self._report(Say("dropped", f"{count} reports for {where} were dropped: {why}."), None)
+        return self._report(Say("reports_dropped", f"{count} reports for {where} were dropped: {why}."), None)

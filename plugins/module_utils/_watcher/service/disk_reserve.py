@@ -6,7 +6,7 @@
 Private to this collection.
 
 A machine that can't write its mark can't be brought back in order. So new work is not begun any more while there still is
-room (the watcher is *crippled* then), and what is under way gets the room that was kept for it.
+room (the watcher is *degraded* then), and what is under way gets the room that was kept for it.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class DiskReserve:
         self._path = os.path.join(folder, "reserve")
         self._size = size
 
-    def crippled(self) -> str:
+    def degraded(self) -> str:
         """Why nothing new may be begun, for people; "" when it may. Keeps the room again as soon as there is some."""
         problem = self._problem(LEAST)
         if not problem and not self.is_kept():

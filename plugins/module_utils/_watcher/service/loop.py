@@ -171,7 +171,7 @@ class Loop:
             what = f"{type(error).__name__}: {one_line(error)}"
             try:
                 parts.tell(
-                    Say("crashed", f"A tick of the watcher failed, and it goes on with the next one ({what})."),
+                    Say("internal_error", f"A tick of the watcher failed, and it goes on with the next one ({what})."),
                     parts.metadata.identity,
                 )
             except Exception as again:  # whoever listens may be what is broken
@@ -196,7 +196,7 @@ class Loop:
             if changed:
                 mark, unreadable = parts.program.mark()
                 facts = facts._replace(mark=mark, unreadable=unreadable)
-            problems = [*self._snapshots.problems(facts.crippled), *self._handling.unreadable]
+            problems = [*self._snapshots.problems(facts.degraded), *self._handling.unreadable]
             if self._crashes:
                 problems.append(f"A tick failed: {self._crash[0].strip().splitlines()[-1]}")
             state = state_of(

@@ -54,7 +54,7 @@ class Snapshots:
             steps=self._found.steps,
             going_down=parts.system.going_down or stopping,
             settled=parts.system.settled,
-            crippled=parts.crippled(),
+            degraded=parts.degraded(),
             lacking=self._found.lacking,
             recovery_lacks=self._found.recovery_lacks,
             endpoint=parts.settings.current.endpoint,
@@ -81,18 +81,18 @@ class Snapshots:
         self.look_at_settings(anyway=True)
         self._found_at = None
         self._look_at_hooks()
-        return self.problems(self._parts.crippled())
+        return self.problems(self._parts.degraded())
 
     def steps(self) -> Mapping[str, Sequence[Step]]:
         """Those of this machine by type of event."""
         self._look_at_hooks()
         return self._found.steps
 
-    def problems(self, crippled: str) -> List[str]:
+    def problems(self, degraded: str) -> List[str]:
         """What keeps the watcher from its work, or may, for people."""
         parts = self._parts
         unknown = "" if parts.metadata.identity else parts.metadata.unknown
-        own = (parts.settings.problem, *self._found.problems, parts.metadata.blind, unknown, crippled)
+        own = (parts.settings.problem, *self._found.problems, parts.metadata.blind, unknown, degraded)
         return [problem for problem in (*own, parts.published.problem, parts.untold()) if problem]
 
     def _look_at_hooks(self) -> None:

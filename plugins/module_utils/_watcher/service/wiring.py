@@ -39,7 +39,7 @@ class Components(NamedTuple):
     find: the steps by the configuration, hooks among them
     context: what a hook gets to know of the event that it runs for
     tell: hands on what happened
-    crippled: why the state can't be written, "" when it can
+    degraded: why the state can't be written, "" when it can
     make_handling: out of what the one before wanted to be remembered
     about: version, pid and the like, to be published
     untold: why what happened could not be written down, "" when it could
@@ -61,7 +61,7 @@ class Components(NamedTuple):
     find: Callable[[Configuration], Found]
     context: Callable[[Go, Facts], Mapping[str, Any]]
     tell: Callable[[Say, Optional[Identity]], None]
-    crippled: Callable[[], str]
+    degraded: Callable[[], str]
     make_handling: Callable[[Dict[str, Any]], Any]
     about: Dict[str, Any]
     untold: Callable[[], str] = lambda: ""
@@ -79,7 +79,7 @@ class Inside(NamedTuple):
     find: Callable[[Configuration], Found]
     context: Callable[[Go, Facts], Mapping[str, Any]]
     tell: Callable[[Say, Optional[Identity]], None]
-    crippled: Callable[[], str]
+    degraded: Callable[[], str]
     make_handling: Callable[[Dict[str, Any]], Any]
     untold: Callable[[], str] = lambda: ""
     stop: Callable[[], None] = lambda: None
@@ -156,7 +156,7 @@ def assemble(
         find=inside.find,
         context=inside.context,
         tell=inside.tell,
-        crippled=inside.crippled,
+        degraded=inside.degraded,
         make_handling=inside.make_handling,
         about=about,
         untold=inside.untold,
@@ -212,7 +212,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
         find=find,
         context=reporter.context,
         tell=reporter.tell,
-        crippled=lambda: reserve.crippled() or store.unwritable(),
+        degraded=lambda: reserve.degraded() or store.unwritable(),
         make_handling=Handling,
         untold=reporter.problem,
         stop=reporter.stop,

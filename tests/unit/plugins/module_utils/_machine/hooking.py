@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import LONG, until
 
 CONTEXT = {
-    "happened": "shown",
+    "happened": "scheduled",
     "machine": {"name": "web_1"},
     "event": {
         "id": "E1",

@@ -67,7 +67,7 @@ def test_what_it_is_told(tmp_path):
     told = dict(line.split("=", 1) for line in content(tmp_path / "log").splitlines())
     assert {name[len("AZURE_MAINTENANCE_") :]: told[name] for name in told} == {
         "PHASE": "prepare",
-        "HAPPENED": "shown",
+        "HAPPENED": "scheduled",
         "ID": "E1",
         "TYPE": "Reboot",
         "STATUS": "",

@@ -17,10 +17,10 @@ EVENT = {
 
 
 def test_what_a_hook_finds_in_its_environment():
-    context = {"happened": "shown", "event": EVENT, "machine": {"name": "web_1"}}
+    context = {"happened": "scheduled", "event": EVENT, "machine": {"name": "web_1"}}
     assert variables("prepare", context) == {
         "AZURE_MAINTENANCE_PHASE": "prepare",
-        "AZURE_MAINTENANCE_HAPPENED": "shown",
+        "AZURE_MAINTENANCE_HAPPENED": "scheduled",
         "AZURE_MAINTENANCE_ID": "E1",
         "AZURE_MAINTENANCE_TYPE": "Reboot",
         "AZURE_MAINTENANCE_STATUS": "Scheduled",

@@ -35,7 +35,7 @@ def an_event(**members):
     return Event(**dict(found, **members))
 
 
-def a_report(happened="shown", uptime=5000.0, moment=MOMENT, **members):
+def a_report(happened="scheduled", uptime=5000.0, moment=MOMENT, **members):
     found = {"message": f"It was {happened}.", "event": an_event(), "notice": 900.0, "outage": "o1"}
     found.update(members)
     return report_of(Say(happened, **found), IDENTITY, moment._replace(uptime=uptime), MACHINE)

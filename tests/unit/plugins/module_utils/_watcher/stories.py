@@ -193,7 +193,7 @@ class Story:
             recovery_lacks=world.get("recovery_lacks", {}),
             going_down=world.get("going_down", False),
             settled=world["settled"],
-            crippled=world.get("crippled", ""),
+            degraded=world.get("degraded", ""),
             endpoint=world.get("endpoint", ""),
             put_back=frozenset(key.upper() for key in world.get("put_back", ())),
         )

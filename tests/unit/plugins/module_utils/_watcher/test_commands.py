@@ -227,7 +227,7 @@ def test_status_of_one_that_does_not_run(machine):
     assert machine.call("status") == WRONG
     assert "Watcher    NOT RUNNING (it was version 0.2.0" in machine.out
     assert "systemctl start azure-maintenance" in " ".join(machine.out.split())
-    assert "blind" not in machine.out
+    assert "imds_unreachable" not in machine.out
 
 
 def test_status_of_one_that_hangs(machine):
@@ -374,22 +374,22 @@ def test_times():
 
 def test_history(machine):
     machine.state()
-    for happened in ("shown", "prepared", "recovered"):
+    for happened in ("scheduled", "prepared", "recovered"):
         History(str(machine.folder)).add(a_report(happened, message=f"It was {happened}, " + "and so on " * 20))
     assert machine.call("history", "-n", "2") == FINE
-    assert machine.out.startswith("2026-01-01 00:00:00Z  prepared       It was prepared, and so on")
+    assert machine.out.startswith("2026-01-01 00:00:00Z  prepared             It was prepared, and so on")
     assert "(Reboot C7061BAC-AFDC-4513-B24B-AA5F13A16123)" in " ".join(machine.out.split())
-    assert "shown" not in machine.out
+    assert "scheduled" not in machine.out
     machine.call("history", "--json")
-    assert [json.loads(line)["happened"] for line in machine.out.splitlines()] == ["shown", "prepared", "recovered"]
+    assert [json.loads(line)["happened"] for line in machine.out.splitlines()] == ["scheduled", "prepared", "recovered"]
 
 
 def test_history_that_is_damaged(machine):
     (machine.state().folder / "history.jsonl").write_bytes(
-        b'{"happened": "x", "event": 7}\n{\n{"happened": "over", "at": 5}\n'
+        b'{"happened": "x", "event": 7}\n{\n{"happened": "ended", "at": 5}\n'
     )
     assert machine.call("history") == FINE
-    assert "over" in machine.out and machine.err == "1 line of it can't be read.\n"
+    assert "ended" in machine.out and machine.err == "1 line of it can't be read.\n"
 
 
 # --- orders ---

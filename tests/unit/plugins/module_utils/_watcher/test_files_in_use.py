@@ -72,7 +72,7 @@ def test_an_order(windows, tmp_path):
 
 def test_a_history_that_begins_anew(windows, tmp_path):
     history = History(str(tmp_path), 1)
-    assert history.add(a_report("shown")) and history.add(a_report("prepared"))
+    assert history.add(a_report("scheduled")) and history.add(a_report("prepared"))
     assert history.problem == "" and len(windows) == 1
 
 

@@ -13,9 +13,9 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 
 def test_a_report_is_a_line(tmp_path):
     history = History(str(tmp_path))
-    assert history.add(a_report("shown")) and history.add(a_report("prepared"))
+    assert history.add(a_report("scheduled")) and history.add(a_report("prepared"))
     lines = (tmp_path / "history.jsonl").read_text(encoding="ascii").splitlines()
-    assert [json.loads(line)["happened"] for line in lines] == ["shown", "prepared"]
+    assert [json.loads(line)["happened"] for line in lines] == ["scheduled", "prepared"]
     assert stat.S_IMODE((tmp_path / "history.jsonl").stat().st_mode) == 0o600
 
 
@@ -60,9 +60,9 @@ def test_whoever_was_cut_off_in_a_line_spoils_no_other(tmp_path):
 
 
 def test_what_is_damaged_is_counted(tmp_path):
-    lines = [b"\xff\x00\n", b"[1]\n", b'{"happened": 1}\n', b"[" * 100000 + b"\n", b"\n", b'{"happened": "over"}\n']
+    lines = [b"\xff\x00\n", b"[1]\n", b'{"happened": 1}\n', b"[" * 100000 + b"\n", b"\n", b'{"happened": "ended"}\n']
     (tmp_path / "history.jsonl").write_bytes(b"".join(lines))
-    assert past(str(tmp_path), 10) == ([{"happened": "over"}], 4, "")
+    assert past(str(tmp_path), 10) == ([{"happened": "ended"}], 4, "")
 
 
 def test_a_folder_that_is_not_there_is_no_failure(tmp_path):

@@ -88,8 +88,8 @@ def test_hooks_are_told_what_happened_and_other_steps_are_as_they_were(folder):
     put(folder, "prepare.d/10-app")
     (found,) = hooks(folder).found("prepare", "").steps
     service = {"type": "service"}
-    first, second = with_context([found, service], {"happened": "shown"})
-    assert first["context"] == {"happened": "shown"} and second is service
+    first, second = with_context([found, service], {"happened": "scheduled"})
+    assert first["context"] == {"happened": "scheduled"} and second is service
     assert found["context"] == {}
 
 

@@ -44,7 +44,9 @@ def test_its_notice_is_that_of_the_first_look():
 
 
 def test_what_was_done_about_it_is_kept_though_it_was_not_there_for_a_while():
-    one = shown()._replace(approved=True, asked=150.0, failed="it broke", said=frozenset(["shown", "failed"]))
+    one = shown()._replace(
+        approved=True, asked=150.0, failed="it broke", said=frozenset(["scheduled", "prepare_failed"])
+    )
     gone = after(one, poll(101.0), poll(106.0))
     assert not gone.is_open and gone.is_lacking
     back = after(gone, poll(110.0, EVENT))
@@ -54,19 +56,19 @@ def test_what_was_done_about_it_is_kept_though_it_was_not_there_for_a_while():
 
 # Row 7
 def test_nothing_was_done_about_what_is_scheduled_again_after_it_had_started_and_was_gone():
-    said = frozenset(["shown", "prepared", "started", "approved", "over", "hit_unprepared"])
+    said = frozenset(["scheduled", "prepared", "started", "approved", "ended", "started_unprepared"])
     one = shown()._replace(approved=True, asked=150.0, late=True, failed="it broke", said=said)
     struck = after(one, poll(104.0, event({"id": "E1", "status": "Started"})))
     assert struck.has_struck and struck.approved
     anew = after(struck, poll(110.0), poll(116.0), poll(120.0, EVENT))
     assert anew.is_coming and (anew.approved, anew.asked, anew.late, anew.failed) == (False, None, False, "")
-    assert (anew.said, anew.judged.notice) == ({"shown", "approved", "over"}, 880)
+    assert (anew.said, anew.judged.notice) == ({"scheduled", "approved", "ended"}, 880)
 
 
 def test_a_mark_tells_of_an_event_that_nobody_saw():
-    note = {"started": ["e1"], "approved": ["E2"], "notices": {"E1": 900.0}, "said": {"E1": ["shown"]}}
+    note = {"started": ["e1"], "approved": ["E2"], "notices": {"E1": 900.0}, "said": {"E1": ["scheduled"]}}
     one = life.recalled("E1", "Reboot", "vm1", note, 5.0)
-    assert (one.started, one.approved, one.notice, one.said) == (True, False, 900.0, {"shown"})
+    assert (one.started, one.approved, one.notice, one.said) == (True, False, 900.0, {"scheduled"})
     two = life.recalled("E2", "Reboot", "vm1", note, 5.0)
     assert (two.started, two.approved, two.notice) == (False, True, None)
     assert after(two._replace(approved=False), poll(160.0), poll(165.0)).outcome == "unknown"
@@ -76,10 +78,10 @@ def test_a_mark_tells_of_an_event_that_nobody_saw():
 
 def recollection():
     known = Recollection()
-    known.lives = {"E1": shown()._replace(said=frozenset(["shown"]), asked=150.0)}
+    known.lives = {"E1": shown()._replace(said=frozenset(["scheduled"]), asked=150.0)}
     known.looked, known.quiet_since, known.others = 160.0, 40.0, frozenset(["E9"])
     known.date = BEGIN + 60
-    known.begun, known.reported = Begun("o1", "prepared", frozenset(["E1"])), {"blind": "no route"}
+    known.begun, known.reported = Begun("o1", "prepared", frozenset(["E1"])), {"imds_unreachable": "no route"}
     return known
 
 
@@ -89,10 +91,13 @@ def test_a_recollection_comes_through_json_and_another_process_s_clock():
     tracked = shown().tracked._replace(
         shown=-53.0, deadline=847.0, sightings={life.HERE: Sighting(-53.0, -53.0, -53.0)}
     )
-    assert known.lives["E1"] == shown()._replace(tracked=tracked, said=frozenset(["shown"]), asked=-3.0)
+    assert known.lives["E1"] == shown()._replace(tracked=tracked, said=frozenset(["scheduled"]), asked=-3.0)
     assert (known.looked, known.quiet_since, known.others) == (7.0, -113.0, {"E9"})
     assert known.date == BEGIN + 60
-    assert (known.begun, known.reported) == (Begun("o1", "prepared", frozenset(["E1"])), {"blind": "no route"})
+    assert (known.begun, known.reported) == (
+        Begun("o1", "prepared", frozenset(["E1"])),
+        {"imds_unreachable": "no route"},
+    )
 
 
 @pytest.mark.parametrize(

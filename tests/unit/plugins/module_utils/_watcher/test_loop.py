@@ -194,7 +194,7 @@ def test_a_mark_of_another_run_is_left_alone(played):
 
 
 def test_the_other_acts(played):
-    say = Say("shown", "An event.")
+    say = Say("scheduled", "An event.")
     played.tick(say, Approve(("ID-1",)), Remember({"a": 1}))
     assert played.told == [say] and played.metadata.approved == [(("ID-1",), played.facts.now)]
     assert json.loads((played.file.parent / "run" / "remembered.json").read_text()) == {"a": 1}
@@ -244,7 +244,7 @@ def test_it_runs_until_it_is_stopped(played):
 def test_a_tick_that_fails_is_not_the_last_one(played):
     assert played.tick(ValueError("what")) == IDLE
     assert played.log.has("Traceback") and played.log.has("ValueError: what")
-    assert [say.happened for say in played.told] == ["crashed"]
+    assert [say.happened for say in played.told] == ["internal_error"]
     played.tick()
     assert len(played.told) == 1, "the same is not told again and again"
     played.tick(seconds=SAME_CRASH_EVERY)

@@ -92,7 +92,7 @@ def test_what_it_gets(hooks, tmp_path, monkeypatch):
     ours = {name[len("AZURE_MAINTENANCE_") :]: value for name, value in given.items() if name.startswith("AZURE_")}
     assert ours == {
         "PHASE": "notify",
-        "HAPPENED": "shown",
+        "HAPPENED": "scheduled",
         "ID": an_event().event_id,
         "TYPE": "Reboot",
         "STATUS": "Scheduled",
@@ -112,8 +112,8 @@ def test_what_it_gets(hooks, tmp_path, monkeypatch):
 
 def test_a_report_without_an_event(hooks, tmp_path):
     hooks.add("10-a", f'echo "$AZURE_MAINTENANCE_HAPPENED:$AZURE_MAINTENANCE_ID" > {tmp_path}/out')
-    hooks.send(a_report("blind", event=None))
-    assert hooks.text("out") == "blind:\n" and hooks.asked == [""]
+    hooks.send(a_report("imds_unreachable", event=None))
+    assert hooks.text("out") == "imds_unreachable:\n" and hooks.asked == [""]
 
 
 def test_one_that_fails_keeps_no_other_from_running(hooks, tmp_path):
@@ -122,8 +122,8 @@ def test_one_that_fails_keeps_no_other_from_running(hooks, tmp_path):
     hooks.add("30-c", f"echo c > {tmp_path}/out")
     assert hooks.send().what == TAKEN
     assert hooks.logged == [
-        "hook notify.d/10-a (shown): it ended with exit code 3: it is so",
-        "hook notify.d/20-b (shown): it was ended by signal 9",
+        "hook notify.d/10-a (scheduled): it ended with exit code 3: it is so",
+        "hook notify.d/20-b (scheduled): it was ended by signal 9",
     ]
     assert hooks.text("out") == "c\n"
 
@@ -156,7 +156,7 @@ def test_one_that_hangs_is_ended_with_all_that_it_started(hooks, tmp_path):
     hooks.add("10-a", script.format(tmp_path), limit=LONG)
     hooks.clock = LimitClock(tmp_path / "ready")
     hooks.send()
-    assert hooks.logged == [f"hook notify.d/10-a (shown): it did not end within its {LONG} s, and was ended"]
+    assert hooks.logged == [f"hook notify.d/10-a (scheduled): it did not end within its {LONG} s, and was ended"]
     until(lambda: not _runs(int(hooks.text("pid"))))
 
 
@@ -181,7 +181,7 @@ def test_a_daemon_that_it_leaves_holds_up_nobody(hooks, tmp_path):
 def test_one_that_writes_without_end(hooks):
     hooks.add("10-a", "head -c 10000000 /dev/zero | tr '\\0' x; echo; printf 'the\\033[31m end\\n'; exit 1", limit=30)
     hooks.send()
-    assert hooks.logged == ["hook notify.d/10-a (shown): it ended with exit code 1: the [31m end"]
+    assert hooks.logged == ["hook notify.d/10-a (scheduled): it ended with exit code 1: the [31m end"]
 
 
 def test_one_that_closes_what_it_writes_to(hooks, tmp_path):
@@ -198,9 +198,9 @@ def test_what_can_not_be_run(hooks):
     hooks.hooks.append(NotifyHook("notify.d/30-c", str(hooks.folder / "30-c")))
     hooks.send()
     beginnings = [
-        "hook notify.d/10-a (shown): this machine has no user nobody-of-this-name",
-        "hook notify.d/20-b (shown): it can't be run: No such file or directory",
-        "hook notify.d/30-c (shown): it can't be run: Exec format error",
+        "hook notify.d/10-a (scheduled): this machine has no user nobody-of-this-name",
+        "hook notify.d/20-b (scheduled): it can't be run: No such file or directory",
+        "hook notify.d/30-c (scheduled): it can't be run: Exec format error",
     ]
     assert [words[: len(begin)] for words, begin in zip(hooks.logged, beginnings)] == beginnings
     assert list((hooks.folder / "run").iterdir()) == []
@@ -226,7 +226,7 @@ def test_another_user(open_folder):
     hooks.send()
     assert hooks.logged == []
     assert hooks.text("theirs/out") == "nobody\n"
-    assert json.loads(hooks.text("theirs/file"))["happened"] == "shown"
+    assert json.loads(hooks.text("theirs/file"))["happened"] == "scheduled"
 
 
 def test_one_that_is_refused_is_said_once(hooks):

@@ -60,7 +60,7 @@ def test_the_check_finds_what_is_wrong():
 
 def test_it_says_what_happened():
     report = report_of(
-        Say("over", "It is over.", an_event(), 900.0, "completed", "o1", {"steps": [{"key": "1"}], "late": None}),
+        Say("ended", "It is over.", an_event(), 900.0, "completed", "o1", {"steps": [{"key": "1"}], "late": None}),
         IDENTITY,
         MOMENT,
         MACHINE,
@@ -70,7 +70,7 @@ def test_it_says_what_happened():
         "format": 1,
         "at": "2026-01-01T00:00:00Z",
         "machine": {"name": "web1", "vm_id": IDENTITY.vm_id, "hostname": "web1.example.com"},
-        "happened": "over",
+        "happened": "ended",
         "outage": "o1",
         "outcome": "completed",
         "message": "It is over.",
@@ -84,7 +84,7 @@ def test_it_says_what_happened():
 
 
 def test_before_it_is_known_who_the_machine_is():
-    report = report_of(Say("blind", "Nothing is seen."), None, MOMENT, MACHINE)
+    report = report_of(Say("imds_unreachable", "Nothing is seen."), None, MOMENT, MACHINE)
     assert report["machine"] == {"name": "", "vm_id": "", "hostname": "web1.example.com"}
     assert wrong(report) == []
 
@@ -98,7 +98,7 @@ def test_its_id_is_that_of_what_was_said_and_when():
         a_report(outage="o2"),
         a_report(event=an_event(event_id="other")),
         a_report(moment=MOMENT._replace(boot_id="boot-2")),
-        report_of(Say("shown", "It was shown."), IDENTITY._replace(vm_id="copy"), MOMENT, MACHINE),
+        report_of(Say("scheduled", "It was shown."), IDENTITY._replace(vm_id="copy"), MOMENT, MACHINE),
     ]
     assert len({report["id"] for report in [a_report(), *others]}) == 8
 
@@ -107,7 +107,7 @@ def test_nothing_in_it_plays_tricks_on_a_terminal():
     odd = an_event(event_id=NASTY, event_type=NASTY, description=NASTY, resources=(NASTY,), raw_resources=(NASTY,))
     details = {NASTY: NASTY, "list": [NASTY, {"deep": NASTY}], "object": NASTY.split}
     report = report_of(
-        Say("shown", NASTY, odd, None, NASTY, NASTY, details),
+        Say("scheduled", NASTY, odd, None, NASTY, NASTY, details),
         IDENTITY._replace(name=NASTY),
         MOMENT,
         MACHINE._replace(hostname=NASTY),
@@ -155,24 +155,26 @@ def test_a_thousand_machines_of_a_scale_set_are_all_told():
 
 
 def test_how_urgent_it_is():
-    assert {kind: priority(a_report(kind)) for kind in ("failed", "blind", "recovered", "new_one")} == {
-        "failed": 3,
-        "blind": 4,
+    assert {
+        kind: priority(a_report(kind)) for kind in ("prepare_failed", "imds_unreachable", "recovered", "new_one")
+    } == {
+        "prepare_failed": 3,
+        "imds_unreachable": 4,
         "recovered": 6,
         "new_one": 6,
     }
 
 
 def test_what_the_journal_keeps():
-    assert journal_fields(a_report("failed")) == {
-        "MESSAGE": "It was failed.",
+    assert journal_fields(a_report("prepare_failed")) == {
+        "MESSAGE": "It was prepare_failed.",
         "PRIORITY": "3",
         "SYSLOG_IDENTIFIER": "azure-maintenance",
-        "AZURE_MAINTENANCE_REPORT": a_report("failed")["id"],
-        "AZURE_MAINTENANCE_HAPPENED": "failed",
+        "AZURE_MAINTENANCE_REPORT": a_report("prepare_failed")["id"],
+        "AZURE_MAINTENANCE_HAPPENED": "prepare_failed",
         "AZURE_MAINTENANCE_OUTAGE": "o1",
         "AZURE_MAINTENANCE_ID": an_event().event_id,
         "AZURE_MAINTENANCE_TYPE": "Reboot",
         "AZURE_MAINTENANCE_NAME": "web1",
     }
-    assert "AZURE_MAINTENANCE_ID" not in journal_fields(a_report("blind", event=None))
+    assert "AZURE_MAINTENANCE_ID" not in journal_fields(a_report("imds_unreachable", event=None))

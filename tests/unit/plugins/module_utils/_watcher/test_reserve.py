@@ -45,7 +45,7 @@ def disk(monkeypatch):
 
 def test_the_room_is_really_taken(tmp_path):
     reserve = DiskReserve(str(tmp_path / "state"))
-    assert reserve.crippled() == ""
+    assert reserve.degraded() == ""
     found = (tmp_path / "state" / "reserve").stat()
     assert found.st_blocks * 512 >= found.st_size == 1024 * 1024
     assert stat.S_IMODE(found.st_mode) == 0o600
@@ -57,35 +57,35 @@ def test_where_the_file_system_has_no_word_for_it_it_is_written(tmp_path, monkey
         raise OSError(errno.EOPNOTSUPP, "Operation not supported")
 
     monkeypatch.setattr(os, "posix_fallocate", lacks)
-    assert DiskReserve(str(tmp_path), 100000).crippled() == ""
+    assert DiskReserve(str(tmp_path), 100000).degraded() == ""
     content = (tmp_path / "reserve").read_bytes()
     assert len(content) == 100000 and len(set(content)) > 200
 
 
 def test_on_a_full_disk_nothing_new_is_begun(tmp_path, disk):
     reserve = DiskReserve(str(tmp_path))
-    assert reserve.crippled() == ""
+    assert reserve.degraded() == ""
     disk.free = 1000
-    assert reserve.crippled() == f"{tmp_path} can't be written safely (No space left on device): make room there"
+    assert reserve.degraded() == f"{tmp_path} can't be written safely (No space left on device): make room there"
     assert reserve.is_kept()  # it is for what is under way
 
 
 def test_once_given_it_is_kept_again_when_there_is_room_to_spare(tmp_path, disk):
     reserve = DiskReserve(str(tmp_path))
-    reserve.crippled()
+    reserve.degraded()
     assert reserve.give()
     assert not reserve.give()
     disk.free = 2 * 1024 * 1024
-    assert "make room there" in reserve.crippled()
+    assert "make room there" in reserve.degraded()
     assert not reserve.is_kept()
     disk.free = 3 * 1024 * 1024
-    assert reserve.crippled() == ""
+    assert reserve.degraded() == ""
     assert reserve.is_kept()
 
 
 def test_one_that_was_cut_off_is_made_anew(tmp_path):
     (tmp_path / "reserve").write_bytes(b"half")
-    assert DiskReserve(str(tmp_path)).crippled() == ""
+    assert DiskReserve(str(tmp_path)).degraded() == ""
     assert (tmp_path / "reserve").stat().st_size == 1024 * 1024
 
 
@@ -93,7 +93,7 @@ def test_one_that_was_cut_off_is_made_anew(tmp_path):
 def test_what_else_stands_against_it_is_said(tmp_path, disk, error, words):
     disk.free, disk.error = 0, error
     assert (
-        DiskReserve(str(tmp_path)).crippled()
+        DiskReserve(str(tmp_path)).degraded()
         == f"{tmp_path} can't be written safely ({words}): see what is wrong there"
     )
 
@@ -103,7 +103,7 @@ def test_what_only_shows_when_it_is_written(tmp_path, monkeypatch):
         raise OSError(errno.EDQUOT, "Disk quota exceeded")
 
     monkeypatch.setattr(os, "posix_fallocate", over_quota)
-    assert "Disk quota exceeded" in DiskReserve(str(tmp_path)).crippled()
+    assert "Disk quota exceeded" in DiskReserve(str(tmp_path)).degraded()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -140,7 +140,7 @@ def test_it_does_all_that_a_store_does():
 
 def test_what_is_under_way_gets_the_room(tmp_path):
     reserve = DiskReserve(str(tmp_path))
-    reserve.crippled()
+    reserve.degraded()
     full = Full(lambda: not reserve.is_kept())
     ReservedStore(full, reserve).replace({"m": 1}, "watcher", 3)
     ReservedStore(full, reserve).remove("watcher", 3)
@@ -156,7 +156,7 @@ def test_it_knows_what_a_person_has_put_back(tmp_path):
 
 def test_a_new_mark_does_not(tmp_path):
     reserve = DiskReserve(str(tmp_path))
-    reserve.crippled()
+    reserve.degraded()
     with pytest.raises(NotWritten):
         ReservedStore(Full(lambda: False), reserve).create({})
     assert reserve.is_kept()
@@ -164,7 +164,7 @@ def test_a_new_mark_does_not(tmp_path):
 
 def test_who_only_waits_for_another_gets_none(tmp_path):
     reserve = DiskReserve(str(tmp_path))
-    reserve.crippled()
+    reserve.degraded()
     with pytest.raises(Busy):
         ReservedStore(Full(lambda: False, Busy("locked")), reserve).replace({}, "watcher", 1)
     assert reserve.is_kept()
@@ -187,7 +187,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 folder = sys.argv[1] + "/state"
 plain = FolderStore(folder, Clock())
 reserve = DiskReserve(folder)
-before = reserve.crippled()
+before = reserve.degraded()
 call = {"options": {"run": "watcher", "number": 1}, "steps": []}
 mark = first_mark(call, ["E1"], 60.0, {}, Moment(0.0, 0.0, "b"))
 plain.create(mark)
@@ -203,11 +203,11 @@ try:
     without = "written"
 except NotWritten as error:
     without = str(error)
-full = reserve.crippled()
+full = reserve.degraded()
 ReservedStore(plain, reserve).replace(dict(mark, phase="recovering", events=["E1"] * 10000), "watcher", 1)
-after = reserve.crippled()
+after = reserve.degraded()
 os.unlink(sys.argv[1] + "/filler")
-print(json.dumps([before, without, full, after, reserve.crippled(), plain.read()["phase"]]))
+print(json.dumps([before, without, full, after, reserve.degraded(), plain.read()["phase"]]))
 """
 
 

@@ -69,7 +69,7 @@ class Machine:
         keys[NOTIFY] = "hooks"
 
         def dropped(words, count, why):
-            return report_of(Say("dropped", why, details={"count": count}), IDENTITY, MOMENT, MACHINE)
+            return report_of(Say("reports_dropped", why, details={"count": count}), IDENTITY, MOMENT, MACHINE)
 
         self.spool = ReportQueue(str(self.folder), keys, 10**7, dropped)
         return self

@@ -28,7 +28,9 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 
 
 def dropped(words, count, why):
-    return report_of(Say("dropped", f"{count} to {words}: {why}", details={"count": count}), IDENTITY, MOMENT, MACHINE)
+    return report_of(
+        Say("reports_dropped", f"{count} to {words}: {why}", details={"count": count}), IDENTITY, MOMENT, MACHINE
+    )
 
 
 def a_spool(folder, *keys, **options):
@@ -44,10 +46,10 @@ def there(folder, key="one"):
 
 def test_one_file_a_report_and_destination(tmp_path):
     spool = a_spool(tmp_path, "one", "two")
-    spool.add(a_report("shown"))
+    spool.add(a_report("scheduled"))
     spool.add(a_report("prepared"))
     for key in ("one", "two"):
-        assert there(tmp_path, key) == [("shown", "It was shown."), ("prepared", "It was prepared.")]
+        assert there(tmp_path, key) == [("scheduled", "It was scheduled."), ("prepared", "It was prepared.")]
     paths = [path for key in ("one", "two") for path in (tmp_path / "spool" / key).iterdir()]
     assert len(paths) == 4
     assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
@@ -74,7 +76,7 @@ def test_the_oldest_go_first_and_that_is_said_in_their_place(tmp_path):
         spool.add(a_report(message=str(number)))
         assert sum(one.size for one in waiting(str(tmp_path / "spool" / "one"))) <= LEAST_SHARE + 4096
     (happened, words), *rest = there(tmp_path)
-    assert happened == "dropped"
+    assert happened == "reports_dropped"
     assert words == f"{100 - len(rest)} to to-one: too many waited, as they could not be sent"
     assert [message for _happened, message in rest] == [str(number) for number in range(100 - len(rest), 100)]
     assert len(rest) > 40
@@ -87,7 +89,7 @@ def test_one_destination_puts_out_nothing_of_another(tmp_path):
         for one in waiting(str(tmp_path / "spool" / "two")):
             os.unlink(str(tmp_path / "spool" / "two" / one.name))
     spool.add(a_report(message="last"))
-    assert there(tmp_path, "two") == [("shown", "last")]
+    assert there(tmp_path, "two") == [("scheduled", "last")]
 
 
 def test_what_goes_wrong_is_counted_and_said_when_it_is_over(tmp_path, monkeypatch):
@@ -108,11 +110,11 @@ def test_what_goes_wrong_is_counted_and_said_when_it_is_over(tmp_path, monkeypat
     monkeypatch.setattr(files, "replace", replace)
     spool.add(a_report(message="after"))
     assert there(tmp_path) == [
-        ("shown", "before"),
-        ("dropped", "2 to to-one: they could not be kept until they are sent"),
-        ("shown", "after"),
+        ("scheduled", "before"),
+        ("reports_dropped", "2 to to-one: they could not be kept until they are sent"),
+        ("scheduled", "after"),
     ]
-    assert there(tmp_path, "two") == [("shown", words) for words in ("before", "lost", "lost, too", "after")]
+    assert there(tmp_path, "two") == [("scheduled", words) for words in ("before", "lost", "lost, too", "after")]
     assert (spool.lost, spool.problem) == (0, "")
 
 
@@ -131,7 +133,7 @@ def test_what_is_no_report_does_not_wait(tmp_path):
     place = tmp_path / "spool" / "one"
     for name in ("last", "000000000009.json.77", "x.json", "000000000009.json.tmp"):
         (place / name).write_text("", encoding="ascii")
-    assert there(tmp_path) == [("shown", "1")]
+    assert there(tmp_path) == [("scheduled", "1")]
     tidy(str(place))
     assert {path.name for path in place.iterdir()} == {"000000000001.json", "last", "x.json"}
 

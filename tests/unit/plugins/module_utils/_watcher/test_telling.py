@@ -95,19 +95,19 @@ def test_journal_and_history(world):
 def test_destinations_are_those_of_the_settings_and_hooks_as_they_are_now(world):
     (one,) = destinations_of([{"url": "https://example.com/x"}])
     world.telling.configure(world.configuration._replace(reports=(one,)))
-    world.telling.tell(Say("shown", "One."), None)
+    world.telling.tell(Say("scheduled", "One."), None)
     world.telling.stop()
     assert world.spooled() == [one.key]
     world.hook("notify.d/10-slack")
     world.telling.configure(world.configuration)
-    world.telling.tell(Say("shown", "Two."), None)
+    world.telling.tell(Say("scheduled", "Two."), None)
     world.telling.stop()
     assert world.spooled() == [one.key, "notify"]
 
 
 def test_what_can_not_be_written_down_is_a_problem_and_no_more(world):
     (world.folder / "history.jsonl").mkdir()
-    world.telling.tell(Say("shown", "One."), None)
+    world.telling.tell(Say("scheduled", "One."), None)
     world.telling.stop()
     assert "history.jsonl can't be written" in world.telling.problem() and world.log.lines == ["One."]
 
@@ -123,7 +123,7 @@ def told(world, to, found, events=("ID-1",), note=None):
 
 def test_prepare_hooks_are_told_of_the_event(world):
     found = facts(event("other"), event())
-    assert told(world, "prepared", found) == ("shown", "ID-1", "Reboot", "Thu, 01 Jan 2026 00:15:00 GMT", "o1")
+    assert told(world, "prepared", found) == ("scheduled", "ID-1", "Reboot", "Thu, 01 Jan 2026 00:15:00 GMT", "o1")
     assert world.telling.context(Go("prepared", 60.0, (), {}), found)["event"] is None
 
 
@@ -131,22 +131,22 @@ def test_recover_hooks_of_one_that_has_left(world):
     told(world, "prepared", facts(event()))
     mark = {"events": ["ID-1"]}
     assert told(world, "recovered", facts(mark=mark), ())[:4] == (
-        "over",
+        "ended",
         "ID-1",
         "Reboot",
         "Thu, 01 Jan 2026 00:15:00 GMT",
     )
-    world.telling.tell(Say("over", "Cancelled.", the_event(), None, "cancelled"), IDENTITY)
+    world.telling.tell(Say("ended", "Cancelled.", the_event(), None, "cancelled"), IDENTITY)
     assert told(world, "recovered", facts(mark=mark), ())[:2] == ("cancelled", "ID-1")
 
 
 def test_or_of_a_preparation_that_has_failed(world):
-    assert told(world, "recovered", facts(event(), mark={"events": ["id-1"]}), ())[:2] == ("failed", "ID-1")
+    assert told(world, "recovered", facts(event(), mark={"events": ["id-1"]}), ())[:2] == ("prepare_failed", "ID-1")
 
 
 def test_after_a_restart_the_mark_tells(world):
-    assert told(world, "recovered", facts(mark={"events": ["ID-1"]}), ()) == ("over", "ID-1", "Reboot", "", "o1")
-    assert told(world, "recovered", facts(), (), {}) == ("over", None, None, None, "")
+    assert told(world, "recovered", facts(mark={"events": ["ID-1"]}), ()) == ("ended", "ID-1", "Reboot", "", "o1")
+    assert told(world, "recovered", facts(), (), {}) == ("ended", None, None, None, "")
 
 
 def test_it_does_not_remember_for_ever(world):

@@ -81,11 +81,11 @@ def test_an_approval_that_goes_wrong(world, start, fault, posts):
 def test_somebody_else_approves_it(world, start):
     watcher = start(cooldown=1000.0)
     event = world.event(tail=600)
-    until(lambda: "shown" in happened(watcher))
+    until(lambda: "scheduled" in happened(watcher))
     world.move(event, "approve")
     until(lambda: "started" in happened(watcher))
     world.move(event, "complete")
-    until(lambda: "over" in happened(watcher))
+    until(lambda: "ended" in happened(watcher))
     assert world.journal("post") == [] and happened(watcher).count("started") == 1
 
 
@@ -95,14 +95,14 @@ def test_the_clock_on_the_wall_is_set(world, start, monkeypatch, seconds):
     watcher = start(cooldown=1000.0, prepare_before=295)
     shown = time.monotonic()
     event = world.event(notice=300)
-    until(lambda: "shown" in happened(watcher))
+    until(lambda: "scheduled" in happened(watcher))
     monkeypatch.setattr(watcher.clock, "wall", lambda: Clock().wall() + seconds)
-    until(lambda: "paused" in happened(watcher))
+    until(lambda: "clock_jumped" in happened(watcher))
     until(lambda: watcher.hand.begun)
     assert watcher.hand.begun[0][2] - shown > 3, "not at once"
     monkeypatch.undo()
-    until(lambda: happened(watcher).count("paused") == 2)
-    assert "over" not in happened(watcher) and "late" not in happened(watcher)
+    until(lambda: happened(watcher).count("clock_jumped") == 2)
+    assert "ended" not in happened(watcher) and "not_prepared_in_time" not in happened(watcher)
     world.move(event, "cancel")
     assert recovered(watcher)
 
@@ -116,7 +116,7 @@ def test_the_document_s_number_begins_anew(world, start):
     until(lambda: watcher.parts.metadata.look.document.incarnation == 0)
     looks = watcher.parts.metadata.about()["looks"]
     until(lambda: watcher.parts.metadata.about()["looks"] > looks + 6)
-    assert "over" not in happened(watcher) and len(watcher.hand.begun) == 1
+    assert "ended" not in happened(watcher) and len(watcher.hand.begun) == 1
     world.heal(fault)
     world.fault("body", method="GET", body=json.dumps(dict(document, Events=[])))
     assert recovered(watcher)

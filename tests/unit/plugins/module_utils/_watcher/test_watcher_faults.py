@@ -90,7 +90,7 @@ def test_wrong_answers_in_the_middle_of_an_outage(machine):
     until(are_over, 240)
     until(lambda: machine.published().get("looking"))
     assert machine.hooks() == [PREPARED] and machine.does("prepared")
-    assert "over" not in machine.happened()
+    assert "ended" not in machine.happened()
     machine.cancel(event)
     back(machine)
     assert machine.hooks() == [PREPARED, RECOVERED]
@@ -129,9 +129,9 @@ def test_cancelled_before_it_was_prepared_for_and_in_the_middle_of_it(machine):
     machine.hook("recover", "10-a")
     watching(machine)
     event = machine.event(notice=3600)
-    until(lambda: "shown" in machine.happened())
+    until(lambda: "scheduled" in machine.happened())
     machine.cancel(event)
-    until(lambda: "over" in machine.happened())
+    until(lambda: "ended" in machine.happened())
     assert machine.lines() == []
 
     event = machine.event(notice=500)
@@ -188,7 +188,7 @@ def test_rebooted_by_nobodys_event(machine):
     machine.cancel(event)
     back(machine)
     assert machine.hooks() == [PREPARED, RECOVERED] and steps(machine) == ["do", "do", "undo"]
-    assert "grown" not in machine.happened()
+    assert "changed" not in machine.happened()
 
 
 def test_a_power_cut_in_the_middle_of_a_prepare_hook(machine):
@@ -202,7 +202,7 @@ def test_a_power_cut_in_the_middle_of_a_prepare_hook(machine):
     machine.start()
     back(machine)
     assert machine.hooks() == [PREPARED, RECOVERED]
-    assert machine.happened().count("failed") == 1 and "it was cut off" in machine.log()
+    assert machine.happened().count("prepare_failed") == 1 and "it was cut off" in machine.log()
     assert machine.world.journal("post") == []
 
 
@@ -236,8 +236,8 @@ def test_a_preempt_in_the_middle_of_a_recovery(machine, is_killed):
     assert shown["EventStatus"] == "Scheduled", "it was in time: the recover hook would have taken twice as long"
     assert machine.hooks() == [PREPARED, RECOVERED, PREPARED]
     assert machine.lines()[2] == f"prepare 10-a {preempt}" and steps(machine) == ["do", "undo", "do"]
-    until(lambda: "recovery_stopped" in machine.happened())
-    assert "not_recovered" not in machine.happened()
+    until(lambda: "recovery_interrupted" in machine.happened())
+    assert "recovery_failed" not in machine.happened()
     (machine.folder / "go").touch()
     machine.cancel(preempt)
     back(machine)
@@ -301,7 +301,7 @@ def test_a_mark_that_can_not_be_read(machine, mark):
     (machine.state / "mark.json").write_text(mark)
     watching(machine)
     machine.event()
-    until(lambda: {"shown", "crippled"} <= set(machine.happened()))
+    until(lambda: {"scheduled", "degraded"} <= set(machine.happened()))
     until(lambda: machine.does("bears a mark that can't be read"))
     assert machine.lines() == [] and (machine.state / "mark.json").read_text() == mark
     (machine.state / "mark.json").unlink()
@@ -341,7 +341,7 @@ def test_what_came_of_a_hook_is_damaged(machine):
     result.write_text("{")
     machine.start()
     back(machine)
-    assert machine.hooks() == [PREPARED, RECOVERED] and machine.happened().count("failed") == 1
+    assert machine.hooks() == [PREPARED, RECOVERED] and machine.happened().count("prepare_failed") == 1
 
 
 def test_a_clone_of_a_machine_that_is_out_of_service(machine):
@@ -351,8 +351,8 @@ def test_a_clone_of_a_machine_that_is_out_of_service(machine):
     machine.write(endpoint=machine.world.endpoint_of("web2"))
     machine.start()
     until(lambda: machine.published().get("name") == "web2" and machine.does("watching"))
-    until(lambda: "copied" in machine.happened())
-    assert "over" not in machine.happened()
+    until(lambda: "clone_detected" in machine.happened())
+    assert "ended" not in machine.happened()
     assert (machine.state / "aside" / "mark.json").exists()
     own = machine.event(resources=["web2"])
     until(lambda: machine.does("prepared"))
@@ -374,7 +374,7 @@ def test_what_others_may_write_is_not_run(machine):
     event = machine.event()
     until(lambda: machine.does("prepared"))
     machine.cancel(event)
-    until(lambda: "not_recovered" in machine.happened())
+    until(lambda: "recovery_failed" in machine.happened())
     assert machine.does("half") and machine.hooks() == ["prepare 20-b"]
     (machine.folder / "hooks" / "recover.d").chmod(0o755)
     back(machine)
@@ -419,4 +419,10 @@ def test_upgraded_and_downgraded_in_the_middle_of_hooks(machine, other_version):
     back(machine)
     assert machine.hooks() == [PREPARED, RECOVERED]
     happened = machine.happened()
-    assert [happened.count(word) for word in ("shown", "grown", "prepared", "over", "recovered")] == [1, 0, 1, 1, 1]
+    assert [happened.count(word) for word in ("scheduled", "changed", "prepared", "ended", "recovered")] == [
+        1,
+        0,
+        1,
+        1,
+        1,
+    ]

@@ -38,7 +38,7 @@ def test_a_preparation_has_what_is_left_until_not_before():
         "over": {},
         "approved": [],
         "notices": {"E1": 800.0},
-        "said": {"E1": ["shown"]},
+        "said": {"E1": ["scheduled"]},
     }
 
 
@@ -58,10 +58,10 @@ def test_what_runs_when_the_event_has_started_has_its_own_limit():
 def test_a_mark_that_can_not_be_read_is_not_called_a_state_that_can_not_be_written():
     story = Story()
     message = said(
-        story.tick({"at": 0, "unreadable": "mark.json can't be understood: it is no JSON"}), "crippled"
+        story.tick({"at": 0, "unreadable": "mark.json can't be understood: it is no JSON"}), "degraded"
     ).message
     assert "mark can't be read" in message and "write" not in message and "azure-maintenance recover --force" in message
-    assert "replaced" in said(story.tick({"unreadable": ""}), "sound").message
+    assert "replaced" in said(story.tick({"unreadable": ""}), "healthy").message
 
 
 def test_what_can_not_be_read_is_said_with_what_follows_from_it():
@@ -125,7 +125,7 @@ def test_an_outage_keeps_its_name_and_the_next_has_another():
 
 def test_a_report_says_what_will_be_done_and_why_not_now():
     story = Story({"policy": "prepare"})
-    say = said(story.tick({"at": 0, "document": [E1]}), "shown")
+    say = said(story.tick({"at": 0, "document": [E1]}), "scheduled")
     assert say.message == (
         "Reboot E1 of this machine comes in 900 s: the machine is prepared, and it starts by itself (policy: rule 1), "
         "not by choice for now, as the policy says prepare."
@@ -147,7 +147,7 @@ def test_text_of_the_wire_comes_into_one_line_of_a_report():
     story.tick({"mark": "preparing"})
     why = "line one\nline two\x1b[31m"
     acts = story.tick({"mark": {"phase": "half", "steps": ["failed"]}, "answer": ["prepared", "failed", why]})
-    assert "line one line two [31m" in said(acts, "failed").message
+    assert "line one line two [31m" in said(acts, "prepare_failed").message
 
 
 @pytest.mark.parametrize("times, seconds", [(1, 30), (2, 60), (3, 120), (6, 600), (20, 600)])
@@ -160,7 +160,7 @@ def test_what_was_tried_in_vain_rests_longer_each_time(times, seconds):
 def test_nothing_is_said_of_a_hold_that_was_copied():
     story = Story()
     acts = story.tick({"at": 0, "hold": {"vm_id": "id-of-another"}})
-    assert [act.happened for act in acts if isinstance(act, Say)] == ["copied"]
+    assert [act.happened for act in acts if isinstance(act, Say)] == ["clone_detected"]
 
 
 def step(key, kind="service"):

@@ -46,7 +46,7 @@ def test_an_outage_from_its_announcement_to_its_end(machine):
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0
     happened = machine.happened()
-    for word in ("shown", "prepared", "over", "recovered"):
+    for word in ("scheduled", "prepared", "ended", "recovered"):
         assert happened.count(word) == 1, happened
     assert "Traceback" not in machine.log()
 

@@ -84,7 +84,7 @@ class Simple:
             return []
         own = [event for event in facts.look.document.events if event.affects(facts.identity.name)]
         if own and not facts.mark:
-            return [Say("shown", "An event is shown.", own[0]), self._go("prepared", own)]
+            return [Say("scheduled", "An event is shown.", own[0]), self._go("prepared", own)]
         if own and facts.mark["phase"] != "prepared":
             return [self._go("prepared", own)]
         due = [event.event_id for event in own if event.is_scheduled and self._is_due(facts, event)]
@@ -132,7 +132,7 @@ class Watched:
             find=lambda configuration: Found(self.steps),
             context=lambda go, facts: {"of": list(go.events)},
             tell=lambda say, identity: self.says.append(say),
-            crippled=lambda: "",
+            degraded=lambda: "",
             make_handling=self._make,
         )
         self._handling = handling

@@ -83,7 +83,7 @@ def prepared_and_started_in_one_tick(said=()):
     run.show(event("A", ["vm1"]))
     run.tick(2)
     assert not run.event()["prepared"]
-    run["web1"].mark = dict(by_watcher(), note={"said": {"A": ["shown", *said]}})
+    run["web1"].mark = dict(by_watcher(), note={"said": {"A": ["scheduled", *said]}})
     run.show(started(event("A", ["vm1"])))
     run.tick(2)
     return run
@@ -99,7 +99,7 @@ def test_a_watcher_that_prepares_and_approves_within_a_tick_was_in_time():
 
 
 def test_but_not_one_that_says_itself_that_it_was_not():
-    run = prepared_and_started_in_one_tick(["hit_unprepared"])
+    run = prepared_and_started_in_one_tick(["started_unprepared"])
     assert "reached web1 unprepared" in run.problems[0]
 
 
