@@ -21,7 +21,14 @@ PREFIXES = ("maintain_", "drain_", "rehearse_", "watcher_", "azure_maintenance_"
 SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_machine")
 """Variables that our roles and playbooks set for others to read."""
 
-RENAMED = {"maintain_prepare_within": "maintain_prepare_before"}
+RENAMED = {
+    "maintain_max_out": "maintain_max_unavailable",
+    "maintain_prepare_within": "maintain_prepare_before",
+    "rehearse_hit": "rehearse_affected",
+    "watcher_act": "watcher_mode",
+    "watcher_settle": "watcher_boot_timeout",
+    "watcher_turn_after": "watcher_cooldown",
+}
 """Variables that have another name now, of all roles; each with that. What is set under the old name is not done, so it is refused."""
 
 ALIKE = 0.75

@@ -81,7 +81,7 @@ WORDS = {
     "crew": "participants",
     "hits?": "affects, affected",
 }
-NAMES_TO_KEEP = ("rehearse_hit", "started_unprepared")
+NAMES_TO_KEEP = ("rehearse_hit", "hit_unprepared")
 PLACES_TO_KEEP = {"hits?": "roles/emulator/"}  # there a fault hits a request
 READABLE = (".rst", ".md", ".py", ".ps1", ".yml", ".yaml", ".j2", ".html")
 

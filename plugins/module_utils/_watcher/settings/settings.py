@@ -127,6 +127,9 @@ FORMAT = 1
 STEP_TYPES = ("service", "command", "http", "connections")
 """What a machine can do alone, and the watcher therefore does."""
 
+RENAMED = {"act": "mode", "settle": "boot_timeout", "turn_after": "cooldown"}
+"""Keys that have another name now; each with that. What is set under the old name is not done, so it is refused."""
+
 LEAST_INTERVAL = 0.5  # seconds between two looks, at a service that others depend on
 _MOST_SECONDS = 86400.0
 
@@ -302,6 +305,10 @@ class _Checked:
                 self._refuse(repeated, "is there twice: leave one of them out")
         for name in value:
             if names is not None and name not in names:
+                if not path and name in RENAMED:
+                    self._refuse(
+                        (name,), f"is now called {RENAMED[name]}: rename it, or run the playbook deploy_watcher"
+                    )
                 known = ", ".join(sorted(names))
                 self._refuse(
                     (*path, name), f"is no key that is known here{did_you_mean(name, names)}: there are {known}"

@@ -65,11 +65,10 @@ def test_the_misspelt_ones_are_refused_and_the_others_named():
     assert _variables.named([]) == _variables.refused([]) == []
 
 
-def test_one_that_has_another_name_now_is_refused_with_that():
-    unknown = _variables.unknown_variables(["maintain_prepare_within"], KNOWN)
-    assert _variables.refused(unknown) == [
-        "Variable maintain_prepare_within is now called maintain_prepare_before: rename it."
-    ]
+@pytest.mark.parametrize("former", sorted(_variables.RENAMED))
+def test_one_that_has_another_name_now_is_refused_with_that(former):
+    unknown = _variables.unknown_variables([former], KNOWN)
+    assert _variables.refused(unknown) == [f"Variable {former} is now called {_variables.RENAMED[former]}: rename it."]
     assert _variables.named(unknown) == []
 
 

@@ -78,7 +78,9 @@ def test_what_it_says_of_what_the_settings_name(words, tmp_path):
     ):
         settings.write_text(content, encoding="utf-8")
         found = check_settings.settings(str(settings))[1]
-        assert_all_well_said([found._replace(words=found.words.split(": there are api_version, ")[0])])  # the keys of the file
+        assert_all_well_said(
+            [found._replace(words=found.words.split(": there are api_version, ")[0])]
+        )  # the keys of the file
     command = {"key": name, "type": "command", "do": {"argv": [name]}, "undo": None, "chdir": None}
     wanted = Configuration(
         hooks_folder=str(tmp_path),

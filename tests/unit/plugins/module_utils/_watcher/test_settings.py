@@ -8,7 +8,9 @@ import os
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Settings
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
+    RENAMED,
     Configuration,
     HookOptions,
     SettingsError,
@@ -73,6 +75,17 @@ def test_everything_that_can_be_said():
     assert (found.resource_name, found.interval, found.boot_timeout) == ("web1", 0.01, 0.0)
     assert [(one.url, one.secret_file) for one in found.reports] == [("https://example.com/x", "/etc/secret")]
     assert (found.history_bytes, found.spool_bytes, found.hook_limit) == (5000, 6000, 20.0)
+
+
+@pytest.mark.parametrize("former", sorted(RENAMED))
+def test_a_key_that_has_another_name_now_is_refused_with_that(former):
+    said = refusal(json.dumps({"format": 1, former: None}))
+    assert said.startswith(f"{WHERE}, line 1, column 15: {former} is now called {RENAMED[former]}: rename it")
+
+
+def test_no_former_key_is_read_and_every_new_one_is():
+    keys = {*Settings._fields, *Configuration._fields}
+    assert not keys.intersection(RENAMED) and keys.issuperset(RENAMED.values())
 
 
 def test_what_is_null_is_as_if_left_out():
