@@ -26,9 +26,12 @@ FILES = [
         f"_machine/test_{name}.py"
         for name in ("elsewhere", "imds_requests", "mark", "outage", "outage_hooks", "program")
     ),
-    *(f"_watcher/test_{name}.py" for name in ("delivery", "destinations", "handling", "history", "life", "looking")),
+    *(
+        f"_watcher/test_{name}.py"
+        for name in ("delivery", "destinations", "engine", "history", "looking", "machine_event")
+    ),
     *(f"_watcher/test_{name}.py" for name in ("outbox", "report", "reserve", "secret", "settings", "watcher_outage")),
-    *(f"_watcher/test_{name}.py" for name in ("spool", "times", "turns", "watcher_orders")),
+    *(f"_watcher/test_{name}.py" for name in ("approval_order", "clocks", "spool", "watcher_orders")),
 ]
 
 MODES = "whom files are open to is said by access lists there"

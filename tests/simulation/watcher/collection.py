@@ -24,9 +24,9 @@ def parts() -> Any:
         modules = {
             name: importlib.import_module(f"{UTILS}.{path}")
             for name, path in {
-                "handling": "_watcher.handling",
-                "facts": "_watcher.facts",
-                "acts": "_watcher.acts",
+                "handling": "_watcher.engine.engine",
+                "facts": "_watcher.engine.facts",
+                "acts": "_watcher.engine.actions",
                 "policy": "_events.policy",
                 "event": "_events.event",
                 "document": "_events.document",

@@ -16,7 +16,7 @@ import sys
 from typing import Any, Dict, List, Mapping, Sequence
 
 from ..._clock import Deadline
-from ..acts import Say
+from ..engine.actions import Say
 from ..reports.systemd_transport import NOTICE, Log, Notify
 from ..service.command_queue import Command, CommandQueue
 from ..service.loop import Loop

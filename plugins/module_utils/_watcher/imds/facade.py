@@ -17,7 +17,7 @@ from ..._clock import Clock
 from ..._errors import ScheduledEventsError
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
-from ..facts import Identity, Look, Posted
+from ..engine.facts import Identity, Look, Posted
 from ..settings.settings import Configuration
 from .event_poller import EventPoller
 from .session import Connect, IdentityPoller, ImdsSession

@@ -18,8 +18,8 @@ from ..._clock import iso_utc
 from ..._core.lease import Moment
 from ..._events.event import notification
 from ..._text import one_line, shortened
-from ..acts import Say
-from ..facts import Identity
+from ..engine.actions import Say
+from ..engine.facts import Identity
 
 Report = Dict[str, Any]
 

@@ -19,8 +19,8 @@ from ..._core.lease import Moment
 from ..._events.event import Event
 from ..._events.lifecycle import CANCELLED
 from ..._machine.platform import native
-from ..acts import Go, Say
-from ..facts import Facts, Identity
+from ..engine.actions import Go, Say
+from ..engine.facts import Facts, Identity
 from ..settings.destinations import spool_names
 from ..settings.hooks import NOTIFY, Hooks
 from ..settings.settings import Configuration

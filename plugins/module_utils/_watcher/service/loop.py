@@ -11,8 +11,8 @@ It ticks in one thread, which alone changes anything. All that may hang is done 
 from typing import Any, Dict, List, Optional, Tuple
 
 from ..._text import listed, one_line
-from ..acts import Approve, Go, PutAside, Remember, Say
-from ..facts import Answer, Facts
+from ..engine.actions import Approve, Go, PutAside, Remember, Say
+from ..engine.facts import Answer, Facts
 from ..reports.systemd_transport import ERROR, INFO, NOTICE, WARNING
 from ..settings.step_discovery import steps_of, with_context
 from .command_handler import CommandHandler

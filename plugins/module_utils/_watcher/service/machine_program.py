@@ -17,9 +17,9 @@ from ..._machine.program import Parts, perform
 from ..._machine.store_interface import Busy, Mark, MarkUnreadable, NotWritten
 from ..._steps.sequence import DONE, in_order
 from ..._steps.step_type import Step
-from ..acts import Go
-from ..facts import Answer, Hold, Identity
-from ..own_mark import RUN
+from ..engine.actions import Go
+from ..engine.facts import Answer, Hold, Identity
+from ..engine.own_mark import RUN
 
 
 class MachineProgram:

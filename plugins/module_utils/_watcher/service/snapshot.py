@@ -12,7 +12,7 @@ then, files when they have changed.
 from typing import Any, List, Mapping, Optional, Sequence
 
 from ..._steps.step_type import Step
-from ..facts import Answer, Facts, Settings
+from ..engine.facts import Answer, Facts, Settings
 from ..reports.systemd_transport import ERROR, NOTICE, WARNING
 from ..settings.step_discovery import Found
 from .wiring import Components

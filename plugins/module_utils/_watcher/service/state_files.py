@@ -17,7 +17,7 @@ from ..._clock import iso_utc
 from ..._machine import files
 from ..._machine.operator_files import FORMAT, HOLD, PUT_BACK, UNKNOWN_HOLD, hold, put_back, with_events
 from ..._machine.platform import native
-from ..facts import Hold
+from ..engine.facts import Hold
 
 LOCK = "watcher.lock"
 

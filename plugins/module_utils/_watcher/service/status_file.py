@@ -18,11 +18,11 @@ from ..._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
 from ..._core.messages import WATCHER, ends_by
 from ..._machine.platform import native
 from ..._machine.watcher_status import FORMAT, NAME
-from ..facts import Facts
-from ..own_mark import own_mark
+from ..engine.decision import Wish
+from ..engine.facts import Facts
+from ..engine.own_mark import own_mark
 from ..settings.settings_file import SettingsFile
 from ..settings.step_discovery import HOOKS
-from ..wishes import Wish
 
 
 def state_of(

@@ -18,10 +18,10 @@ from ..._machine.store import FolderStore
 from ..._machine.store_interface import Store
 from ..._machine.system import moment_of
 from ..._steps.step_type import Step
-from ..acts import Go, Say
-from ..facts import Facts, Identity
+from ..engine.actions import Go, Say
+from ..engine.facts import Facts, Identity
+from ..engine.own_mark import asker
 from ..imds.facade import ImdsFacade
-from ..own_mark import asker
 from ..reports.systemd_transport import Log, Notify
 from ..settings.settings import Configuration
 from ..settings.settings_file import SettingsFile
@@ -186,7 +186,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     from ..._machine.step_runners import make_runners
     from ..._machine.supervisor import AT_LAST, GRACE
     from ..._machine.systemd_jobs import jobs_of
-    from ..handling import Handling
+    from ..engine.engine import Handling
     from ..reports.report import Machine
     from ..reports.reporter import Reporter
     from ..settings.step_discovery import found_steps

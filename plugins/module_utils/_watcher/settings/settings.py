@@ -22,7 +22,7 @@ from ..._imds.client import DEFAULT_VERSION, VERSIONS
 from ..._imds.endpoint import DEFAULT_ENDPOINT, check_endpoint
 from ..._steps.step_type import Step
 from ..._text import did_you_mean, one_line, shown
-from ..facts import MANAGE, NEVER, OBSERVE, OWN, Settings
+from ..engine.facts import MANAGE, NEVER, OBSERVE, OWN, Settings
 from .destinations import Destination, DestinationError, destinations_of
 from .hooks import PHASES
 

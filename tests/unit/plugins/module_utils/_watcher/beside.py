@@ -5,9 +5,13 @@
 
 import copy
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go, Remember, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.handling import Handling
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.outage import PREPARED
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import (
+    Go,
+    Remember,
+    Say,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Handling
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.transitions import PREPARED
 
 
 class Silent(Handling):

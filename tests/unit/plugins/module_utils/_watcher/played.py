@@ -5,7 +5,7 @@
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Identity, Look
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity, Look
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.linux_system import (
     Wake,
     WatchedSystem,

@@ -5,8 +5,8 @@
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Identity
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
     Machine,
     report_of,

@@ -14,14 +14,15 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events
     DEFAULT_POLICY,
     parse_policy,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import (
     Approve,
     Go,
     PutAside,
     Remember,
     Say,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Handling
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
     Answer,
     Facts,
     Hold,
@@ -30,7 +31,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Posted,
     Settings,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.handling import Handling
 
 WALL = 1767225600.0  # Thursday, 2026-01-01T00:00:00Z
 NOW = 5000.0

@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     Busy,
     NotWritten,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (

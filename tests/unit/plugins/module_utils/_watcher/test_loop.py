@@ -14,14 +14,15 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     PENDING,
     Progress,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import (
     Approve,
     Go,
     PutAside,
     Remember,
     Say,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Hold
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import Wish
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.loop import (
     BUSY,
@@ -35,7 +36,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     SuppressedEvents,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.wishes import Wish
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Watched,

@@ -10,8 +10,8 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go, Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
     Facts,
     Identity,
     Look,

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.handling import Handling
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Handling
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import World
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Watched,

@@ -6,7 +6,7 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.transitions import RECOVERED, Try
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Approve, Go, Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Approve, Go, Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
     steps_of,
 )

@@ -13,9 +13,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     Progress,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.acts import Go
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import cli_context, recover
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import main
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     AlreadyRunning,
     InstanceLock,

@@ -9,8 +9,8 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import OURS
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Identity
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.own_mark import own_mark
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.own_mark import own_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.asked import asked
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.marks import view_of, whose
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story

@@ -21,8 +21,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.o
     with_variables,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import clause, seconds_until
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import machine_news, sentences
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.wishes import Wish
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import (
+    machine_reports,
+    report_texts,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import Wish
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.asked import event_words
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.status import status_lines
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import (
@@ -49,7 +52,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 def the_event(**changes):
     seen = dict(event_id="E1", event_type="Reboot", event_status="Scheduled", resource_type="VirtualMachine")
     seen.update(resources=("web1",), raw_resources=("web1",), not_before="", not_before_time=None)
-    return sentences.Event(**{**seen, **dict(description="", source="", duration=None), **changes})
+    return report_texts.Event(**{**seen, **dict(description="", source="", duration=None), **changes})
 
 
 EVENTS = [the_event(), the_event(event_type="", event_status="Started"), the_event(resources=("web1", "web2"))]
@@ -72,8 +75,8 @@ GIVEN = {
 }
 MADE = [
     function
-    for _name, function in inspect.getmembers(sentences, inspect.isfunction)
-    if function.__module__ == sentences.__name__
+    for _name, function in inspect.getmembers(report_texts, inspect.isfunction)
+    if function.__module__ == report_texts.__name__
 ]
 
 
@@ -81,16 +84,16 @@ MADE = [
 def test_what_a_watcher_says_of_an_event(make):
     names = list(inspect.signature(make).parameters)
     for values in itertools.product(*(GIVEN[name] for name in names)):
-        if make is sentences.grown and not values[1]:
+        if make is report_texts.grown and not values[1]:
             continue  # nothing has grown
         assert_well_said(make(*values))
 
 
-@pytest.mark.parametrize("about", sorted(machine_news._BEGINS))
+@pytest.mark.parametrize("about", sorted(machine_reports._BEGINS))
 @pytest.mark.parametrize("words", WORDS[1:])
 def test_what_a_watcher_says_of_itself(about, words):
-    assert_well_said(machine_news._BEGINS[about].format(clause(words, 1000)))
-    assert "clause(" in inspect.getsource(machine_news.said)
+    assert_well_said(machine_reports._BEGINS[about].format(clause(words, 1000)))
+    assert "clause(" in inspect.getsource(machine_reports.said)
 
 
 @pytest.mark.parametrize("seconds", SECONDS)

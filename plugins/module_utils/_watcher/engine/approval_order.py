@@ -10,9 +10,9 @@ A watcher sees no recoveries and no other scopes: after another machine's event 
 
 from typing import FrozenSet, List, Optional, Tuple
 
-from .._core.messages import Reason, title_of
-from .._events.document import Document
-from .._events.event import Event
+from ..._core.messages import Reason, title_of
+from ..._events.document import Document
+from ..._events.event import Event
 
 
 def of_others(document: Document, name: str) -> List[Event]:

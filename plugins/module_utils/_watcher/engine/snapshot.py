@@ -8,14 +8,14 @@ Private to this collection.
 
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from .._core import deadlines
-from .._core.deadlines import Terms
-from .._core.mark_view import OURS, MarkView
-from .._core.tracked_event import UNBROKEN
-from .._events.document import Document
-from . import times
+from ..._core import deadlines
+from ..._core.deadlines import Terms
+from ..._core.mark_view import OURS, MarkView
+from ..._core.tracked_event import UNBROKEN
+from ..._events.document import Document
+from . import clocks
 from .facts import MANAGE, Facts
-from .life import Life
+from .machine_event import Life
 from .own_mark import note_of
 
 
@@ -74,7 +74,7 @@ class Here(NamedTuple):
 
     @property
     def terms(self) -> Terms:
-        return times.terms(self.facts.settings)
+        return clocks.terms(self.facts.settings)
 
     def is_marked(self, life: Life) -> bool:
         """Whether our mark stands for the event."""

@@ -10,32 +10,32 @@ It may be killed after any act and begin anew: all that it has to know then stan
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from .._core.decision import PREPARING, may_be_sent
-from .._core.mark_view import COPIED, OURS, UNIDENTIFIED, MarkView, is_copied
-from .._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
-from .._core.transitions import PREPARED, RECOVERED
-from .._text import one_line
-from . import life as lives_of
-from . import times, unreadable
-from .acts import Approve, Go, PutAside, Remember, Say
+from ..._core.decision import PREPARING, may_be_sent
+from ..._core.mark_view import COPIED, OURS, UNIDENTIFIED, MarkView, is_copied
+from ..._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
+from ..._core.transitions import PREPARED, RECOVERED
+from ..._text import one_line
+from . import clocks, unreadable_entries
+from . import machine_event as lives_of
+from .actions import Approve, Go, PutAside, Remember, Say
+from .approval_order import keys_of_others
+from .clocks import Reckoning
+from .decision import Wish, judged, wish
+from .engine_state import Recollection, unpacked
 from .facts import Facts, Look
-from .here import Here
-from .life import Life
-from .news import news
-from .outage import target
+from .machine_event import Life
 from .own_mark import note_of, own_mark
 from .progress import Progress, forgotten, late, progress
-from .recollection import Recollection, unpacked
-from .times import Reckoning
-from .turns import keys_of_others
-from .wishes import Wish, judged, wish
+from .report_events import news
+from .snapshot import Here
+from .transitions import target
 
 REMEMBER = 4.0
 """Seconds between two recollections at most: a watch counts as broken after 10."""
 
 
 class Handling:
-    """:arg remembered: what the process before this one has left by :class:`.acts.Remember`"""
+    """:arg remembered: what the process before this one has left by :class:`.actions.Remember`"""
 
     def __init__(self, remembered: Optional[Mapping[str, Any]] = None) -> None:
         self._remembered = remembered or {}
@@ -100,7 +100,7 @@ class Handling:
         self._taken = (look.number, name)
         if look.document.incarnation is None:
             return  # an empty answer is no document
-        self._reckoning = times.reckoned(look, facts.moment, facts.now)
+        self._reckoning = clocks.reckoned(look, facts.moment, facts.now)
         gap = self._gap(look)
         self._take_poll(_poll(look, known.lives, self._reckoning.wall, gap), name, facts.now)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
@@ -126,7 +126,7 @@ class Handling:
         felt = look.at - self._known.looked
         before = self._known.date
         stood = 0.0 if look.date is None or before is None else look.date - before - felt
-        return felt + stood if stood > times.PAUSE else felt
+        return felt + stood if stood > clocks.PAUSE else felt
 
     def _here(self, facts: Facts, mark: MarkView) -> Here:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
@@ -146,7 +146,7 @@ class Handling:
         self.wishes = {life.key: wish(here, life) for life in here.open}
         if found:
             here.lives.update(late(here, self.wishes))
-        self.unreadable = unreadable.sentences(here)
+        self.unreadable = unreadable_entries.sentences(here)
         return found
 
     # ---- what is reported ----

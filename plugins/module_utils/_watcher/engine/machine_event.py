@@ -8,10 +8,10 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional, Sequence
 
-from .._core import tracked_event as core
-from .._core.decision import Judged
-from .._core.tracked_event import TrackedEvent
-from .._events.event import Event
+from ..._core import tracked_event as core
+from ..._core.decision import Judged
+from ..._core.tracked_event import TrackedEvent
+from ..._events.event import Event
 
 HERE = "here"
 """The one observer: this machine."""

@@ -8,16 +8,16 @@ Private to this collection.
 
 from typing import Dict, Mapping
 
-from .._core.mark_view import OURS
-from .._core.messages import title
-from .._core.transitions import PREPARED, RECOVERED
-from . import sentences
-from .acts import Say
-from .event_news import EventNews
-from .here import Here
+from ..._core.mark_view import OURS
+from ..._core.messages import title
+from ..._core.transitions import PREPARED, RECOVERED
+from . import report_texts
+from .actions import Say
+from .decision import Wish
+from .engine_state import Begun
+from .event_reports import EventNews
 from .progress import MARK_REMOVED, Progress, can_be_met, could_not_begin, why
-from .recollection import Begun
-from .wishes import Wish
+from .snapshot import Here
 
 _RECOVERY_FAILED = "recovery_failed"
 
@@ -55,7 +55,7 @@ class OutageNews:
         for life in [life for life in here.open if here.is_marked(life)]:
             if here.marked.is_failed:
                 self._events.tell(
-                    life, "prepare_failed", sentences.failed(life.event, why(here, PREPARED), is_begun=True)
+                    life, "prepare_failed", report_texts.failed(life.event, why(here, PREPARED), is_begun=True)
                 )
             elif can_be_met(here, life):
                 self._events.tell(life, "prepared", f"This machine is prepared for {title(life.event)}.")
@@ -69,7 +69,7 @@ class OutageNews:
         if lives:
             over = [here.lives[key] for key in sorted(before.keys) if key in here.lives and not here.lives[key].is_open]
             last = max(lives, key=lambda life: life.shown)
-            words = sentences.recovery_interrupted([life.event for life in over], [life.event for life in lives])
+            words = report_texts.recovery_interrupted([life.event for life in over], [life.event for life in lives])
             outage = here.marked.outage
             self._events.says.append(Say("recovery_interrupted", words, last.event, last.notice, last.outcome, outage))
 
@@ -77,7 +77,7 @@ class OutageNews:
         mark = self._here.marked
         if mark.is_partially_recovered and reported.get(_RECOVERY_FAILED) != mark.failed_words:
             reported[_RECOVERY_FAILED] = mark.failed_words
-            words = sentences.recovery_failed(why(self._here, RECOVERED))
+            words = report_texts.recovery_failed(why(self._here, RECOVERED))
             self._say(self._progress.begun, _RECOVERY_FAILED, words)
 
     def _take_end(self) -> None:
@@ -105,4 +105,4 @@ class OutageNews:
         if answer is None or not could_not_begin(self._here, answer):
             return
         for life in [life for life in self._here.open if wishes[life.key].prepare]:
-            self._events.tell(life, "prepare_failed", sentences.failed(life.event, answer.why, is_begun=False))
+            self._events.tell(life, "prepare_failed", report_texts.failed(life.event, answer.why, is_begun=False))

@@ -11,8 +11,8 @@ and aged between two of them by the clock that nobody sets.
 
 from typing import NamedTuple
 
-from .._core.deadlines import Terms
-from .._core.lease import Moment
+from ..._core.deadlines import Terms
+from ..._core.lease import Moment
 from .facts import Look, Settings
 
 MARGIN = 30.0

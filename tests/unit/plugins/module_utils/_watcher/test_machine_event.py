@@ -13,8 +13,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.t
     Sighting,
     polled,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import life
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.recollection import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import machine_event as life
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine_state import (
     Begun,
     Recollection,
     unpacked,

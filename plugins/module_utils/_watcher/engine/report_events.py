@@ -10,14 +10,14 @@ Reports decide nothing: what they leave is only what was reported, so that nothi
 
 from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Optional
 
-from . import machine_news
-from .acts import Say
-from .event_news import EventNews
-from .here import Here
-from .outage_news import OutageNews
+from . import machine_reports
+from .actions import Say
+from .clocks import Reckoning
+from .decision import Wish
+from .event_reports import EventNews
+from .outage_reports import OutageNews
 from .progress import Progress
-from .times import Reckoning
-from .wishes import Wish
+from .snapshot import Here
 
 
 class Reported(NamedTuple):
@@ -50,7 +50,7 @@ def news(
         outage = OutageNews(here, progress, events)
         of_machine = outage.take_mark(reported)
         outage.take_answer(wishes)
-    says, of_machine = machine_news.said(here, of_machine, clocks, since)
+    says, of_machine = machine_reports.said(here, of_machine, clocks, since)
     events.says += says
     if progress:
         events.take_posts()

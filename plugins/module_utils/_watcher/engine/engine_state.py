@@ -11,10 +11,10 @@ that is restarted from saying everything twice, and from waiting until nothing o
 
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional
 
-from .._core.lease import Moment
-from .._core.transitions import Try
-from . import life as lives_of
-from .life import Life
+from ..._core.lease import Moment
+from ..._core.transitions import Try
+from . import machine_event as lives_of
+from .machine_event import Life
 
 FORMAT = 3
 

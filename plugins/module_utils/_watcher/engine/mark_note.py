@@ -18,10 +18,10 @@ Private to this collection.
 
 from typing import Any, Dict, Sequence
 
-from .._clock import iso_utc
-from .._core.lease import Moment
-from .here import Here
-from .life import Life
+from ..._clock import iso_utc
+from ..._core.lease import Moment
+from .machine_event import Life
+from .snapshot import Here
 
 
 def named(moment: Moment, other: str = "") -> str:

@@ -10,13 +10,13 @@ import hashlib
 import json
 from typing import Dict, List, Mapping, Tuple
 
-from .._core.messages import title
-from .._events.document import UnusableEvent
-from .._text import clause, listed
-from .acts import Say
-from .here import Here
-from .life import Life
-from .wishes import is_put_back
+from ..._core.messages import title
+from ..._events.document import UnusableEvent
+from ..._text import clause, listed
+from .actions import Say
+from .decision import is_put_back
+from .machine_event import Life
+from .snapshot import Here
 
 MOST = 5
 """Entries that are named; of more only the number is."""

@@ -8,14 +8,14 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, List, Mapping
 
-from .._core.decision import PREPARING
-from .._core.mark_view import NOBODY, OURS
-from .._core.messages import title
-from . import sentences
-from .acts import Say
-from .here import Here
-from .life import Life
-from .wishes import Wish, decided, is_put_back, wish
+from ..._core.decision import PREPARING
+from ..._core.mark_view import NOBODY, OURS
+from ..._core.messages import title
+from . import report_texts
+from .actions import Say
+from .decision import Wish, decided, is_put_back, wish
+from .machine_event import Life
+from .snapshot import Here
 
 
 class EventNews:
@@ -47,19 +47,19 @@ class EventNews:
             if "scheduled" not in said:
                 now = wish(here, life)
                 details = {"do": now.action, "rule": now.rule}
-                self.tell(life, "scheduled", sentences.shown(life.event, now), details=details)
+                self.tell(life, "scheduled", report_texts.shown(life.event, now), details=details)
             more = life.names - life.first_names
             if more:
-                self.tell(life, "changed", sentences.grown(life.event, more))
+                self.tell(life, "changed", report_texts.grown(life.event, more))
             if life.started and "started" not in said:
                 after = (life.tracked.started or life.shown) - life.shown
-                words = sentences.started(life.event, life.approved, after)
+                words = report_texts.started(life.event, life.approved, after)
                 self.tell(life, "started", words)
                 self._take_strike(life)
             if life.tracked.scheduled_again is not None:
-                self.tell(life, "scheduled_again", sentences.scheduled_again(life.event))
+                self.tell(life, "scheduled_again", report_texts.scheduled_again(life.event))
             if life.gone is not None:
-                self.tell(life, "ended", sentences.over(life.event, life.outcome), outcome=life.outcome)
+                self.tell(life, "ended", report_texts.over(life.event, life.outcome), outcome=life.outcome)
 
     def _take_strike(self, life: Life) -> None:
         """Whether it has struck a machine that should have been prepared for it."""
@@ -69,13 +69,13 @@ class EventNews:
             return
         if life.event.takes_machines_away and not (life.failed or is_put_back(self._here, life)):
             return  # it is prepared for even now
-        self.tell(life, "started_unprepared", sentences.started_unprepared(life.event))
+        self.tell(life, "started_unprepared", report_texts.started_unprepared(life.event))
 
     def take_wishes(self, wishes: Mapping[str, Wish]) -> None:
         """Who should be prepared by now, and is not."""
         for life in self._here.open:
             if life.late:
-                self.tell(life, "not_prepared_in_time", sentences.late(life.event, wishes[life.key].left))
+                self.tell(life, "not_prepared_in_time", report_texts.late(life.event, wishes[life.key].left))
 
     def take_posts(self) -> None:
         """What came of approvals."""
@@ -84,4 +84,4 @@ class EventNews:
             if posted and posted.accepted:
                 self.tell(life, "approved", f"{title(life.event)} is approved.")
             elif posted:
-                self.tell(life, "not_approved", sentences.not_approved(life.event, posted.why))
+                self.tell(life, "not_approved", report_texts.not_approved(life.event, posted.why))

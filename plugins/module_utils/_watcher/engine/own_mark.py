@@ -10,7 +10,7 @@ Beside what every mark has, the watcher's bears a note: all that has to outlive 
 
 from typing import Any, Dict, Mapping, Optional
 
-from .._core.mark_view import OURS, Asker, MarkView, mark_view
+from ..._core.mark_view import OURS, Asker, MarkView, mark_view
 from .facts import Facts, Identity
 
 RUN = "watcher"

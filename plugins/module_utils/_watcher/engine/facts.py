@@ -8,11 +8,11 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Tuple
 
-from .._core.lease import Moment
-from .._events.document import Document
-from .._events.policy import Rule
-from .._machine.store_interface import Mark
-from .._steps.step_type import Step
+from ..._core.lease import Moment
+from ..._events.document import Document
+from ..._events.policy import Rule
+from ..._machine.store_interface import Mark
+from ..._steps.step_type import Step
 
 MANAGE, OBSERVE = "manage", "observe"
 OWN, NEVER = "own", "never"

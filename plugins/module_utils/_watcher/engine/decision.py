@@ -12,19 +12,19 @@ until then the machine serves.
 
 from typing import List, Mapping, NamedTuple, Tuple
 
-from .._clock import iso_utc
-from .._core import deadlines
-from .._core.deadlines import LATER
-from .._core.decision import PREPARING, Standing, acts, by_policy, decide
-from .._core.decision import judged as judged_by
-from .._core.mark_view import NOBODY, OURS, UNREADABLE, is_copied, is_prepared_for
-from .._core.messages import Reason, on_hold, sentence
-from .._events.hours import Hours, is_open, opens
-from .._events.policy import Decision
+from ..._clock import iso_utc
+from ..._core import deadlines
+from ..._core.deadlines import LATER
+from ..._core.decision import PREPARING, Standing, acts, by_policy, decide
+from ..._core.decision import judged as judged_by
+from ..._core.mark_view import NOBODY, OURS, UNREADABLE, is_copied, is_prepared_for
+from ..._core.messages import Reason, on_hold, sentence
+from ..._events.hours import Hours, is_open, opens
+from ..._events.policy import Decision
+from .approval_order import not_its_turn
 from .facts import NEVER, Hold
-from .here import Here
-from .life import Life
-from .turns import not_its_turn
+from .machine_event import Life
+from .snapshot import Here
 
 
 class Wish(NamedTuple):

@@ -10,13 +10,13 @@ It is done before anything is reported: reports only read.
 
 from typing import Dict, List, Mapping, NamedTuple, Optional
 
-from .._core.mark_view import NOBODY, OURS
-from .._core.transitions import PREPARED, RECOVERED, Try
+from ..._core.mark_view import NOBODY, OURS
+from ..._core.transitions import PREPARED, RECOVERED, Try
+from .decision import Wish
+from .engine_state import Begun, Recollection
 from .facts import Answer
-from .here import Here
-from .life import Life
-from .recollection import Begun, Recollection
-from .wishes import Wish
+from .machine_event import Life
+from .snapshot import Here
 
 MARK_REMOVED = "mark removed"
 """How an outage ends whose mark somebody else has removed."""

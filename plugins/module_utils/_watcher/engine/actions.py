@@ -8,7 +8,7 @@ Private to this collection.
 
 from typing import Any, Dict, NamedTuple, Optional, Tuple
 
-from .._events.event import Event
+from ..._events.event import Event
 
 
 class Go(NamedTuple):

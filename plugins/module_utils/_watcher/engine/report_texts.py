@@ -8,12 +8,12 @@ Private to this collection.
 
 from typing import Sequence
 
-from .._core.decision import acts
-from .._core.messages import title
-from .._events.event import Event
-from .._events.lifecycle import CANCELLED, COMPLETED
-from .._text import clause, listed, seconds_until
-from .wishes import Wish
+from ..._core.decision import acts
+from ..._core.messages import title
+from ..._events.event import Event
+from ..._events.lifecycle import CANCELLED, COMPLETED
+from ..._text import clause, listed, seconds_until
+from .decision import Wish
 
 _DOES = {
     "ignore": "nothing is done about it",

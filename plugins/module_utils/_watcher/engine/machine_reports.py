@@ -8,15 +8,15 @@ Private to this collection.
 
 from typing import Any, Dict, List, Mapping, Optional, Tuple
 
-from .._clock import iso_utc
-from .._core.mark_view import DRAIN, EXPIRED, FOREIGN, RUN
-from .._core.tracked_event import UNBROKEN
-from .._text import clause, one_line
-from . import times, unreadable
-from .acts import Say
-from .here import Here
-from .times import Reckoning
-from .wishes import is_held, wish
+from ..._clock import iso_utc
+from ..._core.mark_view import DRAIN, EXPIRED, FOREIGN, RUN
+from ..._core.tracked_event import UNBROKEN
+from ..._text import clause, one_line
+from . import unreadable_entries
+from .actions import Say
+from .clocks import Reckoning, pause
+from .decision import is_held, wish
+from .snapshot import Here
 
 _OTHERS = (DRAIN, RUN, EXPIRED, FOREIGN)
 """Whose mark keeps the watcher off, for as long as it is there. That it can't be read is said on its own."""
@@ -48,7 +48,7 @@ def said(
         elif not words and about in known:
             del known[about]
             says += [Say(ends, _ENDS[about])] if ends else []
-    more, known = unreadable.news(here, known)
+    more, known = unreadable_entries.news(here, known)
     return says + more + _paused(here, clocks), known
 
 
@@ -92,7 +92,7 @@ def _kept_off(here: Here) -> str:
 
 
 def _paused(here: Here, clocks: Optional[Reckoning]) -> List[Say]:
-    seconds = times.pause(clocks, Reckoning(here.now, here.facts.moment.wall)) if clocks else 0.0
+    seconds = pause(clocks, Reckoning(here.now, here.facts.moment.wall)) if clocks else 0.0
     if not seconds:
         return []
     ran = f"{abs(seconds):.1f} s {'ahead' if seconds > 0 else 'back'}"

@@ -10,14 +10,14 @@ It is asked of the mark at every tick, so it does not matter when the watcher wa
 
 from typing import List, Mapping, Optional, Tuple
 
-from .._core import deadlines
-from .._core.mark_view import NOBODY, OURS
-from .._core.transitions import PREPARED, RECOVERED, Try, is_new_outage, taken_up
-from .acts import Go
-from .here import Here
-from .life import Life
-from .notes import named, note
-from .wishes import Wish, is_put_back
+from ..._core import deadlines
+from ..._core.mark_view import NOBODY, OURS
+from ..._core.transitions import PREPARED, RECOVERED, Try, is_new_outage, taken_up
+from .actions import Go
+from .decision import Wish, is_put_back
+from .machine_event import Life
+from .mark_note import named, note
+from .snapshot import Here
 
 LONG = 600.0
 """Seconds that are given to what has its limits of its own."""
