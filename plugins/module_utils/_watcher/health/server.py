@@ -50,7 +50,8 @@ class Server:
                 client, peer = listener.socket.accept()
             except OSError:  # it has gone again
                 return
-            if not self._sources.answers(peer[0]):
+            # This machine may ask by any of its addresses.
+            if not self._sources.answers(peer[0]) and peer[0] != client.getsockname()[0]:
                 client.close()
                 return
             # One that says nothing keeps nobody out: the oldest makes room.

@@ -181,7 +181,14 @@ def test_a_client_that_has_gone_before_its_answer(endpoint):
 def test_who_is_not_named_is_not_answered(endpoint, monkeypatch):
     monkeypatch.setattr(f"{main.__package__}.addresses._LOOPBACK", ())
     one = endpoint(sources=("10.0.0.0/8",))
-    assert one.asked() == b"" and one.asked(b"", one.agent) == b""
+    for to in (one.http, one.agent):
+        with socket.socket() as client:
+            client.bind(("127.0.0.9", 0))
+            client.connect(to)
+            client.settimeout(0.0)
+            one.turn()
+            assert whole(client) == b""
+    assert one.asked().startswith(b"HTTP/1.1 200"), "the machine itself, by the address that it asks"
 
 
 def listening():
