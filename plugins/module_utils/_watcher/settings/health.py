@@ -40,7 +40,7 @@ class HealthSettings(NamedTuple):
 
 
 def health_settings(given: Mapping[str, Any]) -> HealthSettings:
-    """The settings out of what stands under ``health``, whose keys are known to be such.
+    """The settings out of what stands under ``health``; other keys than those of them are no business of this.
 
     :raises HealthError: when they can't be followed
     """

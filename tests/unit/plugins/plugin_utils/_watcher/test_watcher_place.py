@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.place import refusals
 
-OPTIONS = {"systemd": True, "image": False, "python": "/usr/bin/python3"}
+OPTIONS = {"systemd": True, "image": False, "health": False, "python": "/usr/bin/python3"}
 PROBED = {"python": [3, 11, 2], "uid": 0, "systemd": 252, "container": "", "arc": False, "no_users": []}
 HELLO = {"resource_name": "web_1", "vm_id": "02AAB8A4", "problem": ""}
 READY = {"mark": "", "lacks": {}}
