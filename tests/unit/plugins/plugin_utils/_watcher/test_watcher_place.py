@@ -66,6 +66,11 @@ def test_a_python_that_the_sandbox_hides():
     assert said(python="/home/ops/venv/bin/python", systemd=False) == []
 
 
+def test_a_plain_process_answers_no_load_balancers():
+    assert "can't answer load balancers (watcher_health) without systemd" in only(systemd=False, health=True)
+    assert said(health=True) == []
+
+
 def test_a_plain_process_needs_neither_root_nor_systemd():
     assert said({"uid": 1000, "systemd": 0, "container": "docker"}, systemd=False) == []
     assert "can't have it in an image as a plain process" in only(systemd=False, image=True, answered=None)
