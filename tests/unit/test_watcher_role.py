@@ -23,7 +23,8 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 )
 
 ROLE = pathlib.Path(__file__).resolve().parents[2] / "roles" / "watcher"
-UNITS = ("azure-maintenance.service", "azure-maintenance-reports.service")
+UNITS = ("azure-maintenance.service", "azure-maintenance-reports.service", "azure-maintenance-health.service")
+SOCKET = "azure-maintenance-health.socket"
 OLDEST, NEWEST = place.OLDEST_SYSTEMD, 260
 
 # The version of systemd that brought a setting, as its manual pages say; those that are older than the oldest are 0.
@@ -37,6 +38,15 @@ SINCE = {
     **dict.fromkeys(
         (
             "After",
+            "DynamicUser",
+            "IPAddressAllow",
+            "IPAddressDeny",
+            "LimitNOFILE",
+            "MemoryMax",
+            "PrivateNetwork",
+            "Requires",
+            "RequiresMountsFor",
+            "TasksMax",
             "CapabilityBoundingSet",
             "Description",
             "Environment",
@@ -77,8 +87,13 @@ def rendered(template, **variables):
         "__watcher_run": [sys.executable, "-I", program],
         "__watcher_watch": [sys.executable, "-I", program, "watch"],
         "__watcher_send": [sys.executable, "-I", program, "send"],
+        "__watcher_answer_health": [sys.executable, "-I", program, "health"],
+        "__watcher_health": HEALTH,
     }
     return environment.get_template(template + ".j2").render({**given, **variables})
+
+
+HEALTH = {"http": ["127.0.0.1:8009", "[::1]:8009"], "agent": ["10.0.0.4:8010"], "sources": ["10.0.0.0/24"], "app": ""}
 
 
 def settings_in(unit):
@@ -100,8 +115,9 @@ def test_a_new_systemd_gets_all_that_the_template_has(name):
     in_template = {
         key for key, _value in settings_in((ROLE / "templates" / (name + ".j2")).read_text(encoding="utf-8"))
     }
-    for own in (True, False):
-        in_template -= {key for key, _value in settings_in(rendered(name, __watcher_own_state_folder=own))}
+    for own, app in ((True, ""), (False, "http://127.0.0.1/")):
+        given = {"__watcher_own_state_folder": own, "__watcher_health": dict(HEALTH, app=app)}
+        in_template -= {key for key, _value in settings_in(rendered(name, **given))}
     assert in_template == set()
 
 
@@ -115,11 +131,12 @@ def test_the_service_never_gives_up_and_is_watched():
 @pytest.mark.parametrize("name", UNITS)
 def test_words_of_a_command_are_words_for_systemd(name):
     odd = [sys.executable, "/a b/%n", "$HOME", 'say "x"', "back\\slash"]
-    line = dict(settings_in(rendered(name, __watcher_watch=odd, __watcher_send=odd)))["ExecStart"]
+    given = dict.fromkeys(("__watcher_watch", "__watcher_send", "__watcher_answer_health"), odd)
+    line = dict(settings_in(rendered(name, **given)))["ExecStart"]
     assert line == f'"{sys.executable}" "/a b/%%n" "$$HOME" "say \\"x\\"" "back\\\\slash"'
 
 
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", UNITS[:2])
 def test_another_state_folder_is_made_and_may_be_written(name):
     unit = dict(settings_in(rendered(name, __watcher_own_state_folder=False, __watcher_state_folder="/srv/az")))
     assert "StateDirectory" not in unit
@@ -132,6 +149,7 @@ def test_another_state_folder_is_made_and_may_be_written(name):
 def test_systemd_finds_nothing_wrong_with_a_unit(name, own, tmp_path):
     path = tmp_path / name
     path.write_text(rendered(name, __watcher_own_state_folder=own), encoding="utf-8")
+    (tmp_path / SOCKET).write_text(rendered(SOCKET), encoding="utf-8")
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", "--generators=no", str(path)],
         stdout=subprocess.PIPE,
@@ -140,7 +158,26 @@ def test_systemd_finds_nothing_wrong_with_a_unit(name, own, tmp_path):
         timeout=60,
         check=False,
     )
-    assert [line for line in done.stdout.splitlines() if name in line] == []
+    assert [line for line in done.stdout.splitlines() if name in line or SOCKET in line] == []
+
+
+def test_systemd_holds_the_addresses_of_the_health_endpoint():
+    unit = settings_in(rendered(SOCKET))
+    assert [value for key, value in unit if key == "ListenStream"] == [*HEALTH["http"], *HEALTH["agent"]]
+    assert dict(unit)["TriggerLimitIntervalSec"] == "0" and dict(unit)["WantedBy"] == "sockets.target"
+
+
+def test_the_health_endpoint_has_no_right_and_as_little_network_as_it_needs():
+    without, with_app = (
+        dict(settings_in(rendered(UNITS[2], __watcher_health=dict(HEALTH, app=app))))
+        for app in ("", "http://127.0.0.1/")
+    )
+    for unit in (without, with_app):
+        assert (unit["DynamicUser"], unit["CapabilityBoundingSet"], unit["Restart"]) == ("yes", "", "always")
+        assert "AF_UNIX" not in unit["RestrictAddressFamilies"]  # which D-Bus speaks
+        assert unit["RequiresMountsFor"] == '"/var/lib/azure-maintenance"'
+    assert without["PrivateNetwork"] == "yes" and "PrivateNetwork" not in with_app
+    assert (with_app["IPAddressDeny"], with_app["IPAddressAllow"]) == ("any", "localhost")
 
 
 def test_the_command_is_a_script_that_hands_everything_on(tmp_path):
@@ -221,7 +258,9 @@ def test_the_probe_says_what_the_filter_wants():
     probed = run("probe.py", "root", "nobody-of-this-name")
     assert probed["python"] == list(sys.version_info[:3])
     assert probed["no_users"] == ["nobody-of-this-name"]
-    place.refusals("web1", {"systemd": True, "image": False, "python": "/usr/bin/python3"}, probed, None)
+    place.refusals(
+        "web1", {"systemd": True, "image": False, "health": False, "python": "/usr/bin/python3"}, probed, None
+    )
 
 
 def test_a_version_that_a_process_runs_stays(tmp_path):

@@ -1,8 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the one program of the watcher does, by its first word: the service, a job of it, the machine program; all else are commands
-of people.
+"""What the one program of the watcher does, by its first word: the service, the health endpoint, a job, the machine program; all else
+are commands of people.
 
 Private to this collection.
 
@@ -30,6 +30,10 @@ def main(version: str, program: str, arguments: List[str]) -> int:
         from .service.service import run
 
         return run(version, rest, program)
+    if word == "health":
+        from .health.main import main as health
+
+        return int(health(rest))
     if word == "job":
         from .._machine.systemd_jobs import main as job
 

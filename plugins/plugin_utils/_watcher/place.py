@@ -23,7 +23,7 @@ def refusals(
 ) -> list[str]:
     """What speaks against it, a sentence each.
 
-    :arg options: ``systemd``, ``image``, ``python``, ``users``
+    :arg options: ``systemd``, ``image``, ``python``, ``users``, ``health``
     :arg probed: what ``roles/watcher/files/probe.py`` has found
     :arg answer: of the action ``machine`` to the requests hello and ready; None for images, which need not be in Azure
     """
@@ -37,6 +37,8 @@ def _system(options: Mapping[str, Any], probed: Mapping[str, Any]) -> Iterator[s
             "say where there is one, with watcher_python"
         )
     if not options["systemd"]:
+        if options["health"]:
+            yield "can't answer load balancers (watcher_health) without systemd, which holds its addresses: set watcher_systemd to true"
         if options["image"]:
             yield "can't have it in an image as a plain process: set watcher_systemd to true, or watcher_image to false"
         return

@@ -124,17 +124,20 @@ def files_of(
         "api_version": str(options["api_version"]),
         "resource_name": str(options["resource_name"]) or None,
         "reports": reports,
+        "health": options["health"],
         "folder": str(options["folder"]),
         "hooks_folder": str(options["hooks_folder"]),
         **numbers,
     }
     try:
-        parse_settings(
-            json.dumps(settings, indent=4, sort_keys=True), "the settings"
-        )  # the very check that the watcher makes
+        # The very check that the watcher makes
+        found = parse_settings(json.dumps(settings, indent=4, sort_keys=True), "the settings")
     except SettingsError as error:
         # Nobody has seen that text: its lines say nothing, and its keys are the variables' names.
         return _nothing([re.sub(r"^the settings, line \d+, column \d+: ", PREFIX, error.message).rstrip(".")])
+    settings["health"] = {
+        key: list(value) if isinstance(value, tuple) else value for key, value in found.health._asdict().items()
+    }
     warnings = [*names["warnings"], *policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
     return {
         "settings": settings,

@@ -53,7 +53,7 @@ def folders(folder: str) -> List[Finding]:
     if not stat.S_ISDIR(found.st_mode):
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
     if not native.is_ours(found) or native.open_to(found, 0o022):
-        advice = f"chown root {folder} && chmod 0700 {folder}"
+        advice = f"chown root {folder} && chmod 0711 {folder}"
         return [Finding(FAIL, "state", f"others than root may write into {folder}", advice)]
     problem = DiskReserve(folder).problem()
     if problem:

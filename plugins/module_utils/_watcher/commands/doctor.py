@@ -20,7 +20,7 @@ from ..reports.post_transport import Way, reach
 from ..settings.hooks import PHASES, Hooks
 from ..settings.settings import Configuration
 from ..settings.settings_file import place_of
-from . import check_imds, check_settings, check_system
+from . import check_health, check_imds, check_settings, check_system
 from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
 from .cli_context import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
 from .status import view_of
@@ -66,6 +66,7 @@ def check_all(here: CliContext) -> List[Finding]:
     found += check_system.services(ask, bool(wanted.reports))
     found += check_system.mark(view)
     found += check_system.process(view)
+    found += check_health.health(view, here.folder)
     found += check_settings.check_receivers(wanted, reach, Way) if configuration else []
     found += check_settings.waiting(view)
     return found + check_system.check_guards(

@@ -15,8 +15,10 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, listed, one_line
+from ..health.client import Asked, ask
 from ..reports.report_queue import FOLDER, waiting, words_of_last
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
+from ..settings.health import HealthError, health_settings
 from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
 
 SILENT = 30.0
@@ -44,6 +46,7 @@ class StatusView(NamedTuple):
     hold: Read
     waits: List[DestinationView]
     orders: int  # that wait to be taken
+    health: List[Asked] = []  # what each address of the health endpoint answers
 
     @property
     def is_looking(self) -> bool:
@@ -74,6 +77,7 @@ def view_of(here: CliContext) -> StatusView:
         read_json(os.path.join(here.folder, HOLD)),
         _waits(here),
         orders,
+        _health(here),
     )
 
 
@@ -113,6 +117,20 @@ def _waits(here: CliContext) -> List[DestinationView]:
             DestinationView(words, len(there), there[0].since if there else None, one_line(at, 30), one_line(last))
         )
     return found
+
+
+HEALTH_WITHIN = 2.0
+"""Seconds for an address to answer, beside what it gives the application."""
+
+
+def _health(here: CliContext) -> List[Asked]:
+    try:
+        wanted = health_settings(here.setting("health", {}))
+    except HealthError:  # check-config says what is wrong
+        return []
+    seconds = HEALTH_WITHIN + (wanted.app_timeout if wanted.app else 0.0)
+    found = [ask(address, False, seconds) for address in wanted.http]
+    return found + [ask(address, True, seconds) for address in wanted.agent]
 
 
 Entry = Tuple[str, str]
@@ -160,6 +178,7 @@ def as_json(view: StatusView, here: CliContext) -> Dict[str, Any]:
         "hold_problem": view.hold.problem,
         "orders_waiting": view.orders,
         "reports": [dict(one._asdict()) for one in view.waits],
+        "health": [dict(one._asdict()) for one in view.health],
     }
 
 
@@ -170,6 +189,7 @@ def entries(view: StatusView, here: CliContext) -> List[Entry]:
     if published:
         found += _acting(published)
     found += _machine(view)
+    found += [("Health" if number == 0 else "", _answers(one)) for number, one in enumerate(view.health)]
     found += [("Hold", _hold(view))]
     found += _events(published, view.wall)
     found += [("Problem" if number == 0 else "", one_line(words, 1000)) for number, words in enumerate(_problems(view))]
@@ -225,6 +245,11 @@ def _machine(view: StatusView) -> List[Entry]:
 def _step(step: Mapping[str, Any]) -> str:
     note = one_line(step["note"]) if step["state"] in (FAILED, NOT_TAKEN_BACK) else ""
     return f"{one_line(step['key'])} ({note})" if note else one_line(step["key"])
+
+
+def _answers(one: Asked) -> str:
+    words = one_line(one.words)
+    return f"{one.address} DOES NOT ANSWER: {words}" if one.is_in_service is None else f"{one.address} answers: {words}"
 
 
 def _hold(view: StatusView) -> str:

@@ -10,6 +10,7 @@ It ticks in one thread, which alone changes anything. All that may hang is done 
 
 from typing import Any, Dict, List, Optional, Tuple
 
+from ..._core.transitions import PREPARED
 from ..._text import listed, one_line
 from ..engine.actions import Approve, Go, PutAside, Remember, Say
 from ..engine.facts import Answer, Facts
@@ -133,6 +134,8 @@ class Loop:
         ordered = commands.recovery is not None
         take = commands.take_from() if ordered else ""
         steps = with_context(steps_of(facts.steps, go.kinds), parts.context(go, facts))
+        if go.to == PREPARED:
+            parts.flag.lower()
         before = self._answer
         self._answer = answer = parts.program.go(go, steps, facts.identity, facts.endpoint, take, ordered)
         if commands.recovery and answer.state not in _UNDER_WAY:
@@ -196,6 +199,7 @@ class Loop:
             if changed:
                 mark, unreadable = parts.program.mark()
                 facts = facts._replace(mark=mark, unreadable=unreadable)
+            parts.flag.follow(facts.mark, facts.unreadable)
             problems = [*self._snapshots.problems(facts.degraded), *self._handling.unreadable]
             if self._crashes:
                 problems.append(f"A tick failed: {self._crash[0].strip().splitlines()[-1]}")

@@ -29,6 +29,7 @@ from ..settings.step_discovery import Found
 from .command_queue import CommandQueue
 from .linux_system import PipeWake, Wake, WatchedSystem, linux_system, this_system
 from .machine_program import MachineProgram, objection
+from .service_flag import ServiceFlag
 from .state_files import HoldFile, RememberedState, SuppressedEvents
 from .status_file import StatusFile
 
@@ -54,6 +55,7 @@ class Components(NamedTuple):
     log: Log
     notify: Notify
     published: StatusFile
+    flag: ServiceFlag
     orders: CommandQueue
     hold: HoldFile
     put_back: SuppressedEvents
@@ -149,6 +151,7 @@ def assemble(
         log=log,
         notify=notify,
         published=StatusFile(folder, clock),
+        flag=ServiceFlag(run_folder),
         orders=CommandQueue(folder),
         hold=HoldFile(folder),
         put_back=SuppressedEvents(folder),

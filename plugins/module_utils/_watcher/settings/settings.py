@@ -24,6 +24,7 @@ from ..._steps.step_type import Step
 from ..._text import did_you_mean, one_line, shown
 from ..engine.facts import MANAGE, NEVER, OBSERVE, OWN, Settings
 from .destinations import Destination, DestinationError, destinations_of
+from .health import HealthError, HealthSettings, health_settings
 from .hooks import PHASES
 
 Path = Tuple[Any, ...]
@@ -161,6 +162,7 @@ class Configuration(NamedTuple):
     resource_name: str = ""  # "" where the metadata service says it
     interval: float = 1.0
     reports: Tuple[Destination, ...] = ()
+    health: HealthSettings = HealthSettings()
     folder: str = "/var/lib/azure-maintenance"
     boot_timeout: float = 300.0
     history_bytes: int = 1048576
@@ -272,6 +274,13 @@ class _Checked:
             here = (*path, int(entry.group(1)) - 1) if entry else path
             self._refuse(here, f"can't be followed: {str(error).rstrip('.')}")
 
+    def health(self, path: Path, value: Any) -> HealthSettings:
+        self._object(path, value, HealthSettings._fields)
+        try:
+            return health_settings(value)
+        except HealthError as error:
+            self._refuse((*path, *error.where), str(error))
+
     def steps(self, path: Path, value: Any) -> Tuple[Step, ...]:
         """Filter drain_steps has checked them; here it is seen that they are such, and that the machine can do them alone."""
         keys = set()
@@ -363,6 +372,7 @@ _KEYS: Dict[str, _Check] = {
     "resource_name": _Checked.text,
     "interval": _seconds(0.001, 60.0),
     "reports": _Checked.reports,
+    "health": _Checked.health,
     "folder": _Checked.absolute,
     "boot_timeout": _seconds(0.0, 3600.0),
     "history_bytes": _bytes(4096),

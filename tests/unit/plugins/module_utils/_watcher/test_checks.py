@@ -290,7 +290,7 @@ def test_the_state_folder(tmp_path):
     assert list(folder.iterdir()) == []
     folder.chmod(0o770)
     (found,) = check_system.folders(str(folder))
-    assert found.state == FAIL and "chmod 0700" in found.advice
+    assert found.state == FAIL and "chmod 0711" in found.advice
     (tmp_path / "file").write_text("", encoding="ascii")
     assert "is no folder" in check_system.folders(str(tmp_path / "file"))[0].words
 

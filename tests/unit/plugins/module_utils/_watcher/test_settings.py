@@ -8,7 +8,8 @@ import os
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.facts import Settings
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Settings
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.health import HealthSettings
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     RENAMED,
     Configuration,
@@ -224,3 +225,43 @@ def test_a_file_that_others_may_write_is_not_followed(file, mode, who):
     file.parent.chmod(0o777)
     with pytest.raises(SettingsError, match="everybody may write it, or its folder"):
         SettingsFile(str(file))
+
+
+# --- the health endpoint ---
+
+
+def test_the_health_endpoint():
+    assert parsed().health == HealthSettings() and not parsed(health={}).health.is_wanted
+    given = {"http": ["127.0.0.1:8009", "0.0.0.0:8009"], "agent": ["[::1]:8010"], "sources": ["168.63.129.16"]}
+    found = parsed(health=dict(given, app="http://localhost:8080/ready", app_timeout=2)).health
+    assert found.is_wanted and found._asdict() == dict(
+        {key: tuple(value) for key, value in given.items()}, app="http://localhost:8080/ready", app_timeout=2.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("health", "words"),
+    [
+        ([], "health must be an object"),
+        ({"htp": []}, "health.htp is no key that is known here (did you mean 'http'?)"),
+        ({"http": "127.0.0.1:8009"}, "health.http must be a list"),
+        ({"http": ["localhost:8009"]}, "health.http[1] is 'localhost:8009', no IP address with a port"),
+        ({"http": [8009]}, "health.http[1] is 8009, no IP address with a port"),
+        ({"http": ["127.0.0.1:1", "127.0.0.1:1"]}, "health.http[2] is '127.0.0.1:1', which stands further up already"),
+        ({"http": ["127.0.0.1:1"], "agent": ["[::1]:1"]}, "health.agent[1] has the port 1 of an address in http"),
+        (
+            {"http": ["10.0.0.4:8009"]},
+            "health.http[1] is '10.0.0.4:8009', where others can reach it, and sources names nobody",
+        ),
+        ({"http": ["127.0.0.1:1"], "sources": ["web1"]}, "health.sources[1] is 'web1', no IP address or network"),
+        ({"http": ["127.0.0.1:1"], "app": "http://web1/"}, "health.app is 'http://web1/', no URL of this machine"),
+        (
+            {"http": ["127.0.0.1:80"], "app": "http://127.0.0.1/"},
+            "health.app is the port of the health endpoint itself",
+        ),
+        ({"http": ["127.0.0.1:1"], "app_timeout": 60}, "health.app_timeout must be a number of seconds from 0.1 to 30"),
+        ({"app": "http://127.0.0.1/"}, "health names no address"),
+    ],
+)
+def test_what_the_health_endpoint_can_not_be(health, words):
+    assert words in refusal(json.dumps({"format": 1, "health": health}))

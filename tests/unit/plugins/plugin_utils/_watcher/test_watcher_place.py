@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.place import refusals
 
-OPTIONS = {"systemd": True, "image": False, "python": "/usr/bin/python3"}
+OPTIONS = {"systemd": True, "image": False, "health": False, "python": "/usr/bin/python3"}
 PROBED = {"python": [3, 11, 2], "uid": 0, "systemd": 252, "container": "", "arc": False, "no_users": []}
 HELLO = {"resource_name": "web_1", "vm_id": "02AAB8A4", "problem": ""}
 READY = {"mark": "", "lacks": {}}
@@ -64,6 +64,11 @@ def test_what_a_machine_lacks(probed, words):
 def test_a_python_that_the_sandbox_hides():
     assert "which its sandbox hides" in only(python="/home/ops/venv/bin/python")
     assert said(python="/home/ops/venv/bin/python", systemd=False) == []
+
+
+def test_a_plain_process_answers_no_load_balancers():
+    assert "can't answer load balancers (watcher_health) without systemd" in only(systemd=False, health=True)
+    assert said(health=True) == []
 
 
 def test_a_plain_process_needs_neither_root_nor_systemd():

@@ -40,6 +40,7 @@ OPTIONS = {
     "hooks": [],
     "hook_limit": 300,
     "reports": [],
+    "health": {},
     "endpoint": "http://169.254.169.254",
     "resource_name": "",
     "discover": "False",
@@ -81,6 +82,7 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
     assert set(settings) == {
         *(
             "format",
+            "health",
             "mode",
             "approve",
             "policy",
@@ -103,6 +105,14 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
         ),
         *("spool_bytes", "cooldown"),
     }
+
+
+def test_the_health_endpoint_is_off_unless_it_has_an_address():
+    assert files()["settings"]["health"] == {"http": [], "agent": [], "sources": [], "app": "", "app_timeout": 1.0}
+    assert files(health={"http": ["127.0.0.1:8009"]})["settings"]["health"]["http"] == ["127.0.0.1:8009"]
+    assert errors(health={"http": ["localhost:8009"]}) == [
+        "watcher_health.http[1] is 'localhost:8009', no IP address with a port, such as 127.0.0.1:8009 or [::1]:8009"
+    ]
 
 
 def test_hooks_stand_in_the_settings_with_limit_and_user():

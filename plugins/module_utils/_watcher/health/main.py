@@ -1,0 +1,133 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The health endpoint as a process: its options, and its sockets, which systemd holds, so that its ports outlive it.
+
+Private to this collection.
+
+    azure-maintenance health --http ADDRESS ... --agent ADDRESS ... --source NETWORK ... [--app URL] [--app-timeout SECONDS]
+                             [--folder FOLDER] [--run-folder FOLDER]
+
+It is small on purpose: it imports nothing that it does not need, neither argparse nor http.
+"""
+
+import os
+import socket
+import sys
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from ..._clock import Clock
+from .addresses import Address, AppUrl, Sources, app_url, listen_address
+from .answer import Answer, answer_of
+from .app_check import AppCheck
+from .poller import Poller
+from .server import Listener, Server
+from .state_files import StateFiles
+
+WRONG_USAGE = 2
+_FIRST = 3  # of the descriptors that systemd hands over
+_BACKLOG = 128
+
+
+class Options(NamedTuple):
+    """What the process was called with."""
+
+    http: Tuple[Address, ...] = ()
+    agent: Tuple[Address, ...] = ()
+    sources: Tuple[str, ...] = ()
+    app: Optional[AppUrl] = None
+    app_timeout: float = 1.0
+    folder: str = "/var/lib/azure-maintenance"
+    run_folder: str = "/run/azure-maintenance"
+
+
+def main(arguments: List[str]) -> int:
+    """Answer until somebody ends it; returns the exit code."""
+    try:
+        options = options_of(arguments)
+        poller = serve(options, listeners_of(options, os.environ), Clock())
+    except (ValueError, OSError) as error:
+        sys.stderr.write(f"azure-maintenance health: {error}\n")
+        return WRONG_USAGE
+    while True:
+        poller.turn()
+
+
+def options_of(arguments: List[str]) -> Options:
+    """:raises ValueError: naming the option that is wrong"""
+    given: Dict[str, List[str]] = {}
+    for name, value in zip(arguments[::2], arguments[1::2]):
+        given.setdefault(name, []).append(value)
+    unknown = [name for name in given if name not in _OPTIONS]
+    if unknown or len(arguments) % 2:
+        raise ValueError(
+            f"{(unknown or arguments[-1:])[0]} is no option, or lacks its value; there are {', '.join(_OPTIONS)}"
+        )
+    found = {}
+    for name, values in given.items():
+        field, parse = _OPTIONS[name]
+        try:
+            found[field] = parse(values)
+        except ValueError as error:
+            raise ValueError(f"{name} {values[-1]}: {error}") from error
+    return Options(**found)  # type: ignore[arg-type]
+
+
+_OPTIONS: Dict[str, Tuple[str, Callable[[List[str]], object]]] = {
+    "--http": ("http", lambda values: tuple(map(listen_address, values))),
+    "--agent": ("agent", lambda values: tuple(map(listen_address, values))),
+    "--source": ("sources", tuple),
+    "--app": ("app", lambda values: app_url(values[-1])),
+    "--app-timeout": ("app_timeout", lambda values: float(values[-1])),
+    "--folder": ("folder", lambda values: values[-1]),
+    "--run-folder": ("run_folder", lambda values: values[-1]),
+}
+
+
+def listeners_of(options: Options, environment: Mapping[str, str]) -> List[Listener]:
+    """The sockets that systemd has handed over, else sockets of its own, for trials.
+
+    :raises OSError: when an address can't be had
+    """
+    if environment.get("LISTEN_PID") == str(os.getpid()):
+        agents = {address.port for address in options.agent}
+        numbers = range(_FIRST, _FIRST + int(environment.get("LISTEN_FDS") or 0))
+        handed = [socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=number) for number in numbers]
+        return [Listener(one, one.getsockname()[1] in agents) for one in handed]
+    return [
+        Listener(_bound(address), is_agent)
+        for is_agent, addresses in ((False, options.http), (True, options.agent))
+        for address in addresses
+    ]
+
+
+def _bound(address: Address) -> socket.socket:
+    one = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET, socket.SOCK_STREAM)
+    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    one.bind((address.host, address.port))
+    one.listen(_BACKLOG)
+    return one
+
+
+def serve(options: Options, listeners: List[Listener], clock: Clock) -> Poller:
+    """Begin to answer: each turn of what is returned goes on with it.
+
+    :raises AddressError: when a source can't be read
+    :raises ValueError: when there is nothing to listen on
+    """
+    if not listeners:
+        raise ValueError("there is no socket: name one with --http or --agent")
+    poller = Poller(clock)
+    files = StateFiles(options.folder, options.run_folder)
+    app = AppCheck(options.app, options.app_timeout, poller) if options.app else None
+
+    def ask(then: Callable[[Answer], None]) -> None:
+        state = files.read()
+        if app is None or state.is_marked:
+            then(answer_of(state))
+        else:
+            app.ask(lambda problem: then(answer_of(files.read(), problem)))
+
+    patience = options.app_timeout if app else 0.0
+    Server(listeners, poller, Sources(options.sources), ask, patience)
+    return poller

@@ -1,0 +1,73 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waits for sockets, each until its own deadline, in one thread.
+
+Private to this collection.
+"""
+
+import math
+import select
+import socket
+from typing import Callable, Dict, NamedTuple, Optional
+
+from ..._clock import Clock
+
+
+class Watched(NamedTuple):
+    """A socket that is waited for."""
+
+    ready: Callable[[], None]
+    until: float
+    late: Callable[[], None]
+
+
+class Poller:
+    """The sockets of one process."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._poll = select.poll()
+        self._watched: Dict[int, Watched] = {}
+
+    def after(self, seconds: float) -> float:
+        """The point in time after so many seconds."""
+        return self._clock.now() + seconds
+
+    def watch(
+        self,
+        one: socket.socket,
+        ready: Callable[[], None],
+        until: float = math.inf,
+        late: Callable[[], None] = lambda: None,
+        writes: bool = False,
+    ) -> None:
+        """Wait until something can be read, or written, in the place of what this socket was waited for before.
+
+        :arg ready: called whenever that is so, or the connection has failed
+        :arg until: see :meth:`after`; then `late` is called instead
+        """
+        self._poll.register(one, select.POLLOUT if writes else select.POLLIN)
+        self._watched[one.fileno()] = Watched(ready, until, late)
+
+    def forget(self, one: socket.socket) -> None:
+        """Before it is closed."""
+        if self._watched.pop(one.fileno(), None):
+            self._poll.unregister(one)
+
+    def turn(self, most: Optional[float] = None) -> None:
+        """Wait once, for whatever comes first, and call who waits for it.
+
+        :arg most: seconds; None for as long as it takes
+        """
+        next_at = min((one.until for one in self._watched.values()), default=math.inf)
+        left = max(0.0, next_at - self._clock.now())
+        left = left if most is None else min(left, most)
+        for number, _event in self._poll.poll(None if left == math.inf else math.ceil(left * 1000)):
+            found = self._watched.get(number)  # the one before may have closed it
+            if found:
+                found.ready()
+        now = self._clock.now()
+        for one in [one for one in self._watched.values() if one.until <= now]:
+            if one in self._watched.values():
+                one.late()

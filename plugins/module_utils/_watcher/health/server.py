@@ -1,0 +1,131 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Answers load balancers: a few connections at a time, each for a few seconds.
+
+Private to this collection.
+"""
+
+import socket
+from typing import Callable, List, NamedTuple
+
+from . import protocol
+from .addresses import Sources
+from .answer import Answer
+from .poller import Poller
+
+MOST_CONNECTIONS = 8
+SECONDS = 2.0
+"""For which a client may send its request, and for which it may take its answer."""
+
+Ask = Callable[[Callable[[Answer], None]], None]
+"""Calls its argument with the answer, at once or later."""
+
+
+class Listener(NamedTuple):
+    socket: socket.socket
+    is_agent: bool = False  # it speaks HAProxy's agent-check, not HTTP
+
+
+class Server:
+    """What is answered on some ports.
+
+    :arg ask: gets the answer
+    :arg patience: seconds that getting it takes at most
+    """
+
+    def __init__(self, listeners: List[Listener], poller: Poller, sources: Sources, ask: Ask, patience: float) -> None:
+        self.poller = poller
+        self.ask = ask
+        self.patience = patience
+        self._sources = sources
+        self.connections: List[Connection] = []  # the oldest first
+        for listener in listeners:
+            listener.socket.setblocking(False)
+            poller.watch(listener.socket, self._accepting(listener))
+
+    def _accepting(self, listener: Listener) -> Callable[[], None]:
+        def accept() -> None:
+            try:
+                client, peer = listener.socket.accept()
+            except OSError:  # it has gone again
+                return
+            # This machine may ask by any of its addresses.
+            if not self._sources.answers(peer[0]) and peer[0] != client.getsockname()[0]:
+                client.close()
+                return
+            # One that says nothing keeps nobody out: the oldest makes room.
+            while len(self.connections) >= MOST_CONNECTIONS:
+                self.connections[0].close()
+            self.connections.append(Connection(self, client, listener.is_agent))
+
+        return accept
+
+
+class Connection:
+    """One client."""
+
+    def __init__(self, server: Server, client: socket.socket, is_agent: bool) -> None:
+        self._server = server
+        self._client = client
+        self._received = b""
+        self._is_open = True
+        client.setblocking(False)
+        if is_agent:  # it need not say anything
+            self._answer_later(protocol.agent_line)
+        else:
+            server.poller.watch(client, self._read, server.poller.after(SECONDS), self.close)
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._server.poller.forget(self._client)
+            self._client.close()
+            self._server.connections.remove(self)
+
+    def _read(self) -> None:
+        self._received += self._taken(protocol.MOST_BYTES + 1 - len(self._received))
+        request = protocol.request_of(self._received)
+        if request is None or not self._is_open:
+            return
+        if request.refusal:
+            self._send(protocol.refused(request.refusal))
+        else:
+            wants_body = request.wants_body
+            self._answer_later(lambda answer: protocol.response(answer, wants_body))
+
+    def _answer_later(self, form: Callable[[Answer], bytes]) -> None:
+        self._drain_for(self._server.patience + SECONDS)
+        self._server.ask(lambda answer: self._send(form(answer)))
+
+    def _send(self, content: bytes) -> None:
+        """It fits into what the system keeps for a connection that has sent nothing yet. Closing it before the client has taken the
+        answer would lose that, where something else has come from the client meanwhile."""
+        if not self._is_open:
+            return
+        try:
+            self._client.send(content)
+            self._client.shutdown(socket.SHUT_WR)
+        except OSError:
+            self.close()
+            return
+        self._drain_for(SECONDS)
+
+    def _drain_for(self, seconds: float) -> None:
+        poller = self._server.poller
+        poller.watch(self._client, self._drain, poller.after(seconds), self.close)
+
+    def _drain(self) -> None:
+        self._taken(65536)
+
+    def _taken(self, most: int) -> bytes:
+        """What has come; closes the connection where nothing more will."""
+        try:
+            found = self._client.recv(most)
+        except BlockingIOError:
+            return b""
+        except OSError:
+            found = b""
+        if not found:
+            self.close()
+        return found
