@@ -32,7 +32,7 @@ import home
 
 SKIPPED = 77
 NO_PROGRESS = 300.0  # seconds in which no test of a lane ends: it hangs
-CROWDED = 6  # processes that want a core, beyond which a lane gets too little of it to be judged by these seconds
+CROWDED = 2  # processes that want a core, beyond which a lane gets too little of it to be judged by these seconds
 GIVES_WAY = "6"  # as `nice` counts; at 10 they would get nothing beside other work
 HERE = pathlib.Path(__file__).resolve().parent
 LOGS = HERE.parent.parent / "build" / "logs"
@@ -137,7 +137,7 @@ def wait(process: subprocess.Popen, log: pathlib.Path) -> tuple[int | None, floa
 
 
 def patience() -> float:
-    """Seconds after which a silent lane hangs: at a load of 32 on two cores one needed more than 300 to find its tests."""
+    """Seconds after which a silent lane hangs: at a load of 11 on two cores pylint and ansible-lint needed more than 300 for a line."""
     return NO_PROGRESS * max(1, os.getloadavg()[0] / (os.cpu_count() or 1) / CROWDED)
 
 
