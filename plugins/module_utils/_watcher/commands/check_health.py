@@ -19,7 +19,7 @@ UNITS = "azure-maintenance-health.socket azure-maintenance-health.service"
 
 def health(view: StatusView, folder: str) -> List[Finding]:
     """:arg folder: of the mark"""
-    found = []
+    found: List[Finding] = []
     marked = bool(view.mark.value or view.mark.problem)
     for one in view.health:
         words = f"{one.address}: {one_line(one.words) or 'no answer'}"
@@ -43,7 +43,7 @@ def health(view: StatusView, folder: str) -> List[Finding]:
 
 def closed_folders(folder: str) -> List[str]:
     """Those on the way to a folder, and itself, that let an ordinary user not through."""
-    found = []
+    found: List[str] = []
     while True:
         try:
             if not os.stat(folder).st_mode & stat.S_IXOTH:
