@@ -70,11 +70,25 @@ def _checked(machines):
     lb1.inside("systemctl", "restart", "haproxy")
 
 
-def asked(name):
+@pytest.fixture(name="ready")
+def _ready(machines):
+    """Whether lone1's nginx answers probes, which it does while the watcher's file is there."""
+    lone, path = machines["lone1"], "/etc/nginx/nginx.conf"
+    lone.inside("cp", path, "/var/tmp/nginx.conf")
+    flag = rf"s#location = /health {{#& if (!-f {IN_SERVICE}) {{ return 503; }}#"
+    lone.inside("sed", "-i", flag, path)
+    assert IN_SERVICE in lone.inside("cat", path)
+    lone.inside("systemctl", "reload", "nginx")
+    yield lambda: asked("lone1", 80, "/health")[0]
+    lone.inside("cp", "/var/tmp/nginx.conf", path)
+    lone.inside("systemctl", "reload", "nginx")
+
+
+def asked(name, port=HTTP_PORT, path="/"):
     """The status and the text that a machine's health endpoint answers; 0 where nobody does."""
-    connection = http.client.HTTPConnection(settings.by_name()[name].address, HTTP_PORT, timeout=2)
+    connection = http.client.HTTPConnection(settings.by_name()[name].address, port, timeout=2)
     try:
-        connection.request("GET", "/")
+        connection.request("GET", path)
         answer = connection.getresponse()
         return answer.status, answer.read().decode().strip()
     except (OSError, http.client.HTTPException):
@@ -145,11 +159,11 @@ def test_a_user_loses_nothing_over_an_event_and_its_reboot(azure, machines, depl
     assert asking.statuses(started, gone) <= {0, 503}
 
 
-def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, deploy, on):
+def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, deploy, ready, on):
     lone, machine = machines["lone1"], on("lone1")
     policy = [{"name": "Azure starts it", "do": "prepare"}]
     deploy("lone1", watcher_policy=policy)
-    assert asked("lone1") == (200, "in service") and machine.file(IN_SERVICE).exists
+    assert asked("lone1") == (200, "in service") and ready() == 200
     for unit in (f"{HEALTH}.socket", f"{HEALTH}.service"):
         assert machine.service(unit).is_running
 
@@ -171,7 +185,7 @@ def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, de
     event = azure.inject("Freeze", ["lone1"], duration=30, notice=900, tail=60)
     host.until("it to be prepared", lambda: (lone.mark() or {}).get("phase") == "prepared", 60)
     assert asked("lone1")[0] == 503 and "maintenance: prepared, since " in asked("lone1")[1]
-    assert event not in asked("lone1")[1] and not machine.file(IN_SERVICE).exists
+    assert event not in asked("lone1")[1] and ready() == 503
     machine.check_output(
         f"systemctl disable {SERVICE}; systemctl kill --signal=KILL {SERVICE}; systemctl stop {SERVICE}"
     )
@@ -185,11 +199,12 @@ def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, de
         503,
         "out of service for maintenance: marked, and the watcher has not reported since the boot",
     )
-    assert not machine.file(IN_SERVICE).exists
+    host.until("nginx to be up", ready)
+    assert ready() == 503
 
     machine.check_output(f"systemctl enable --now {SERVICE}")
     host.until("it to be recovered", lambda: lone.mark() is None, 90)
-    host.until("its flag", lambda: machine.file(IN_SERVICE).exists)
+    host.until("nginx to answer probes again", lambda: ready() == 200)
     assert asked("lone1") == (200, "in service")
 
 
