@@ -9,6 +9,7 @@ Others write there meanwhile: shells, editors, caches. A lane is blamed for what
 import os
 import pathlib
 import pwd
+import re
 from collections.abc import Iterator
 
 # Ansible, this collection's program, and the tools of the lanes, by what they write when they don't go by HOME
@@ -58,10 +59,18 @@ def files(top: pathlib.Path) -> Iterator[str]:
             yield folder + os.sep
 
 
+def is_of_a_living_run(path: str) -> bool:
+    """Whether it is the temporary folder of an ansible that runs: that is somebody else's, as no lane runs when this is asked."""
+    found = re.search(r"/\.ansible/tmp/ansible-local-(\d+)", path)
+    return found is not None and os.path.exists(f"/proc/{found.group(1)}")
+
+
 def listing() -> dict[str, tuple[int, int]]:
     """What these tools have in the user's home, with its size and time of change; the home itself, so that there is something."""
     found = {str(home): (0, 0) for home in homes()}
     for path in (path for home in homes() for trace in TRACES for top in home.glob(trace) for path in files(top)):
+        if is_of_a_living_run(path):
+            continue
         try:
             status = os.lstat(path)
         except OSError:

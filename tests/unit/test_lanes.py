@@ -206,6 +206,13 @@ def test_what_others_write_in_a_home_is_no_lanes(home, tmp_path):
     assert before and home.changes(before) == []
 
 
+def test_what_an_ansible_that_runs_has_there_is_not_a_lane_s_as_they_have_all_ended(home, tmp_path):
+    before = home.listing()
+    for number in (os.getpid(), 2**22 + 1):
+        (tmp_path / ".ansible" / "tmp" / f"ansible-local-{number}a_b").mkdir(parents=True)
+    assert home.changes(before) == [str(tmp_path / ".ansible" / "tmp" / f"ansible-local-{2**22 + 1}a_b") + os.sep]
+
+
 def test_this_clone_may_lie_there(home, tmp_path, monkeypatch):
     clone = tmp_path / ".ansible" / "collections" / "ansible_collections" / "cloudops" / "azure_maintenance"
     clone.mkdir(parents=True)

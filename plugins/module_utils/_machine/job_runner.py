@@ -7,10 +7,13 @@ Private to this collection.
 """
 
 import getpass
+import math
 from typing import Any, Callable, Dict
 
 from .._clock import Clock, Deadline
 from .._steps.step_type import Step, Verdict, exit_words, kept_back
+from .._steps.types import type_of
+from . import step_runner
 from .jobs import ABSENT as NEVER_BEGUN
 from .jobs import CUT_OFF, RUNNING, Jobs, Seen
 from .platform import native
@@ -81,7 +84,7 @@ class JobRunner(StepRunner):
         if state == RUNNING:
             return Progress(PENDING)
         if state == CUT_OFF:
-            return Progress(FAILED, _CUT_OFF)
+            return Progress(step_runner.CUT_OFF if _is_repeatable(piece) else FAILED, _CUT_OFF)
         if result["stopped"]:
             return Progress(FAILED, "it was ended before it was over")
         if result["timed_out"]:
@@ -146,6 +149,11 @@ def answer_to(verdict: Verdict, secret: bool = False) -> Dict[str, Any]:
     if verdict.problem:
         return answer(FAILED, kept_back() if secret else verdict.problem)
     return answer(DONE, "" if secret else verdict.note)
+
+
+def _is_repeatable(piece: Piece) -> bool:
+    """Whether a start of the machine has ended what takes it out of service, and that may be begun once more."""
+    return piece.direction == "do" and math.isinf(piece.elapsed) and type_of(piece.step["type"]).repeatable
 
 
 def _too_long(piece: Piece) -> str:

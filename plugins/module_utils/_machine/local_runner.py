@@ -57,6 +57,8 @@ class LocalRunner:
         idle = progress.state in (step_runner.ABSENT, step_runner.AGAIN)
         ends = idle or bool(request.get("ends"))
         over = move.what == sequence.CHECK and ends and self.is_over(move, request)
+        if progress.state == step_runner.CUT_OFF and (bool(request.get("ends")) or self.is_over(move, request)):
+            progress = progress._replace(state=step_runner.FAILED)  # nobody comes to do it again, or not in time
         if over and (idle or progress.state == step_runner.PENDING):  # what is late must not begin after all
             progress, is_stopped = self._fenced(move, "stop"), True
         # What was under way when this call came is not waited for, but its end is.

@@ -22,6 +22,7 @@ DONE = "done"
 FAILED = "failed"  # and may have been done in part
 ABSENT = "absent"  # nothing was ever begun under this name: the program was cut off before it could, and may begin now
 REFUSED = "refused"  # it was not begun, and can't be before somebody has put right what the note says
+CUT_OFF = "cut off"  # a start of the machine ended it, and doing it once more does no harm: it may be done again with the others
 AGAIN = "again"  # it asked for another try, and that may begin now, in what is left of its time
 
 

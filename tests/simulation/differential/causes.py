@@ -124,10 +124,3 @@ def was_tried_later(case: Case) -> bool:
     if case.first.what != "recovered" or len(case.moments) < 3 or tries < 2:
         return False
     return abs(case.moments[1] - case.moments[2]) <= ABOUT + 10.0 * tries
-
-
-def was_cut_off(case: Case) -> bool:
-    """Whether a preparation of the run failed as another event started in the middle of it."""
-    others = [event.started for key, event in case.run.events.items() if key != case.first.event]
-    failed = [mark.at for mark in case.run.marks if mark.phase == "half" and case.first.event in mark.events]
-    return any(start is not None and start <= at <= start + ABOUT for start in others for at in failed)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from . import causes, scenarios
 from .causes import Case
-from .drawing import drawn
 from .script import Script
 
 
@@ -68,13 +67,6 @@ ROWS: dict[str, Row] = {
         right="meant: the pauses are the same",
         is_it=causes.was_tried_later,
         shown_by=scenarios.TRIED_LATER,
-    ),
-    "cut-off": Row(
-        run="holds a preparation for failed whose step was ended by another event that took the machine down",
-        watcher="begins it again when the machine has started",
-        right="as the watcher: what a start ended has not failed",
-        is_it=causes.was_cut_off,
-        shown_by=drawn(1326),
     ),
     "close": Row(
         run="polls and decides in ticks, which are seconds apart",

@@ -306,9 +306,15 @@ class Going:
             if not outcome:  # it was cut off before it could begin
                 step.begin(direction, note["limit"], self.run)
                 outcome = "pending"
+            if step.was_cut_off and self._is_done_again(note, direction, request["left"]):
+                return self._said(state)
             self._came(note, direction, outcome)
             if outcome == "pending":
                 return self._said(state)
+
+    def _is_done_again(self, note: dict[str, Any], direction: str, left: float) -> bool:
+        """What a start of the machine has ended has not failed: it is done again with all that the start has undone."""
+        return direction == "do" and note["began"][1] != self.machine.boots and left > 0
 
     def _turn_round(self) -> None:
         """Another outage takes over what a recovery has left: what it has under way here is cut off."""

@@ -12,6 +12,8 @@ from typing import Any
 from .clock import Clock
 from .journal import Journal
 
+CUT_OFF = "cut off"  # how what was ended before its time has ended
+
 
 class Step:
     """A service that is taken out and put back, by its machine or elsewhere."""
@@ -71,12 +73,16 @@ class Step:
         if self.job and self.clock.now < self.job[1]:
             self.ended.append(self.job)
             self.doing_until = 0.0
-            self.job = (self.job[0], self.clock.now, "failed unchanged")
+            self.job = (self.job[0], self.clock.now, CUT_OFF)
 
     @property
     def is_left_out(self) -> bool:
         """Whether it is out, or is about to be, though it ran before."""
         return self.originally and (not self.running or self.doing_until > self.clock.now)
+
+    @property
+    def was_cut_off(self) -> bool:
+        return self.job is not None and self.job[2] == CUT_OFF
 
     def outcome(self, direction: str) -> str:
         """pending, done or failed; "" where nothing of the kind was begun."""

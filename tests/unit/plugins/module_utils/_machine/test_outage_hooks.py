@@ -8,6 +8,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     ABSENT,
     AGAIN,
+    CUT_OFF,
     DONE,
     FAILED,
     PENDING,
@@ -238,6 +239,37 @@ def test_again_goes_on_with_what_can_be_repeated_where_the_start_cut_it_off(mach
     machine.world.results.clear()
     assert machine.go(again=True)["state"] == "prepared"
     assert machine.world.journal == DID[:3] + DID[2:]
+
+
+def _ended_by_a_start(machine):
+    """The machine restarts in the middle of step nginx."""
+    machine.world.results["do", "nginx"] = [*STILL_AT_IT, Progress(CUT_OFF, "it was cut off")]
+    machine.go()
+    machine.boot_id = "boot-2"
+
+
+def test_what_a_start_has_ended_has_not_failed_while_nothing_may_be_begun(machine):
+    """As under another event, which has started it."""
+    _ended_by_a_start(machine)
+    machine.world.results.clear()
+    assert machine.go(still=True)["state"] == "preparing"
+    assert machine.go()["state"] == "preparing" and machine.world.journal == DID[:3]
+    assert machine.go(again=True)["state"] == "prepared"
+    assert machine.world.journal == DID[:3] + DID[2:]
+
+
+@pytest.mark.parametrize("given", [{"ends": 600.0}, {"left": 0.0}])
+def test_it_has_failed_where_nobody_does_it_again(machine, given):
+    _ended_by_a_start(machine)
+    answer = machine.go(**given)
+    assert answer["state"] == "failed" and "it was cut off" in answer["why"]
+
+
+def test_it_is_undone_when_its_event_is_over(machine):
+    _ended_by_a_start(machine)
+    machine.go(still=True)
+    assert machine.go("recovered")["state"] == "recovered"
+    assert ("undo", "nginx") in machine.world.journal
 
 
 def test_a_step_that_was_cut_off_and_can_not_be_repeated_has_failed(machine):

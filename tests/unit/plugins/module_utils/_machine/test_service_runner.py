@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import step_runners, supervisor
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
+    CUT_OFF,
     DONE,
     FAILED,
     PENDING,
@@ -20,6 +21,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     Doing,
     LimitClock,
     content,
+    jobs_in,
     until,
 )
 
@@ -133,3 +135,20 @@ def test_what_it_lacks_is_seen_by_a_look(units, doing):
     assert content(units.parent / "log") == "show --property=LoadState,ActiveState -- nginx\n" + (
         "show --property=LoadState,ActiveState -- nginks\n"
     )
+
+
+@pytest.mark.parametrize(
+    "direction, elapsed, state",
+    [
+        ("do", float("inf"), CUT_OFF),
+        ("do", 5.0, FAILED),  # something killed it
+        ("undo", float("inf"), FAILED),
+    ],
+)
+def test_one_that_a_start_of_the_machine_has_ended_may_be_done_again(doing, units, direction, elapsed, state):
+    (units / "slow").write_text("active")
+    piece = doing.begun(direction, service="slow")
+    after = step_runners.ServiceRunner(jobs_in(units.parent, "next boot")).check(piece._replace(elapsed=elapsed))
+    assert after.state == state and "it was cut off" in after.note
+    doing.hand.stop(piece)
+    doing.end_of(piece)
