@@ -11,7 +11,7 @@ from typing import Any
 
 from lives.collection import NAME, decider
 
-ROOM = f"{NAME}.plugins.module_utils._watcher"
+ROOM = f"{NAME}.plugins.module_utils._watcher.engine"
 UTILS = f"{NAME}.plugins.module_utils"
 
 _PARTS: dict[str, Any] = {}

@@ -148,26 +148,26 @@ FAULTS = {
     "barrier": Fault(
         "barrier",
         "a machine that is not prepared passes for it",
-        [("wishes", "_standing", _passes_for_prepared)],
+        [("decision", "_standing", _passes_for_prepared)],
     ),
-    "turn": Fault("turn", "it is always its turn", [("wishes", "not_its_turn", _always(None))], seed=34),
+    "turn": Fault("turn", "it is always its turn", [("decision", "not_its_turn", _always(None))], seed=34),
     "space": Fault(
-        "space", "nobody waits for others to come back", [("wishes", "not_its_turn", _always_quiet)], seed=11
+        "space", "nobody waits for others to come back", [("decision", "not_its_turn", _always_quiet)], seed=11
     ),
     "others": Fault(
-        "allowed", "events of several machines are approved", [("wishes", "_lasting", _lists_only_us)], seed=13
+        "allowed", "events of several machines are approved", [("decision", "_lasting", _lists_only_us)], seed=13
     ),
-    "held": Fault("allowed", "nobody minds a hold", [("wishes", "is_held", _always(False))], seed=34),
+    "held": Fault("allowed", "nobody minds a hold", [("decision", "is_held", _always(False))], seed=34),
     "restarted": Fault(
         "again",
         "after a stranger's reboot nothing is done again",
-        [("outage", "_is_to_be_done_again", _always(False))],
+        [("transitions", "_is_to_be_done_again", _always(False))],
         seed=117,
     ),
     "lost": Fault(
         "prompt",
         "an approval is sent once, and never again",
-        [("handling", "may_be_sent", _sent_once)],
+        [("engine", "may_be_sent", _sent_once)],
     ),
     "one-look": Fault(
         "early",
@@ -181,23 +181,26 @@ FAULTS = {
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",
-        [("outage", "_may_recover", _always(True)), ("outage", "_is_struck", _always(False))],
+        [("transitions", "_may_recover", _always(True)), ("transitions", "_is_struck", _always(False))],
     ),
-    "never-back": Fault("ends", "nobody is brought back", [("outage", "_recover", _always(None))]),
-    "struck": Fault("struck", "hooks are begun under an event", [("handling", "target", _begins_more)], seed=2),
-    "settled": Fault("settled", "the boot is not waited for", [("outage", "_recover", _settled)]),
+    "never-back": Fault("ends", "nobody is brought back", [("transitions", "_recover", _always(None))]),
+    "struck": Fault("struck", "hooks are begun under an event", [("engine", "target", _begins_more)], seed=2),
+    "settled": Fault("settled", "the boot is not waited for", [("transitions", "_recover", _settled)]),
     "late": Fault(
         "due", "nothing is prepared unless by choice", [("_core.deadlines", "urgency", _always("later"))], seed=1
     ),
-    "full": Fault("full", "a full disk is no obstacle", [("here", "Here.may_act", _may_act_though_full)]),
+    "full": Fault("full", "a full disk is no obstacle", [("snapshot", "Here.may_act", _may_act_though_full)]),
     "going-down": Fault(
-        "going-down", "a system that goes down is no obstacle", [("here", "Here.may_act", _may_act_going_down)], seed=15
+        "going-down",
+        "a system that goes down is no obstacle",
+        [("snapshot", "Here.may_act", _may_act_going_down)],
+        seed=15,
     ),
     "copy": Fault(
         "copy", "another machine's mark passes for its own", [("_core.mark_view", "is_copied", _always(False))], seed=16
     ),
     "name-late": Fault(
-        "copy", "a mark is its own before it knows who it is", [("handling", "own_mark", _knows_its_mark)], seed=18
+        "copy", "a mark is its own before it knows who it is", [("engine", "own_mark", _knows_its_mark)], seed=18
     ),
     "grown": Fault(
         "claim",
@@ -208,45 +211,54 @@ FAULTS = {
     "taken-off": Fault(
         "claim",
         "what it was about to do is not remembered",
-        [("handling", "RECOVERED", _is("nothing of this name"))],
+        [("engine", "RECOVERED", _is("nothing of this name"))],
         seed=444,
     ),
     "unfelt": Fault(
-        "claim", "a machine feels it when it stands still", [("handling", "Handling._gap", _feels_all)], seed=216
+        "claim", "a machine feels it when it stands still", [("engine", "Handling._gap", _feels_all)], seed=216
     ),
     "unseen": Fault(
-        "unseen", "a recovery goes on before anybody has looked", [("outage", "_recover", _has_looked)], seed=219
+        "unseen", "a recovery goes on before anybody has looked", [("transitions", "_recover", _has_looked)], seed=219
     ),
-    "absent": Fault("due", "what may be over holds up what comes", [("outage", "_prepare", _waits_for_all)], seed=64),
-    "letters": Fault("early", "ids differ by their letters", [("here", "Here.is_marked", _minds_letters)], seed=149),
+    "absent": Fault(
+        "due", "what may be over holds up what comes", [("transitions", "_prepare", _waits_for_all)], seed=64
+    ),
+    "letters": Fault(
+        "early", "ids differ by their letters", [("snapshot", "Here.is_marked", _minds_letters)], seed=149
+    ),
     "run": Fault(
         "held",
         "a run's mark is none",
         [("_core.mark_view", owner, _is("nobody")) for owner in ("RUN", "EXPIRED", "DRAIN")],
         seed=52,
     ),
-    "twice": Fault("told", "what was told is told again", [("event_news", "EventNews.tell", _forgets_that_it_told)]),
+    "twice": Fault("told", "what was told is told again", [("event_reports", "EventNews.tell", _forgets_that_it_told)]),
     "waits": Fault(
         "in-time",
         "what has to be prepared for now waits for the end of a recovery",
-        [("outage", "_in_recovery", lambda real: lambda here, _wanted, wishes: real(here, [], wishes))],
+        [("transitions", "_in_recovery", lambda real: lambda here, _wanted, wishes: real(here, [], wishes))],
         seed=365,
     ),
     "put-back": Fault(
         "stays",
         "nobody minds that a person has put the machine back",
-        [("wishes", "is_put_back", _always(False)), ("outage", "is_put_back", _always(False))],
+        [("decision", "is_put_back", _always(False)), ("transitions", "is_put_back", _always(False))],
         seed=20,
     ),
     "unfit": Fault(
-        "allowed", "nobody minds a recover hook that can't be run", [("wishes", "_of_its_type", _always(""))], seed=111
+        "allowed",
+        "nobody minds a recover hook that can't be run",
+        [("decision", "_of_its_type", _always(""))],
+        seed=111,
     ),
     "given-up": Fault(
         "ends",
         "a recovery that has failed is not tried again, whatever is put right",
-        [("outage", "_after_failed_recovery", _always(None))],
+        [("transitions", "_after_failed_recovery", _always(None))],
     ),
-    "unread": Fault("turn", "what can't be read is nobody's event", [("wishes", "not_its_turn", _reads_all)], seed=142),
+    "unread": Fault(
+        "turn", "what can't be read is nobody's event", [("decision", "not_its_turn", _reads_all)], seed=142
+    ),
     "lost-id": Fault(
         "early",
         "an event whose entry can't be read has left",
@@ -262,16 +274,16 @@ FAULTS = {
     "unread-silent": Fault(
         "silent",
         "nobody says what can't be read",
-        [("unreadable", "news", lambda _real: lambda _here, reported: ([], dict(reported)))],
+        [("unreadable_entries", "news", lambda _real: lambda _here, reported: ([], dict(reported)))],
         seed=9,
     ),
     "damaged-mark": Fault(
-        "claim", "a mark that can't be read passes for none", [("handling", "own_mark", _takes_for_none)], seed=18
+        "claim", "a mark that can't be read passes for none", [("engine", "own_mark", _takes_for_none)], seed=18
     ),
     "silent": Fault(
         "silent",
         "nobody says who was hit",
-        [("event_news", "EventNews._take_strike", _always(None))],
+        [("event_reports", "EventNews._take_strike", _always(None))],
         seed=2,
     ),
 }

@@ -254,7 +254,7 @@ def test_hooks_are_run_beside(machine, tmp_path):
         machine.set(receiver.url).say(3)
         machine.start()
         until(lambda: len(receiver.requests) == 3 and not machine.left(NOTIFY))
-    assert (tmp_path / "out").read_text(encoding="ascii") == "shown\n" * 3
+    assert (tmp_path / "out").read_text(encoding="ascii") == "scheduled\n" * 3
     assert machine.logged().count("hook notify.d/20-b is not run") == 1
 
 

@@ -93,7 +93,7 @@ def test_while_none_runs_a_machine_is_put_back_by_force(machine):
         return done.returncode, " ".join(done.stdout.decode().split())
 
     code, words = call("recover", "--force")
-    assert code == 3 and "act must be one of" in words and "Correct that" in words, words
+    assert code == 3 and "mode must be one of" in words and "Correct that" in words, words
     machine.settings.write_text(good)
     code, words = call("recover")
     assert code == 3 and "azure-maintenance recover --force" in words, words
@@ -120,7 +120,7 @@ def test_while_a_look_hangs_it_still_ends_in_time(machine):
 def test_settings_that_are_wrong_at_the_start(machine):
     machine.settings.write_text('{"format": 1,\n "mode": "nothing"}')
     assert machine.start().wait(60) == 78
-    assert "watcher.json, line 2, column 2: act must be one of" in machine.log() and "Traceback" not in machine.log()
+    assert "watcher.json, line 2, column 2: mode must be one of" in machine.log() and "Traceback" not in machine.log()
 
 
 def test_a_second_one_does_not_start(machine):
