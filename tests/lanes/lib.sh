@@ -205,6 +205,7 @@ REPORT=(-rfEs --durations=10 --durations-min=1 -p no:cacheprovider)
 # shellcheck disable=SC2034
 PROCESSES=(
     tests/unit/plugins/module_utils/_machine/test_hooks_killed.py
+    tests/unit/plugins/module_utils/_watcher/test_health_program.py
     tests/unit/plugins/module_utils/_watcher/test_sender.py
     tests/unit/plugins/module_utils/_watcher/test_watcher_approvals.py
     tests/unit/plugins/module_utils/_watcher/test_watcher_faults.py
