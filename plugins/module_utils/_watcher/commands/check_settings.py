@@ -21,7 +21,7 @@ from ..settings.hooks import PHASES, Hooks
 from ..settings.settings import Configuration, SettingsError
 from ..settings.settings_file import SettingsFile
 from .check_report import FAIL, OK, WARN, Finding, Said
-from .status import StatusView
+from .status import StatusView, what_to_do
 
 LONG = 600.0
 """Seconds that hooks may take in all before somebody should think about it: a Redeploy gives ten minutes' notice."""
@@ -175,7 +175,12 @@ def waiting(view: StatusView) -> List[Finding]:
     """Destinations that are behind."""
     found = []
     for one in view.waits:
-        if one.number >= MANY or (one.since is not None and view.wall - one.since > 600):
+        if one.is_refused:
+            waits = f"; {one.number} wait, each for at most a day" if one.number else ""
+            lost = f"; {one.given_up} given up so far" if one.given_up else ""
+            words = f"{one.words}: refused with HTTP {one.refused}, last at {one.refused_at}{waits}{lost}"
+            found.append(Finding(FAIL, "reports", words, what_to_do(one.refused)))
+        elif one.number >= MANY or (one.since is not None and view.wall - one.since > 600):
             last = f"; last: {one.last}" if one.last else ""
             advice = "systemctl status azure-maintenance-reports shows whether they are sent at all"
             found.append(Finding(WARN, "reports", f"{one.words}: {one.number} wait{last}", advice))

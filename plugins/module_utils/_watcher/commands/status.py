@@ -16,7 +16,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, listed, one_line
 from ..health.client import Asked, ask
-from ..reports.report_queue import FOLDER, waiting, words_of_last
+from ..reports.last_try import LastTry, read_last_try
+from ..reports.report_queue import FOLDER, Waiting, waiting
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from ..settings.health import HealthError, health_settings
 from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
@@ -33,6 +34,11 @@ class DestinationView(NamedTuple):
     since: Optional[float]  # Unix time of the oldest
     last_at: str
     last: str  # what came of the last try
+    refused: int = 0  # status of the last answer that refused a report; 0 where none ever has
+    refused_at: str = ""
+    is_refused: bool = False  # whether the last try was
+    given_up: int = 0  # reports that were given up so far
+    given_up_last: str = ""  # the last of these, and why
 
 
 class StatusView(NamedTuple):
@@ -112,11 +118,23 @@ def _waits(here: CliContext) -> List[DestinationView]:
     found = []
     for key, words in names.items():
         there = waiting(os.path.join(spool, key))
-        at, last = words_of_last(os.path.join(spool, key))
-        found.append(
-            DestinationView(words, len(there), there[0].since if there else None, one_line(at, 30), one_line(last))
-        )
+        found.append(_destination(words, there, read_last_try(os.path.join(spool, key))))
     return found
+
+
+def _destination(words: str, there: List[Waiting], last: LastTry) -> DestinationView:
+    return DestinationView(
+        words,
+        len(there),
+        there[0].since if there else None,
+        one_line(last.at, 30),
+        one_line(last.words),
+        last.status,
+        one_line(last.refused_at, 30),
+        last.is_refused,
+        last.given_up,
+        one_line(last.given_up_last),
+    )
 
 
 HEALTH_WITHIN = 2.0
@@ -319,7 +337,26 @@ def _reports(view: StatusView) -> List[str]:
             found.append(f"{one.words}: {one.number} WAIT{age}{last}")
         else:
             found.append(f"{one.words}: nothing waits{last}")
+        if one.refused:
+            advice = f". {what_to_do(one.refused)}" if one.is_refused else ""
+            found.append(f"{one.words}: last refused with HTTP {one.refused} ({one.refused_at}){advice}")
+        if one.given_up:
+            found.append(f"{one.words}: {one.given_up} GIVEN UP so far, the last one {one.given_up_last}")
     return found
+
+
+def what_to_do(status: int) -> str:
+    """About an answer that refuses reports, for people.
+
+    :arg status: from 400 to 499
+    """
+    if status in (401, 403):
+        return "Was the secret rotated? Set the one that the receiver checks in watcher_reports and deploy it"
+    if status in (404, 405, 410, 421):
+        return "Has the receiver moved? Correct url in watcher_reports and deploy it"
+    if status == 407:
+        return "The proxy wants credentials: correct proxy in watcher_reports and deploy it"
+    return "The receiver does not want these reports: see its log"
 
 
 def _since(text: Any, wall: float) -> str:

@@ -28,7 +28,7 @@ from ..._machine.platform import native
 from ..._text import one_line
 from ..settings.destinations import NOTIFY, Destination, DestinationError, destinations_of
 from .notify_hooks import LIMIT, NotifyHook, NotifyHooks
-from .report_queue import AGAIN, FOLDER, GIVEN_UP, TAKEN, Outcome, QueueConsumer
+from .report_queue import AGAIN, FOLDER, GIVEN_UP, REFUSED, TAKEN, Outcome, QueueConsumer
 
 LONGEST_SECRET = 4096
 SIGNATURE_HEADER = "X-Hub-Signature-256"
@@ -84,7 +84,11 @@ STATE = "/var/lib/azure-maintenance"
 HOOKS_FOLDER = "/etc/azure-maintenance/hooks"
 RUN_FOLDER = "/run/azure-maintenance"
 ID_HEADER = "Idempotency-Key"
-_AGAIN = (408, 429)
+_AGAIN = (408, 425, 429)
+"""Refusals that pass by themselves."""
+_OF_NO_USE = (400, 406, 410, 411, 413, 414, 415, 417, 422, 431)
+"""Refusals of this very report, which would be refused for ever: the receiver can't use it, or is gone for good. All others are about who
+sends it and where to (401, 403, 404, 405, 407, 421 ...), and end once a person has put secret, URL or proxy right."""
 _POLL_EVERY = 1.0
 _ENDED_EVERY = 0.02
 GRACE = 8.0
@@ -187,8 +191,10 @@ def outcome_of(posted: Any) -> Outcome:
     status = posted.status
     if 200 <= status < 300:
         return Outcome(TAKEN, posted.words)
+    if status in _OF_NO_USE:
+        return Outcome(GIVEN_UP, posted.words, status=status)
     if 400 <= status < 500 and status not in _AGAIN:
-        return Outcome(GIVEN_UP, posted.words)
+        return Outcome(REFUSED, posted.words, posted.after or 0.0, status)
     return Outcome(AGAIN, posted.words, posted.after or 0.0)
 
 

@@ -9,23 +9,25 @@ Private to this collection.
 
     spool/KEY/000000000017.json            a report for the destination of this key
     spool/KEY/000000000016-dropped.json    the report that others before it were dropped
-    spool/KEY/last                         what came of the last try, for people; the daemon's
+    spool/KEY/last                         what came of the last try, for people (:mod:`.last_try`); the daemon's
 
 The watcher puts them here, the daemon takes them away: each stays until it was taken, is given up, or is put out by newer ones. Each file
 is there whole or not at all, and neither side waits for the other.
 """
 
 import contextlib
+import json
 import os
 import re
-from typing import Callable, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Callable, Dict, List, Mapping, NamedTuple
 
 from ..._clock import Clock, iso_utc
 from ..._machine import files
+from ..._text import one_line
+from .last_try import LAST_TRY, read_last_try, write_last_try
 from .report import Report
 
 FOLDER = "spool"
-LAST_TRY = "last"
 LEAST_SHARE = 256 * 1024  # bytes of a destination, whatever the limit: a report has up to 128 kB
 _BLOCK = 4096  # bytes that the smallest file takes
 
@@ -166,27 +168,31 @@ def _dropped_by(path: str) -> int:
     return count if isinstance(count, int) else 1
 
 
-def words_of_last(folder: str) -> Tuple[str, str]:
-    """When the daemon last tried, and what came of it; both "" where it has not."""
+def _named(body: bytes) -> str:
+    """A report for people, who find it by its id in the history."""
     try:
-        last = files.read(os.path.join(folder, LAST_TRY)) or {}
-        return str(last.get("at", "")), str(last.get("words", ""))
-    except (OSError, ValueError, AttributeError):
-        return "", ""
+        report = json.loads(body.decode("utf-8"))
+        return f"{one_line(report['id'], 40)} ({one_line(report['happened'], 40)})"
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "that can't be read"
 
 
-TAKEN, GIVEN_UP, AGAIN = "taken", "given up", "again"
+TAKEN, GIVEN_UP, AGAIN, REFUSED = "taken", "given up", "again", "refused"
+"""Of one try. AGAIN is retried without end, REFUSED for as long as :data:`REFUSED_FOR`."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+REFUSED_FOR = 86400.0
+"""Seconds since it was made for which a report that is refused is kept: a rotated secret or a moved URL is put right within a day."""
 POLL_EVERY = 1.0  # seconds between two looks at an empty folder
 
 
 class Outcome(NamedTuple):
     """What came of one try."""
 
-    what: str  # TAKEN, GIVEN_UP or AGAIN
+    what: str  # TAKEN, GIVEN_UP, AGAIN or REFUSED
     words: str
     after: float = 0.0  # seconds that the other side wants to be left alone
+    status: int = 0  # of the answer that refused it
 
 
 class QueueConsumer:
@@ -213,6 +219,7 @@ class QueueConsumer:
         self._log = log
         self._failures = 0
         self._said = ""
+        self._last = read_last_try(folder)
         tidy(folder)
 
     def step(self) -> float:
@@ -229,11 +236,13 @@ class QueueConsumer:
         except OSError as error:
             return self._failed(Outcome(AGAIN, f"{path} can't be read: {error.strerror}"), len(there))
         outcome = self._send(body, path)
+        if outcome.what == REFUSED:
+            return self._refused(outcome, there)
         if outcome.what == AGAIN:
             return self._failed(outcome, len(there))
-        return self._done(path, outcome, len(there) - 1)
+        return self._done(path, body, outcome, len(there) - 1)
 
-    def _done(self, path: str, outcome: Outcome, left: int) -> float:
+    def _done(self, path: str, body: bytes, outcome: Outcome, left: int) -> float:
         try:
             os.unlink(path)
         except FileNotFoundError:
@@ -241,13 +250,44 @@ class QueueConsumer:
         except OSError as error:  # to send it again and again would be worse than to wait
             return self._failed(Outcome(AGAIN, f"{path} was sent and can't be removed: {error.strerror}"), left + 1)
         if outcome.what == GIVEN_UP:
-            self._log(4, f"{self._words}: report {os.path.basename(path)} is given up: {outcome.words}")
+            self._give_up(1, _named(body), outcome)
         elif self._failures:
             self._log(6, f"{self._words}: reports are taken again; {left} more wait")
-        if outcome.words != self._said:
-            self._note(outcome.words)
+        if outcome.words != self._said or outcome.what == GIVEN_UP:
+            self._note(outcome)
         self._failures, self._said = 0, outcome.words
         return 0.0
+
+    def _refused(self, outcome: Outcome, there: List[Waiting]) -> float:
+        """Keep them but for those that are too old, which are given up together: who refuses is not asked a thousand times for that.
+
+        How old one is goes by the time of its file: whoever sets the clock ahead by a day loses what is refused right then.
+        """
+        made_before = self._clock.wall() - REFUSED_FOR
+        old, name = 0, ""
+        for one in there:
+            if one.since > made_before:
+                break
+            path = os.path.join(self._folder, one.name)
+            with contextlib.suppress(OSError):  # put out by newer ones, or tried once more later
+                with open(path, "rb") as file:
+                    name = _named(file.read())
+                os.unlink(path)
+                old += 1
+        if old:
+            self._give_up(old, name, outcome._replace(words=f"{outcome.words}, and made more than a day ago"))
+            self._said = ""  # so that the next line has the new number of those that wait
+        return self._failed(outcome, len(there) - old)
+
+    def _give_up(self, count: int, name: str, outcome: Outcome) -> None:
+        """Count and name what is lost."""
+        if count == 1:
+            self._log(4, f"{self._words}: report {name} is given up: {outcome.words}")
+        else:
+            self._log(4, f"{self._words}: {count} reports are given up, the last one {name}: {outcome.words}")
+        self._last = self._last._replace(
+            given_up=self._last.given_up + count, given_up_last=f"{name}: {one_line(outcome.words, 200)}"
+        )
 
     def _failed(self, outcome: Outcome, left: int) -> float:
         doubled = FIRST_PAUSE * float(2 ** min(self._failures, 20))
@@ -256,14 +296,16 @@ class QueueConsumer:
         if outcome.words != self._said:  # a line for each try would fill the log for days
             waits = f"{left} report{' waits' if left == 1 else 's wait'}"
             self._log(4, f"{self._words}: {outcome.words}; {waits}, and it is tried again in {pause:g} s")
-            self._note(outcome.words)
+        if outcome.words != self._said or outcome.status:  # people want to know when it was refused last
+            self._note(outcome)
         self._said = outcome.words
         return pause
 
-    def _note(self, words: str) -> None:
+    def _note(self, outcome: Outcome) -> None:
         """For people who ask how it is."""
-        note: Dict[str, str] = {"at": iso_utc(self._clock.wall()), "words": words}
-        try:
-            files.replace(os.path.join(self._folder, LAST_TRY), note)
-        except OSError:
-            pass
+        now = iso_utc(self._clock.wall())
+        if outcome.words != self._last.words:
+            self._last = self._last._replace(at=now, words=outcome.words)
+        if outcome.status:
+            self._last = self._last._replace(status=outcome.status, refused_at=now)
+        write_last_try(self._folder, self._last)

@@ -9,6 +9,10 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import (
+    LastTry,
+    read_last_try,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import Posted
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
     outcome_of,
@@ -16,11 +20,12 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     AGAIN,
     GIVEN_UP,
+    REFUSED,
+    REFUSED_FOR,
     TAKEN,
     Outcome,
     QueueConsumer,
     waiting,
-    words_of_last,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
@@ -53,6 +58,9 @@ class Play:
             self.pauses.append(self.delivery.step())
         return self
 
+    def id_of(self, number):
+        return files.read(str(self.folder / f"{number:012}.json"))["id"]
+
     def left(self):
         return [one.number for one in waiting(str(self.folder))]
 
@@ -66,7 +74,7 @@ def test_in_order_and_then_it_waits(tmp_path):
     assert play.sent == [1, 2, 3]
     assert play.pauses == [0.0, 0.0, 0.0, 1.0]
     assert play.left() == [] and play.logged == []
-    assert words_of_last(str(play.folder)) == ("2026-01-01T00:00:00Z", "HTTP 200")
+    assert read_last_try(str(play.folder)) == LastTry("2026-01-01T00:00:00Z", "HTTP 200")
 
 
 def test_none_goes_before_another(tmp_path):
@@ -96,13 +104,70 @@ def test_another_reason_is_another_line(tmp_path):
         "to-one: HTTP 503; 1 report waits, and it is tried again in 1 s",
         "to-one: no connection; 1 report waits, and it is tried again in 4 s",
     ]
-    assert words_of_last(str(play.folder))[1] == "no connection"
+    assert read_last_try(str(play.folder)).words == "no connection"
 
 
 def test_one_that_is_given_up_is_said_and_holds_up_no_other(tmp_path):
-    play = Play(tmp_path, Outcome(GIVEN_UP, "HTTP 400 Bad Request")).steps(3)
+    play = Play(tmp_path, Outcome(GIVEN_UP, "HTTP 400 Bad Request", status=400))
+    name = f"{play.id_of(1)} (scheduled)"
+    play.steps(1)
+    last = read_last_try(str(play.folder))
+    assert last.is_refused and last.status == 400
+    play.steps(2)
     assert play.sent == [1, 2, 3]
-    assert play.logged == [(4, "to-one: report 000000000001.json is given up: HTTP 400 Bad Request")]
+    assert play.logged == [(4, f"to-one: report {name} is given up: HTTP 400 Bad Request")]
+    last = read_last_try(str(play.folder))
+    assert (last.given_up, last.given_up_last, last.is_refused) == (1, f"{name}: HTTP 400 Bad Request", False)
+
+
+def refused(status=401):
+    return Outcome(REFUSED, f"HTTP {status} Unauthorized", status=status)
+
+
+def test_what_is_refused_is_kept_and_sent_again_in_order(tmp_path):
+    play = Play(tmp_path, refused(), refused(), refused()).steps(6)
+    assert play.sent == [1, 1, 1, 1, 2, 3] and play.pauses[:3] == [1, 2, 4]
+    assert play.logged == [
+        (4, "to-one: HTTP 401 Unauthorized; 3 reports wait, and it is tried again in 1 s"),
+        (6, "to-one: reports are taken again; 2 more wait"),
+    ]
+
+
+def test_when_it_was_refused_last_is_kept_for_people(tmp_path):
+    play = Play(tmp_path, refused(), refused()).steps(1)
+    play.clock.sleep(60)
+    play.steps(1)
+    last = read_last_try(str(play.folder))
+    assert (last.at, last.refused_at) == ("2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z")
+    assert last.status == 401 and last.is_refused
+    play.steps(1)
+    last = read_last_try(str(play.folder))
+    assert last.status == 401 and not last.is_refused
+
+
+def test_what_is_refused_for_a_day_is_given_up_and_nothing_else(tmp_path):
+    play = Play(tmp_path, refused(), refused(), again(), refused())
+    now = play.clock.wall()
+    for number, made in ((1, now - REFUSED_FOR + 1.0), (2, now - REFUSED_FOR + 1.0), (3, now)):
+        os.utime(str(play.folder / f"{number:012}.json"), (made, made))
+    name = play.id_of(2)
+    assert play.steps(1).left() == [1, 2, 3]
+    play.clock.sleep(2.0)
+    assert play.steps(1).left() == [3]
+    why = "HTTP 401 Unauthorized, and made more than a day ago"
+    assert (4, f"to-one: 2 reports are given up, the last one {name} (scheduled): {why}") in play.logged
+    assert read_last_try(str(play.folder)).given_up == 2
+    play.clock.sleep(2 * REFUSED_FOR)
+    assert play.steps(1).left() == [3], "who does not answer, or is busy, gets it however old it is"
+    play.steps(1)
+    assert play.left() == [] and read_last_try(str(play.folder)).given_up == 3
+
+
+def test_what_was_given_up_is_counted_over_restarts(tmp_path):
+    play = Play(tmp_path, Outcome(GIVEN_UP, "HTTP 422", status=422)).steps(1)
+    play.outcomes = [Outcome(GIVEN_UP, "HTTP 422", status=422)]
+    QueueConsumer(str(play.folder), "to-one", play.send, play.clock, play.log).step()
+    assert read_last_try(str(play.folder)).given_up == 2
 
 
 def test_put_out_while_it_was_sent(tmp_path):
@@ -132,11 +197,14 @@ def test_nothing_is_there_yet(tmp_path):
 
 @pytest.mark.parametrize(
     "status, what",
-    [(200, TAKEN), (202, TAKEN), (204, TAKEN), (400, GIVEN_UP), (401, GIVEN_UP), (403, GIVEN_UP), (404, GIVEN_UP)]
-    + [(413, GIVEN_UP), (408, AGAIN), (429, AGAIN), (500, AGAIN), (503, AGAIN), (301, AGAIN), (307, AGAIN), (0, AGAIN)],
+    [(200, TAKEN), (202, TAKEN), (204, TAKEN)]
+    + [(status, GIVEN_UP) for status in (400, 410, 413, 422)]
+    + [(status, REFUSED) for status in (401, 403, 404, 407)]
+    + [(status, AGAIN) for status in (408, 429, 500, 503, 301, 307, 0)],
 )
 def test_what_an_answer_means(status, what):
-    assert outcome_of(Posted(status, "words")) == Outcome(what, "words")
+    refused_with = status if what in (GIVEN_UP, REFUSED) else 0
+    assert outcome_of(Posted(status, "words")) == Outcome(what, "words", status=refused_with)
 
 
 def test_when_to_come_again():

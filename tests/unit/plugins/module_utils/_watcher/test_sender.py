@@ -16,6 +16,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import read_last_try
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
     DaemonError,
@@ -25,7 +26,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     ReportQueue,
     waiting,
-    words_of_last,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     NOTIFY,
@@ -71,7 +71,7 @@ class Machine:
         def dropped(words, count, why):
             return report_of(Say("reports_dropped", why, details={"count": count}), IDENTITY, MOMENT, MACHINE)
 
-        self.spool = ReportQueue(str(self.folder), keys, 10**7, dropped)
+        self.spool = ReportQueue(str(self.folder), keys, 10**8, dropped)
         return self
 
     def say(self, count, begin=0):
@@ -134,7 +134,7 @@ def test_signed_and_in_order(machine):
         assert headers["Idempotency-Key"] == json.loads(body.decode("ascii"))["id"]
         assert headers["Content-Type"] == "application/json"
         assert headers["User-Agent"] == "azure-maintenance/0.2.0"
-    assert words_of_last(str(machine.folder / "spool" / Destination(receiver.url).key))[1] == "HTTP 200 OK"
+    assert read_last_try(str(machine.folder / "spool" / Destination(receiver.url).key)).words == "HTTP 200 OK"
 
 
 def test_it_ends_when_it_is_asked_to(machine):
@@ -152,7 +152,7 @@ def drops(handler):
 
 
 def test_sent_again_until_it_is_taken(machine):
-    with Receiver(500, 429, drops, 200, 404, 200) as receiver:
+    with Receiver(500, 429, drops, 200, 400, 200) as receiver:
         ids = machine.set(receiver.url).say(3)
         machine.start()
         until(lambda: len(receiver.requests) == 6)
@@ -160,7 +160,7 @@ def test_sent_again_until_it_is_taken(machine):
     log = machine.logged()
     assert f"http://127.0.0.1:{receiver.port}/...: HTTP 500 Internal Server Error; 3 reports wait" in log
     assert "reports are taken again; 2 more wait" in log
-    assert "is given up: HTTP 404 Not Found" in log
+    assert "is given up: HTTP 400 Bad Request" in log
 
 
 def test_who_hangs_holds_up_no_other(machine):
@@ -178,7 +178,7 @@ def test_the_secret_is_nowhere(machine):
         process = machine.start()
         until(lambda: len(receiver.requests) == 3)
         seen = [pathlib.Path(f"/proc/{process.pid}/{name}").read_bytes() for name in ("cmdline", "environ")]
-    until(lambda: not machine.left(Destination(url).key))
+    until(lambda: "HTTP 401" in machine.logged())
     machine.end()
     seen += [machine.log.read_bytes()]
     seen += [path.read_bytes() for path in machine.folder.rglob("*") if path.is_file()]
@@ -202,6 +202,44 @@ def test_the_secret_is_read_when_it_is_used(machine):
         until(lambda: receiver.requests)
         headers, body, _path = receiver.requests[0]
         assert headers["X-Hub-Signature-256"] == signature(body, b"another")
+
+
+class Guarded(Receiver):
+    """Takes what is signed with its secret, and refuses the rest."""
+
+    def __init__(self, secret):
+        super().__init__(otherwise=self.answer)
+        self.secret, self.taken, self.refused = secret, [], 0
+
+    def answer(self, handler):
+        headers, body, _path = self.requests[-1]  # who sends waits for the answer: there is one at a time
+        is_ours = headers["X-Hub-Signature-256"] == signature(body, self.secret)
+        if is_ours:
+            self.taken.append(json.loads(body.decode("ascii"))["id"])
+        self.refused += not is_ours
+        handler.send_response(200 if is_ours else 401)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+        if len(self.taken) == 300:
+            self.secret = b"rotated"
+
+
+def test_a_secret_that_is_rotated_under_load_loses_no_report(machine):
+    with Guarded(SECRET.encode("ascii")) as guarded, Receiver() as other:
+        ids = machine.set(guarded.url, other.url).say(100)
+        machine.start()
+        ids += machine.say(900, 100)
+        until(lambda: guarded.refused)
+        until(lambda: len(other.requests) > 600)  # who takes them is not held up
+        assert guarded.taken == ids[:300]
+        rotated = machine.secret.with_name("new")
+        rotated.write_text("rotated", encoding="ascii")
+        rotated.chmod(0o600)
+        os.replace(str(rotated), str(machine.secret))
+        until(lambda: len(guarded.taken) == 1000 and len(other.requests) == 1000)
+        until(lambda: not machine.left(Destination(guarded.url).key) and not machine.left(Destination(other.url).key))
+    assert guarded.taken == ids and other.ids() == ids
+    assert "given up" not in machine.logged()
 
 
 def test_a_credential_of_systemd(machine, tmp_path):

@@ -11,13 +11,17 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import (
+    LastTry,
+    read_last_try,
+    write_last_try,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     LEAST_SHARE,
     ReportQueue,
     tidy,
     waiting,
-    words_of_last,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import (
     IDENTITY,
@@ -139,9 +143,13 @@ def test_what_is_no_report_does_not_wait(tmp_path):
 
 
 def test_what_came_of_the_last_try(tmp_path):
-    assert words_of_last(str(tmp_path)) == ("", "")
+    assert read_last_try(str(tmp_path)) == LastTry()
     for content in ("", "[]", "7"):
         (tmp_path / "last").write_text(content, encoding="ascii")
-        assert words_of_last(str(tmp_path)) == ("", "")
+        assert read_last_try(str(tmp_path)) == LastTry()
     files.replace(str(tmp_path / "last"), {"at": "now", "words": "taken"})
-    assert words_of_last(str(tmp_path)) == ("now", "taken")
+    assert read_last_try(str(tmp_path)) == LastTry("now", "taken")
+    whole = LastTry("now", "HTTP 401 Unauthorized", 401, "now", 2, "the last one")
+    write_last_try(str(tmp_path), whole)
+    assert read_last_try(str(tmp_path)) == whole and whole.is_refused
+    assert not whole._replace(words="HTTP 200 OK").is_refused
