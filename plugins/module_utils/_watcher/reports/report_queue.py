@@ -224,7 +224,9 @@ class QueueConsumer:
 
     def step(self) -> float:
         """Send the oldest report, if there is one; the seconds until there may be something to do again."""
-        there = waiting(self._folder)
+        # A folder that is read while files are put there may show a newer one and not an older one. What the second reading
+        # shows first has none before it: all before what the first reading showed were there when the second began.
+        there = waiting(self._folder) and waiting(self._folder)
         if not there:
             return POLL_EVERY
         path = os.path.join(self._folder, there[0].name)

@@ -77,6 +77,13 @@ def test_in_order_and_then_it_waits(tmp_path):
     assert read_last_try(str(play.folder)) == LastTry("2026-01-01T00:00:00Z", "HTTP 200")
 
 
+def test_a_folder_that_is_read_while_reports_come_shows_a_newer_one_first(tmp_path, monkeypatch):
+    play, whole = Play(tmp_path, reports=2), os.scandir
+    shown = [lambda path: [one for one in whole(path) if "2.json" in one.name]]
+    monkeypatch.setattr(os, "scandir", lambda path: (shown.pop() if shown else whole)(path))
+    assert play.steps(2).sent == [1, 2]
+
+
 def test_none_goes_before_another(tmp_path):
     play = Play(tmp_path, again(), again()).steps(5)
     assert play.sent == [1, 1, 1, 2, 3]

@@ -21,6 +21,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     GIVEN_UP,
     TAKEN,
+    Outcome,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,
@@ -74,7 +75,7 @@ def hooks(tmp_path):
 def test_each_is_run_in_order(hooks, tmp_path):
     hooks.add("10-a", f"echo a >> {tmp_path}/out")
     hooks.add("20-b", f"echo b >> {tmp_path}/out")
-    assert hooks.send() == (TAKEN, "2 hooks run", 0.0)
+    assert hooks.send() == Outcome(TAKEN, "2 hooks run")
     assert hooks.text("out") == "a\nb\n"
     assert hooks.logged == [] and hooks.asked == ["Reboot"]
 
