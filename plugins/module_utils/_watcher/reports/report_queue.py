@@ -103,7 +103,13 @@ class ReportQueue:
 
     def _put(self, folder: str, kind: str, report: Report) -> None:
         number = self._number + 1
-        files.replace(os.path.join(folder, f"{number:012}{kind}.json"), report)
+        path = os.path.join(folder, f"{number:012}{kind}.json")
+        try:
+            files.replace(path, report)
+        except (
+            FileNotFoundError
+        ):  # the daemon that starts in this moment took what is half written for a leftover, once
+            files.replace(path, report)
         self._number = number
 
     def _last_number(self) -> int:

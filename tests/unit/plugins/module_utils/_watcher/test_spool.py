@@ -142,6 +142,21 @@ def test_what_is_no_report_does_not_wait(tmp_path):
     assert {path.name for path in place.iterdir()} == {"000000000001.json", "last", "x.json"}
 
 
+def test_a_daemon_that_starts_while_a_report_is_written_costs_none(tmp_path, monkeypatch):
+    queue, rename, renamed = ReportQueue(str(tmp_path), {"one": "to-one"}, 10**6, dropped), os.replace, []
+
+    def tidied(source, target):
+        renamed.append(target)
+        if len(renamed) == 1:
+            tidy(str(tmp_path / "spool" / "one"))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", tidied)
+    queue.add(a_report())
+    assert len(waiting(str(tmp_path / "spool" / "one"))) == 1 and len(renamed) == 2
+    assert (queue.lost, queue.problem) == (0, "")
+
+
 def test_what_came_of_the_last_try(tmp_path):
     assert read_last_try(str(tmp_path)) == LastTry()
     for content in ("", "[]", "7"):
