@@ -236,7 +236,7 @@ FAULTS = {
     "waits": Fault(
         "in-time",
         "what has to be prepared for now waits for the end of a recovery",
-        [("transitions", "_in_recovery", lambda real: lambda here, _wanted, wishes: real(here, [], wishes))],
+        [("transitions", "_in_recovery", lambda real: lambda here, _wanted, causes: real(here, [], causes))],
         seed=365,
     ),
     "put-back": Fault(

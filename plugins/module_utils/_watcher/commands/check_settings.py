@@ -16,12 +16,13 @@ from ..._machine.platform import native
 from ..._machine.step_runners import lacking
 from ..._steps.step_type import Step
 from ..._text import clause, listed, one_line
+from ..reports.last_try import what_to_do
 from ..reports.report_daemon import SecretError, read_secret
 from ..settings.hooks import PHASES, Hooks
 from ..settings.settings import Configuration, SettingsError
 from ..settings.settings_file import SettingsFile
 from .check_report import FAIL, OK, WARN, Finding, Said
-from .status import StatusView, what_to_do
+from .status import StatusView
 
 LONG = 600.0
 """Seconds that hooks may take in all before somebody should think about it: a Redeploy gives ten minutes' notice."""
@@ -175,13 +176,14 @@ def waiting(view: StatusView) -> List[Finding]:
     """Destinations that are behind."""
     found = []
     for one in view.waits:
-        if one.is_refused:
+        last = one.last
+        if last.is_refused:
             waits = f"; {one.number} wait, each for at most a day" if one.number else ""
-            lost = f"; {one.given_up} given up so far" if one.given_up else ""
-            words = f"{one.words}: refused with HTTP {one.refused}, last at {one.refused_at}{waits}{lost}"
-            found.append(Finding(FAIL, "reports", words, what_to_do(one.refused)))
+            lost = f"; {last.given_up} given up so far" if last.given_up else ""
+            words = f"{one.words}: refused with HTTP {last.status}, last at {last.refused_at}{waits}{lost}"
+            found.append(Finding(FAIL, "reports", words, what_to_do(last.status)))
         elif one.number >= MANY or (one.since is not None and view.wall - one.since > 600):
-            last = f"; last: {one.last}" if one.last else ""
+            came = f"; last: {last.words}" if last.words else ""
             advice = "systemctl status azure-maintenance-reports shows whether they are sent at all"
-            found.append(Finding(WARN, "reports", f"{one.words}: {one.number} wait{last}", advice))
+            found.append(Finding(WARN, "reports", f"{one.words}: {one.number} wait{came}", advice))
     return found

@@ -16,8 +16,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, listed, one_line
 from ..health.client import Asked, ask
-from ..reports.last_try import LastTry, read_last_try
-from ..reports.report_queue import FOLDER, Waiting, waiting
+from ..reports.last_try import LastTry, read_last_try, what_to_do
+from ..reports.report_queue import FOLDER, waiting
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from ..settings.health import HealthError, health_settings
 from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
@@ -32,13 +32,7 @@ class DestinationView(NamedTuple):
     words: str
     number: int  # of reports
     since: Optional[float]  # Unix time of the oldest
-    last_at: str
-    last: str  # what came of the last try
-    refused: int = 0  # status of the last answer that refused a report; 0 where none ever has
-    refused_at: str = ""
-    is_refused: bool = False  # whether the last try was
-    given_up: int = 0  # reports that were given up so far
-    given_up_last: str = ""  # the last of these, and why
+    last: LastTry
 
 
 class StatusView(NamedTuple):
@@ -114,27 +108,13 @@ def _waits(here: CliContext) -> List[DestinationView]:
     try:
         names = spool_names(destinations_of(here.setting("reports", [])), os.path.isdir(os.path.join(spool, NOTIFY)))
     except DestinationError as error:
-        return [DestinationView(one_line(error), 0, None, "", "")]
+        return [DestinationView(one_line(error), 0, None, LastTry())]
     found = []
     for key, words in names.items():
         there = waiting(os.path.join(spool, key))
-        found.append(_destination(words, there, read_last_try(os.path.join(spool, key))))
+        since = there[0].since if there else None
+        found.append(DestinationView(words, len(there), since, read_last_try(os.path.join(spool, key))))
     return found
-
-
-def _destination(words: str, there: List[Waiting], last: LastTry) -> DestinationView:
-    return DestinationView(
-        words,
-        len(there),
-        there[0].since if there else None,
-        one_line(last.at, 30),
-        one_line(last.words),
-        last.status,
-        one_line(last.refused_at, 30),
-        last.is_refused,
-        last.given_up,
-        one_line(last.given_up_last),
-    )
 
 
 HEALTH_WITHIN = 2.0
@@ -195,8 +175,24 @@ def as_json(view: StatusView, here: CliContext) -> Dict[str, Any]:
         "hold": view.hold.value,
         "hold_problem": view.hold.problem,
         "orders_waiting": view.orders,
-        "reports": [dict(one._asdict()) for one in view.waits],
+        "reports": [_as_json(one) for one in view.waits],
         "health": [dict(one._asdict()) for one in view.health],
+    }
+
+
+def _as_json(one: DestinationView) -> Dict[str, Any]:
+    last = one.last
+    return {
+        "words": one.words,
+        "number": one.number,
+        "since": one.since,
+        "last": last.words,
+        "last_at": last.at,
+        "refused": last.status,
+        "refused_at": last.refused_at,
+        "is_refused": last.is_refused,
+        "given_up": last.given_up,
+        "given_up_last": last.given_up_last,
     }
 
 
@@ -331,32 +327,19 @@ def _problems(view: StatusView) -> List[str]:
 def _reports(view: StatusView) -> List[str]:
     found = []
     for one in view.waits:
-        last = f"; last: {one.last} ({one.last_at})" if one.last else ""
+        came = f"; last: {one.last.words} ({one.last.at})" if one.last.words else ""
         if one.number:
             age = f", the oldest for {duration(view.wall - one.since)}" if one.since is not None else ""
-            found.append(f"{one.words}: {one.number} WAIT{age}{last}")
+            found.append(f"{one.words}: {one.number} WAIT{age}{came}")
         else:
-            found.append(f"{one.words}: nothing waits{last}")
-        if one.refused:
-            advice = f". {what_to_do(one.refused)}" if one.is_refused else ""
-            found.append(f"{one.words}: last refused with HTTP {one.refused} ({one.refused_at}){advice}")
-        if one.given_up:
-            found.append(f"{one.words}: {one.given_up} GIVEN UP so far, the last one {one.given_up_last}")
+            found.append(f"{one.words}: nothing waits{came}")
+        last = one.last
+        if last.status:
+            advice = f". {what_to_do(last.status)}" if last.is_refused else ""
+            found.append(f"{one.words}: last refused with HTTP {last.status} ({last.refused_at}){advice}")
+        if last.given_up:
+            found.append(f"{one.words}: {last.given_up} GIVEN UP so far, the last one {last.given_up_last}")
     return found
-
-
-def what_to_do(status: int) -> str:
-    """About an answer that refuses reports, for people.
-
-    :arg status: from 400 to 499
-    """
-    if status in (401, 403):
-        return "Was the secret rotated? Set the one that the receiver checks in watcher_reports and deploy it"
-    if status in (404, 405, 410, 421):
-        return "Has the receiver moved? Correct url in watcher_reports and deploy it"
-    if status == 407:
-        return "The proxy wants credentials: correct proxy in watcher_reports and deploy it"
-    return "The receiver does not want these reports: see its log"
 
 
 def _since(text: Any, wall: float) -> str:

@@ -12,6 +12,7 @@ import os
 from typing import Any, NamedTuple
 
 from ..._machine import files
+from ..._text import one_line
 
 LAST_TRY = "last"
 
@@ -37,12 +38,12 @@ def read_last_try(folder: str) -> LastTry:
     try:
         found = files.read(os.path.join(folder, LAST_TRY)) or {}
         return LastTry(
-            str(found.get("at", "")),
-            str(found.get("words", "")),
+            one_line(found.get("at", ""), 30),
+            one_line(found.get("words", "")),
             _number(found.get("status")),
-            str(found.get("refused_at", "")),
+            one_line(found.get("refused_at", ""), 30),
             _number(found.get("given_up")),
-            str(found.get("given_up_last", "")),
+            one_line(found.get("given_up_last", "")),
         )
     except (OSError, ValueError, AttributeError):
         return LastTry()
@@ -53,6 +54,20 @@ def write_last_try(folder: str, last: LastTry) -> None:
         files.replace(os.path.join(folder, LAST_TRY), dict(last._asdict()))
     except OSError:
         pass
+
+
+def what_to_do(status: int) -> str:
+    """About an answer that refuses reports, for people.
+
+    :arg status: from 400 to 499
+    """
+    if status in (401, 403):
+        return "Was the secret rotated? Set the one that the receiver checks in watcher_reports and deploy it"
+    if status in (404, 405, 410, 421):
+        return "Has the receiver moved? Correct url in watcher_reports and deploy it"
+    if status == 407:
+        return "The proxy wants credentials: correct proxy in watcher_reports and deploy it"
+    return "The receiver does not want these reports: see its log"
 
 
 def _number(given: Any) -> int:

@@ -92,7 +92,7 @@ class ReportQueue:
         folder = os.path.join(self._folder, key)
         files.make_folder(folder)
         if not self._number:
-            self._number = self._last_number()
+            self._number = self._take_up()
         lost = self._lost.get(key, 0)
         if lost:
             why = "they could not be kept until they are sent"
@@ -103,19 +103,20 @@ class ReportQueue:
 
     def _put(self, folder: str, kind: str, report: Report) -> None:
         number = self._number + 1
-        path = os.path.join(folder, f"{number:012}{kind}.json")
-        try:
-            files.replace(path, report)
-        except (
-            FileNotFoundError
-        ):  # the daemon that starts in this moment took what is half written for a leftover, once
-            files.replace(path, report)
+        files.replace(os.path.join(folder, f"{number:012}{kind}.json"), report)
         self._number = number
 
-    def _last_number(self) -> int:
-        """So that what comes after a restart stands behind what is there."""
-        numbers = [one.number for key in os.listdir(self._folder) for one in waiting(os.path.join(self._folder, key))]
-        return max(numbers, default=0)
+    def _take_up(self) -> int:
+        """After a restart: remove what the one before left half written; its last number, so that what comes now stands behind it.
+
+        The daemon removes none of that: it can't tell what is left from what is being written.
+        """
+        last = 0
+        for key in os.listdir(self._folder):
+            folder = os.path.join(self._folder, key)
+            tidy(folder, ".json.")
+            last = max([last, *(one.number for one in waiting(folder))])
+        return last
 
     def _bound(self, folder: str, words: str) -> None:
         """Drop the oldest until the rest has room, and leave word of it in their place."""
@@ -156,11 +157,14 @@ def waiting(folder: str) -> List[Waiting]:
     return sorted(found, key=lambda one: (one.number, not one.is_notice))
 
 
-def tidy(folder: str) -> None:
-    """Remove what a program left in the folder of a destination that was ended while it wrote."""
+def tidy(folder: str, part: str) -> None:
+    """Remove what a program left in the folder of a destination that was ended while it wrote. Only the one that writes them may.
+
+    :arg part: of the names of its files while they are half written
+    """
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
-            if ".json." in name or name.startswith(f"{LAST_TRY}."):
+            if part in name:
                 with contextlib.suppress(OSError):
                     os.unlink(os.path.join(folder, name))
 
@@ -226,7 +230,7 @@ class QueueConsumer:
         self._failures = 0
         self._said = ""
         self._last = read_last_try(folder)
-        tidy(folder)
+        tidy(folder, f"{LAST_TRY}.")
 
     def step(self) -> float:
         """Send the oldest report, if there is one; the seconds until there may be something to do again."""

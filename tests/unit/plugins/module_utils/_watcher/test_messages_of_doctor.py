@@ -20,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     DestinationView,
     StatusView,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import LastTry
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
 )
@@ -97,8 +98,8 @@ def test_what_it_says_of_what_the_settings_name(words, tmp_path):
 def test_what_it_says_of_the_watcher(words, seconds):
     published = {"looking": seconds > 0, "problems": [words] if words else []}
     waits = [
-        DestinationView("eda.test", 3, None if words else seconds, "", words),
-        DestinationView("eda.test", 1000, 0.0, "", words),
+        DestinationView("eda.test", 3, None if words else seconds, LastTry("", words)),
+        DestinationView("eda.test", 1000, 0.0, LastTry("", words)),
     ]
     view = StatusView(seconds, published, True, seconds, Read(None, words), Read(None, ""), waits, 0)
     assert_all_well_said([*check_system.mark(view), *check_system.process(view), *check_settings.waiting(view)])

@@ -8,7 +8,10 @@ import types
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import check_settings, status
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import LastTry
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import (
+    LastTry,
+    what_to_do,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import Waiting
 
 REFUSED = LastTry(
@@ -18,7 +21,7 @@ QUEUED = [Waiting("000000000001.json", 1, 4096, False, 1000.0)]
 
 
 def view(last, there=()):
-    one = status._destination("https://eda.example/...", list(there), last)
+    one = status.DestinationView("https://eda.example/...", len(there), there[0].since if there else None, last)
     return types.SimpleNamespace(waits=[one], wall=1010.0)
 
 
@@ -47,4 +50,4 @@ def test_doctor_fails_while_reports_are_refused():
     "code, words", [(401, "secret"), (403, "secret"), (404, "url"), (410, "url"), (407, "proxy"), (422, "log")]
 )
 def test_the_advice_goes_by_the_answer(code, words):
-    assert words in status.what_to_do(code)
+    assert words in what_to_do(code)

@@ -18,9 +18,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
+    AGAIN,
     LEAST_SHARE,
+    Outcome,
+    QueueConsumer,
     ReportQueue,
-    tidy,
     waiting,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import (
@@ -29,6 +31,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     MOMENT,
     a_report,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
 
 
 def dropped(words, count, why):
@@ -135,26 +138,23 @@ def test_what_is_no_report_does_not_wait(tmp_path):
     spool = a_spool(tmp_path)
     spool.add(a_report(message="1"))
     place = tmp_path / "spool" / "one"
-    for name in ("last", "000000000009.json.77", "x.json", "000000000009.json.tmp"):
+    for name in ("last", "last.77", "000000000009.json.77", "x.json", "000000000009.json.tmp"):
         (place / name).write_text("", encoding="ascii")
     assert there(tmp_path) == [("scheduled", "1")]
-    tidy(str(place))
-    assert {path.name for path in place.iterdir()} == {"000000000001.json", "last", "x.json"}
 
 
-def test_a_daemon_that_starts_while_a_report_is_written_costs_none(tmp_path, monkeypatch):
-    queue, rename, renamed = ReportQueue(str(tmp_path), {"one": "to-one"}, 10**6, dropped), os.replace, []
-
-    def tidied(source, target):
-        renamed.append(target)
-        if len(renamed) == 1:
-            tidy(str(tmp_path / "spool" / "one"))
-        rename(source, target)
-
-    monkeypatch.setattr(os, "replace", tidied)
-    queue.add(a_report())
-    assert len(waiting(str(tmp_path / "spool" / "one"))) == 1 and len(renamed) == 2
-    assert (queue.lost, queue.problem) == (0, "")
+def test_each_side_removes_what_it_left_half_written_and_nothing_of_the_other(tmp_path):
+    """The daemon may start while the watcher writes a report."""
+    place = tmp_path / "spool" / "one"
+    a_spool(tmp_path).add(a_report(message="1"))
+    for name in ("last", "last.77", "000000000009.json.77"):
+        (place / name).write_text("", encoding="ascii")
+    QueueConsumer(
+        str(place), "to-one", lambda body, path: Outcome(AGAIN, "not now"), ScriptedClock(), lambda urgency, words: None
+    )
+    assert {path.name for path in place.iterdir()} == {"000000000001.json", "last", "000000000009.json.77"}
+    a_spool(tmp_path).add(a_report(message="2"))
+    assert {path.name for path in place.iterdir()} == {"000000000001.json", "last", "000000000002.json"}
 
 
 def test_what_came_of_the_last_try(tmp_path):
