@@ -142,7 +142,7 @@ dependencies() (
         if [ ! -f "$wheel" ]; then
             echo "ansible==$version --hash=sha256:$hash" >"$BUILD/wheels/ansible.txt"
             fetching python -m pip download -qq --disable-pip-version-check --no-deps --only-binary :all: \
-                --python-version 3.12 --require-hashes -r "$BUILD/wheels/ansible.txt" -d "$BUILD/wheels"
+                --python-version 3.12 --no-deps --require-hashes -r "$BUILD/wheels/ansible.txt" -d "$BUILD/wheels"
         fi
         python - "$wheel" "$target" "$collections" <<'PYTHON'
 import sys

@@ -28,9 +28,11 @@ Answer = dict[str, Any]
 class Service(Protocol):
     """What answers at an address."""
 
-    def exchange(self, request: dict[str, Any], limit: float, run: str, start: str) -> Life: ...
+    def exchange(self, request: dict[str, Any], limit: float, run: str, start: str) -> Life:
+        """What it answers, after as long as that takes."""
 
-    def until_other(self, longest: float) -> Life: ...
+    def until_other(self, longest: float) -> Life:
+        """Wait until it would answer otherwise, at most so many seconds."""
 
 
 class Host(Protocol):
@@ -41,19 +43,26 @@ class Host(Protocol):
     service: Service
 
     @property
-    def clock_ms(self) -> int: ...
+    def clock_ms(self) -> int:
+        """Milliseconds since its boot."""
 
-    def get_boot(self) -> Life: ...
+    def get_boot(self) -> Life:
+        """Which boot this is."""
 
-    def get_trust(self, path: str) -> Answer: ...
+    def get_trust(self, path: str) -> Answer:
+        """Whether only those who may can write there."""
 
-    def frozen(self) -> Life: ...
+    def frozen(self) -> Life:
+        """Stand still for as long as the machine does."""
 
-    def hangs_while_writing(self) -> Life: ...
+    def hangs_while_writing(self) -> Life:
+        """Where a disk that hangs is waited for."""
 
-    def replacing(self) -> None: ...
+    def replacing(self) -> None:
+        """The old file is gone, and the new one not there yet."""
 
-    def written(self, path: str, before: bytes | None, run: str) -> None: ...
+    def written(self, path: str, before: bytes | None, run: str) -> None:
+        """A file was written, which had this content before."""
 
 
 class Script:

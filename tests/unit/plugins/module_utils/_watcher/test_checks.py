@@ -37,6 +37,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     DestinationView,
     StatusView,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import LastTry
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import Way
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
@@ -526,9 +527,9 @@ def test_receivers():
 
 def test_reports_that_wait():
     waits = [
-        DestinationView("a", 3, 990.0, "", ""),
-        DestinationView("b", 3, 100.0, "", "HTTP 503"),
-        DestinationView("c", 500, 990.0, "", ""),
+        DestinationView("a", 3, 990.0, LastTry()),
+        DestinationView("b", 3, 100.0, LastTry("", "HTTP 503")),
+        DestinationView("c", 500, 990.0, LastTry()),
     ]
     found = check_settings.waiting(a_view(waits=waits))
     assert [one.words for one in found] == ["b: 3 wait; last: HTTP 503", "c: 500 wait"]
