@@ -109,7 +109,7 @@ venv() (
     [ "$(cat "$target/.made-from" 2>/dev/null)" = "$stamp" ] && exit
     rm -rf "$target"
     "$3" -m venv "$target"
-    fetching "$target/bin/python" -m pip install -qq --disable-pip-version-check --require-hashes \
+    fetching "$target/bin/python" -m pip install -qq --disable-pip-version-check --no-deps --require-hashes \
         -r "$CLONE/requirements/$2.txt"
     echo "$stamp" >"$target/.made-from"
 )
@@ -142,7 +142,7 @@ dependencies() (
         if [ ! -f "$wheel" ]; then
             echo "ansible==$version --hash=sha256:$hash" >"$BUILD/wheels/ansible.txt"
             fetching python -m pip download -qq --disable-pip-version-check --no-deps --only-binary :all: \
-                --python-version 3.12 --no-deps --require-hashes -r "$BUILD/wheels/ansible.txt" -d "$BUILD/wheels"
+                --python-version 3.12 --require-hashes -r "$BUILD/wheels/ansible.txt" -d "$BUILD/wheels"
         fi
         python - "$wheel" "$target" "$collections" <<'PYTHON'
 import sys
