@@ -80,7 +80,11 @@ def test_in_order_and_then_it_waits(tmp_path):
 def test_a_folder_that_is_read_while_reports_come_shows_a_newer_one_first(tmp_path, monkeypatch):
     play, whole = Play(tmp_path, reports=2), os.scandir
     shown = [lambda path: [one for one in whole(path) if "2.json" in one.name]]
-    monkeypatch.setattr(os, "scandir", lambda path: (shown.pop() if shown else whole)(path))
+
+    def scandir(path):
+        return shown.pop()(path) if shown else whole(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
     assert play.steps(2).sent == [1, 2]
 
 
