@@ -109,6 +109,7 @@ venv() (
     [ "$(cat "$target/.made-from" 2>/dev/null)" = "$stamp" ] && exit
     rm -rf "$target"
     "$3" -m venv "$target"
+    # The lock names all of it. A resolver looks at the newest version of what is wanted with an extra, and refuses that for its hash.
     fetching "$target/bin/python" -m pip install -qq --disable-pip-version-check --no-deps --require-hashes \
         -r "$CLONE/requirements/$2.txt"
     echo "$stamp" >"$target/.made-from"

@@ -175,12 +175,12 @@ def as_json(view: StatusView, here: CliContext) -> Dict[str, Any]:
         "hold": view.hold.value,
         "hold_problem": view.hold.problem,
         "orders_waiting": view.orders,
-        "reports": [_as_json(one) for one in view.waits],
+        "reports": [_destination_as_json(one) for one in view.waits],
         "health": [dict(one._asdict()) for one in view.health],
     }
 
 
-def _as_json(one: DestinationView) -> Dict[str, Any]:
+def _destination_as_json(one: DestinationView) -> Dict[str, Any]:
     last = one.last
     return {
         "words": one.words,
@@ -327,13 +327,13 @@ def _problems(view: StatusView) -> List[str]:
 def _reports(view: StatusView) -> List[str]:
     found = []
     for one in view.waits:
-        came = f"; last: {one.last.words} ({one.last.at})" if one.last.words else ""
+        last = one.last
+        came = f"; last: {last.words} ({last.at})" if last.words else ""
         if one.number:
             age = f", the oldest for {duration(view.wall - one.since)}" if one.since is not None else ""
             found.append(f"{one.words}: {one.number} WAIT{age}{came}")
         else:
             found.append(f"{one.words}: nothing waits{came}")
-        last = one.last
         if last.status:
             advice = f". {what_to_do(last.status)}" if last.is_refused else ""
             found.append(f"{one.words}: last refused with HTTP {last.status} ({last.refused_at}){advice}")

@@ -16,6 +16,7 @@ is there whole or not at all, and neither side waits for the other.
 """
 
 import contextlib
+import fnmatch
 import json
 import os
 import re
@@ -114,7 +115,7 @@ class ReportQueue:
         last = 0
         for key in os.listdir(self._folder):
             folder = os.path.join(self._folder, key)
-            tidy(folder, ".json.")
+            tidy(folder, "*.json.*")
             last = max([last, *(one.number for one in waiting(folder))])
         return last
 
@@ -157,16 +158,15 @@ def waiting(folder: str) -> List[Waiting]:
     return sorted(found, key=lambda one: (one.number, not one.is_notice))
 
 
-def tidy(folder: str, part: str) -> None:
+def tidy(folder: str, pattern: str) -> None:
     """Remove what a program left in the folder of a destination that was ended while it wrote. Only the one that writes them may.
 
-    :arg part: of the names of its files while they are half written
+    :arg pattern: of the shell's, which the names of its files match while they are half written
     """
     with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            if part in name:
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(folder, name))
+        for name in fnmatch.filter(os.listdir(folder), pattern):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, name))
 
 
 def _dropped_by(path: str) -> int:
@@ -230,7 +230,7 @@ class QueueConsumer:
         self._failures = 0
         self._said = ""
         self._last = read_last_try(folder)
-        tidy(folder, f"{LAST_TRY}.")
+        tidy(folder, f"{LAST_TRY}.*")
 
     def step(self) -> float:
         """Send the oldest report, if there is one; the seconds until there may be something to do again."""
