@@ -205,9 +205,8 @@ def test_every_option_is_handed_on():
     assert set(given) == set(OPTIONS)
     of_the_role = {"state", "hook_paths", "image", "python", "systemd", "look_timeout", "force", "keep_state"}
     assert {f"watcher_{key}" for key in {*given, *of_the_role}} - set(load("defaults/main.yml")) == {
-        "watcher_folder",
-        "watcher_hooks_folder",
-        "watcher_secrets_folder",
+        *("watcher_folder", "watcher_hooks_folder", "watcher_secrets_folder"),
+        *("watcher_inventory_hostname", "watcher_scope", "watcher_capacity_group"),
     }
     assert set(load("defaults/main.yml")) <= {f"watcher_{key}" for key in {*given, *of_the_role}}
 

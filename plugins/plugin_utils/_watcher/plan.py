@@ -37,6 +37,8 @@ _LEAST = {  # the lowest value of each number; of the others, more than 0
     "spool_bytes": 10000.0,
 }
 _NUMBERS = ("prepare_before", "cooldown", "hook_limit", "boot_timeout", "interval", "history_bytes", "spool_bytes")
+OWN_LABELS = ("inventory_hostname", "scope", "capacity_group")
+"""What the role itself says of each machine; a machine that shares no scope and has no group has the first one only."""
 _REPORT_KEYS = ("url", "secret", "proxy", "ca_file")
 
 
@@ -102,6 +104,8 @@ def files_of(
     errors += wrong
     reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]))
     errors += wrong
+    labels, wrong = _labels(options)
+    errors += wrong
     own = steps["steps"] if options["mode"] == "manage" else []
     errors += refused_steps(own)
     if errors:
@@ -124,6 +128,7 @@ def files_of(
         "api_version": str(options["api_version"]),
         "resource_name": str(options["resource_name"]) or None,
         "reports": reports,
+        "labels": labels,
         "health": options["health"],
         "folder": str(options["folder"]),
         "hooks_folder": str(options["hooks_folder"]),
@@ -238,6 +243,24 @@ def _reports(reports: Any, folder: str) -> tuple[list[dict[str, Any]], list[Secr
         report = {"url": raw["url"], "secret_file": f"{folder}/{name}" if raw.get("secret") else None}
         found.append({**report, **{key: raw[key] for key in ("proxy", "ca_file") if raw.get(key)}})
     return found, secrets, errors
+
+
+def _labels(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The labels of all reports, and what is wrong; the program's own check sees to names and lengths."""
+    users = options["labels"]
+    if not isinstance(users, Mapping):
+        return {}, [f"watcher_labels is {shown(users)}, not a dictionary, such as {{ring: canary}}"]
+    errors = [
+        f"watcher_labels.{key}: the role sets this one, choose another name" for key in OWN_LABELS if key in users
+    ]
+    own = {key: str(options[key]) for key in OWN_LABELS}
+    own["capacity_group"] = own["capacity_group"] or own["scope"]  # as `maintain` has it
+    # YAML makes a number of a label such as 7.
+    said = {
+        str(key): str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        for key, value in users.items()
+    }
+    return {**said, **{key: value for key, value in own.items() if value}}, errors
 
 
 def _wrong_report(raw: Any) -> str:

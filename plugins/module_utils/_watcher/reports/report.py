@@ -12,7 +12,7 @@ people: what is in a report can be printed, is no larger than whoever receives i
 import hashlib
 import json
 import math
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 from ..._clock import iso_utc
 from ..._core.lease import Moment
@@ -95,6 +95,7 @@ class Machine(NamedTuple):
     hostname: str
     version: str  # of the collection
     watcher: str = "linux"
+    labels: Mapping[str, str] = {}  # the user's, from the settings
 
 
 def report_of(say: Say, identity: Optional[Identity], moment: Moment, machine: Machine) -> Report:
@@ -112,6 +113,7 @@ def report_of(say: Say, identity: Optional[Identity], moment: Moment, machine: M
             "vm_id": one_line(identity.vm_id) if identity else "",
             "hostname": one_line(machine.hostname),
         },
+        "labels": dict(machine.labels),
         "happened": one_line(say.happened, 40),
         "outage": one_line(say.outage),
         "outcome": one_line(say.outcome, 40),

@@ -198,6 +198,7 @@ class Reporter:
 
     def configure(self, configuration: Configuration) -> None:
         """Go by these settings, and by the hooks in notify.d as they are now."""
+        self._machine = self._machine._replace(labels=configuration.labels)
         hooks = Hooks(configuration.hooks_folder, {})
         has_hooks = any(hooks.found(NOTIFY, kind).steps for kind in ("", *hooks.kinds()))
         names = spool_names(configuration.reports, has_hooks)

@@ -14,7 +14,7 @@ import math
 import os
 import re
 from json import decoder
-from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, NoReturn, Optional, Tuple
 
 from ..._errors import ScheduledEventsError
 from ..._events.policy import DEFAULT_POLICY, PolicyError, parse_policy
@@ -30,6 +30,11 @@ from .hooks import PHASES
 Path = Tuple[Any, ...]
 """The names and positions that lead to a value from the outside in; () for the whole."""
 
+MOST_LABELS = 20
+LONGEST_LABEL = 100
+"""Characters of a label's value; with :data:`MOST_LABELS` that keeps a report small, whatever its letters are."""
+
+_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 _scanned = decoder.scanstring  # type: ignore[attr-defined]
@@ -162,6 +167,7 @@ class Configuration(NamedTuple):
     resource_name: str = ""  # "" where the metadata service says it
     interval: float = 1.0
     reports: Tuple[Destination, ...] = ()
+    labels: Mapping[str, str] = {}
     health: HealthSettings = HealthSettings()
     folder: str = "/var/lib/azure-maintenance"
     boot_timeout: float = 300.0
@@ -274,6 +280,20 @@ class _Checked:
             here = (*path, int(entry.group(1)) - 1) if entry else path
             self._refuse(here, f"can't be followed: {str(error).rstrip('.')}")
 
+    def labels(self, path: Path, value: Any) -> Dict[str, str]:
+        given = self._object(path, value, None)
+        if len(given) > MOST_LABELS:
+            self._refuse(path, f"are {len(given)}, and there may be {MOST_LABELS} at most")
+        for name, label in given.items():
+            here = (*path, name)
+            if not _LABEL.fullmatch(name):
+                self._refuse(
+                    here, "is no name of a label: it needs letters, digits and underscores, no digit first, at most 60"
+                )
+            if len(self.text(here, label)) > LONGEST_LABEL:
+                self._refuse(here, f"is {len(label)} characters long, and may have {LONGEST_LABEL}")
+        return given
+
     def health(self, path: Path, value: Any) -> HealthSettings:
         self._object(path, value, HealthSettings._fields)
         try:
@@ -372,6 +392,7 @@ _KEYS: Dict[str, _Check] = {
     "resource_name": _Checked.text,
     "interval": _seconds(0.001, 60.0),
     "reports": _Checked.reports,
+    "labels": _Checked.labels,
     "health": _Checked.health,
     "folder": _Checked.absolute,
     "boot_timeout": _seconds(0.0, 3600.0),

@@ -70,6 +70,7 @@ def test_it_says_what_happened():
         "format": 1,
         "at": "2026-01-01T00:00:00Z",
         "machine": {"name": "web1", "vm_id": IDENTITY.vm_id, "hostname": "web1.example.com"},
+        "labels": {},
         "happened": "ended",
         "outage": "o1",
         "outcome": "completed",

@@ -40,6 +40,10 @@ OPTIONS = {
     "hooks": [],
     "hook_limit": 300,
     "reports": [],
+    "labels": {},
+    "inventory_hostname": "web1",
+    "scope": "",
+    "capacity_group": "",
     "health": {},
     "endpoint": "http://169.254.169.254",
     "resource_name": "",
@@ -83,6 +87,7 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
         *(
             "format",
             "health",
+            "labels",
             "mode",
             "approve",
             "policy",
@@ -105,6 +110,40 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
         ),
         *("spool_bytes", "cooldown"),
     }
+
+
+def test_labels_are_what_the_inventory_says_and_what_the_user_adds():
+    def labels(**options):
+        return files(**options)["settings"]["labels"]
+
+    assert labels() == {"inventory_hostname": "web1"}
+    assert labels(scope="web", labels={"ring": 7, "owner": "payments"}) == {
+        "inventory_hostname": "web1",
+        "scope": "web",
+        "capacity_group": "web",
+        "ring": "7",
+        "owner": "payments",
+    }
+    assert labels(scope="web", capacity_group="all")["capacity_group"] == "all"
+
+
+@pytest.mark.parametrize(
+    "labels, words",
+    [
+        (["ring"], "watcher_labels is ['ring'], not a dictionary, such as {ring: canary}"),
+        ({"scope": "x"}, "watcher_labels.scope: the role sets this one, choose another name"),
+        ({"ring": True}, "watcher_labels.ring must be a text of one line, not True"),
+        ({"ring": ""}, "watcher_labels.ring must be a text of one line, not ''"),
+        ({"ring": "x" * 101}, "watcher_labels.ring is 101 characters long, and may have 100"),
+        (
+            {"a-ring": "x"},
+            "watcher_labels.a-ring is no name of a label: it needs letters, digits and underscores, no digit first, at most 60",
+        ),
+        ({f"l{n}": "x" for n in range(20)}, "watcher_labels are 21, and there may be 20 at most"),
+    ],
+)
+def test_labels_that_no_receiver_could_use_are_refused(labels, words):
+    assert errors(labels=labels) == [words]
 
 
 def test_the_health_endpoint_is_off_unless_it_has_an_address():
