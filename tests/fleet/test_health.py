@@ -25,8 +25,8 @@ NOTES = [
         "undo": ["sh", "-c", "date +%s.%N >> /var/tmp/recovered"],
     }
 ]
-# Longer than HAProxy's checks take to notice, and than the longest of the user's requests.
-DRAIN = {"name": "drain", "phase": "prepare", "content": "#!/bin/sh\nsleep 6\n", "limit": 30}
+# At least as long as HAProxy's checks take to notice; the health endpoint asks nginx on that port, too.
+DRAIN = {"type": "connections", "port": 80, "at_least": 6, "exclude": ["127.0.0.1"], "timeout": 30}
 CHECKS = {"http": f"check port {HTTP_PORT}", "agent": f"check agent-check agent-port {AGENT_PORT} agent-inter 300ms"}
 
 
@@ -136,7 +136,7 @@ def test_a_user_loses_nothing_over_an_event_and_its_reboot(azure, machines, depl
         "sources": ["10.77.0.0/24"],
         "app": app,
     }
-    deploy(name, watcher_health=health, watcher_hooks=[DRAIN])
+    deploy(name, watcher_health=health, drain_steps=[*NOTES, DRAIN])
     checked(name, check)
     with client.of_fleet() as user, Asking(name) as asking:
         user.wait_for_state(name, "UP")

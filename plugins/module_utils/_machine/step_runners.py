@@ -209,21 +209,22 @@ class ConnectionsRunner(JobRunner):
     def work(self, piece: Piece) -> Work:
         look = _gone if piece.direction == "do" else _listens
         interval = piece.step["interval"]
-        return lambda: answer_to(watched(interval, piece.limit, look(piece.step)))
+        return lambda: answer_to(watched(interval, piece.limit, look(piece.step, piece.limit)))
 
 
-def _gone(step: Step) -> Any:
+def _gone(step: Step, limit: float) -> Any:
     from .step_transport import addresses_of
 
     excluded = {_plain(ipaddress.ip_address(address)) for host in step["exclude"] for address in addresses_of(host)}
 
     def look(left: float) -> Verdict:
-        return CONNECTIONS.judges["gone"](step, "do", {"result": {"left": established(step["port"], excluded)}})
+        seen = {"result": {"left": established(step["port"], excluded)}, "looked": limit - left}
+        return CONNECTIONS.judges["gone"](step, "do", seen)
 
     return look
 
 
-def _listens(step: Step) -> Any:
+def _listens(step: Step, limit: float) -> Any:
     from .step_transport import accepts
 
     address, port = step["listen_address"], step["port"]

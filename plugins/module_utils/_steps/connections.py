@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Step ``connections``: waits until a port has no connections, and afterwards until it listens again.
 
+A load balancer notices a machine that is being prepared only after some probes, and sends new connections until then. That a port has
+none means nothing before: ``at_least`` is how long the step goes on looking.
+
 Private to this collection.
 """
 
@@ -21,7 +24,6 @@ from .step_type import (
     Words,
     at_limit,
     on_linux_itself,
-    rounds,
 )
 
 
@@ -29,26 +31,32 @@ def _complete(step: Step, host: Host, system: str) -> Words:
     port = step["port"]
     if not 1 <= port <= 65535:
         raise StepError(f"port {port} is not between 1 and 65535")
+    if step["at_least"] < 0:
+        raise StepError(f"at_least is {step['at_least']}; it is a number of seconds, at least 0")
+    timeout = step.get("timeout", host.default_timeout)
+    if step["at_least"] >= timeout:
+        raise StepError(
+            f"at_least is {step['at_least']} s and timeout {timeout:g} s, so it could never end in time: set timeout to more than at_least, "
+            "with the time that connections which are open need to end"
+        )
+    first = f", for {step['at_least']} s at least" if step["at_least"] else ""
     return Words(
         f"of port {port}",
-        f"wait until port {port} has no established connection",
+        f"wait until port {port} has no established connection{first}",
         f"wait until port {port} listens again" if step["listen_again"] else "",
     )
 
 
 def _gone(step: Step, direction: str, result: TaskResult) -> Verdict:
-    left = any(_has_connections(item) for item in rounds(result))
+    """By how many were ``left``, and for how many seconds the step has looked, ``looked``."""
     port = f"port {step['port']}"
-    return at_limit(
-        step, left, f"{port} still has established connections", f"{port} still had established connections"
-    )
-
-
-def _has_connections(result: TaskResult) -> bool:
-    """From Linux a wait that gave up, one for IPv4 and one for IPv6; from Windows what the script last counted."""
-    if "result" in result:
-        return int(result["result"]["left"]) > 0
-    return "Timeout when waiting" in str(result.get("msg", ""))
+    if int(result["result"]["left"]) > 0:
+        return at_limit(
+            step, True, f"{port} still has established connections", f"{port} still had established connections"
+        )
+    at_least, looked = step.get("at_least", 0), result["looked"]  # a plan of an earlier version has no at_least
+    words = f"there was time for {looked:.0f} s only, not for at_least: {at_least} s"
+    return at_limit(step, looked < at_least, words, words)
 
 
 def _listens(step: Step, direction: str, result: TaskResult) -> Verdict:
@@ -65,6 +73,7 @@ TYPE = StepType(
     options={
         "port": {"type": "int", "required": True},
         "exclude": dict(LIST, default=[]),
+        "at_least": {"type": "int", "default": 0},
         "at_limit": AT_LIMIT,
         "interval": INTERVAL,
         "listen_again": {"type": "bool", "default": False},

@@ -18,9 +18,9 @@ from .way import Call, Order, Seen, Way
 def _look(hand: AtHand, job: Any, call: Call) -> Seen:
     step = hand["step"]
     if hand["direction"] == "do":
-        return Seen(
-            call(script("connections.ps1", Port=int(step["port"]), Exclude=",".join(step["exclude"]))), ["gone"]
-        )
+        first_left = hand["left"] if job is None else job
+        came = call(script("connections.ps1", Port=int(step["port"]), Exclude=",".join(step["exclude"])))
+        return Seen({**came, "looked": first_left - hand["left"]}, ["gone"], first_left)
     options = {
         "port": step["port"],
         "host": step["listen_address"],

@@ -71,6 +71,20 @@ def test_it_waits_until_the_last_connection_has_ended(doing, rests):
         assert doing.end_of(piece) == Progress(DONE)
 
 
+def test_it_looks_for_at_least_so_long_although_there_are_none(doing, rests):
+    with listening() as listener:
+        assert doing.did(port=port_of(listener), at_least=7, interval=2) == Progress(DONE)
+    assert content(rests).split() == ["2"] * 4  # a look every 2 s, and 7 s have passed with the one after 8 s
+
+
+def test_less_time_than_at_least(doing, rests):
+    words = "there was time for 4 s only, not for at_least: 7 s"
+    with listening() as listener:
+        options = {"port": port_of(listener), "at_least": 7, "interval": 2, "limit": 5}
+        assert doing.did(**options) == Progress(FAILED, words)
+        assert doing.did(at_limit="continue", **options) == Progress(DONE, f"went on although {words}")
+
+
 @pytest.mark.parametrize(
     "at_limit, expected",
     [

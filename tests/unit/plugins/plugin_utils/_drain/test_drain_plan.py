@@ -318,6 +318,10 @@ def test_steps_are_a_list(steps, kind):
         ({"type": "connections"}, "missing required arguments: port"),
         ({"type": "connections", "port": 70000}, "port 70000 is not between 1 and 65535"),
         (dict(CONNECTIONS, at_limit="panic"), "panic"),
+        (
+            dict(CONNECTIONS, at_least=60, timeout=60),
+            "at_least is 60 s and timeout 60 s, so it could never end in time",
+        ),
         (dict(CONNECTIONS, interval=0), "interval is 0; it is a number of seconds, at least 1"),
         ({"type": "haproxy"}, "missing required arguments: load_balancers"),
         (dict(HAPROXY, load_balancers=["lb7"]), "load_balancers names 'lb7', which is neither a host nor a group"),

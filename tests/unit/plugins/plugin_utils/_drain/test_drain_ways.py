@@ -278,6 +278,22 @@ def test_connections_of_windows():
     assert others.look({}, direction="undo")["outcome"]["state"] == "done"
 
 
+def test_connections_of_windows_are_looked_for_at_least_so_long_from_the_first_look_on():
+    others = Others({"type": "connections", "port": 443, "at_least": 15}, "windows")
+    none = {"result": {"left": 0}}
+    assert others.look(none, begun=True, left=60.0)["outcome"]["state"] == "pending"
+    assert others.look(none, left=46.0)["outcome"]["state"] == "pending"
+    assert others.look(none, left=45.0)["outcome"]["state"] == "done"
+
+
+def test_connections_of_windows_that_have_less_time_than_at_least():
+    others = Others({"type": "connections", "port": 443, "at_least": 15}, "windows")
+    none = {"result": {"left": 0}}
+    assert others.look(none, begun=True, left=10.0)["outcome"]["state"] == "pending"
+    last = others.look(none, left=2.0)["outcome"]
+    assert (last["state"], last["note"]) == ("failed", "there was time for 8 s only, not for at_least: 15 s")
+
+
 def test_an_error_of_windows_is_not_no_connections():
     """The script throws whatever does not say that there are none; the step fails by it, in its words."""
     others = Others({"type": "connections", "port": 443}, "windows")
