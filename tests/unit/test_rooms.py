@@ -29,7 +29,16 @@ FLOORS = (
 FLOOR = {room: number for number, floor in enumerate(FLOORS) for room in floor}
 # The same of the watcher; nothing but its entry lies beside its rooms.
 WATCHER = "module_utils/_watcher"
-WATCHER_FLOORS = (("main",), ("commands",), ("service",), ("imds", "reports"), ("settings",), ("health",), ("engine",))
+WATCHER_FLOORS = (
+    ("main",),
+    ("commands",),
+    ("service",),
+    ("imds", "reports"),
+    ("settings",),
+    ("health",),
+    ("engine",),
+    ("host",),
+)
 WATCHER_FLOOR = {room: number for number, floor in enumerate(WATCHER_FLOORS) for room in floor}
 KNOW_ANSIBLE = ("action/", "callback/", "filter/", "lookup/", "test/", "plugin_utils/", "module_utils/_module.py")
 LOAD_BALANCERS = "modules/haproxy_status.py"  # runs on them, a module like any other

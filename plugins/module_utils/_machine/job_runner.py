@@ -25,7 +25,7 @@ LAST_WORDS = 1.0
 
 _CUT_OFF = (
     "it was cut off: the machine was started anew meanwhile, its disk had no room for the result, or something killed it, "
-    "as systemd does at the end of a session where logind.conf has KillUserProcesses=yes"
+    + native.KILLED_BY
 )
 
 

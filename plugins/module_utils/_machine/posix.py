@@ -24,6 +24,9 @@ AT_ONCE = os.O_NONBLOCK
 
 Account = pwd.struct_passwd
 
+KILLED_BY = "as systemd does at the end of a session where logind.conf has KillUserProcesses=yes"
+"""Who kills what has been begun here, for people."""
+
 LOGIN_UID = "/proc/self/loginuid"
 
 

@@ -35,6 +35,8 @@ _REPLACE, _WRITE_THROUGH = 1, 8
 _EXCLUSIVE, _AT_ONCE = 2, 1
 _LOCKED_BY_ANOTHER = 33
 
+KILLED_BY = "as somebody does who ends its processes in the Task Manager"
+
 Account = Any
 """Nobody else than the service's own user runs anything here."""
 

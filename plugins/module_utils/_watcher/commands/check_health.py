@@ -11,6 +11,7 @@ import stat
 from typing import List
 
 from ..._text import one_line
+from ..host.this_host import HOST
 from .check_report import FAIL, OK, Finding
 from .status import StatusView
 
@@ -24,12 +25,10 @@ def health(view: StatusView, folder: str) -> List[Finding]:
     for one in view.health:
         words = f"{one.address}: {one_line(one.words) or 'no answer'}"
         if one.is_in_service is None:
-            found.append(
-                Finding(FAIL, "health", words, f"systemctl status {UNITS}; load balancers get no answer, either")
-            )
+            found.append(Finding(FAIL, "health", words, f"{HOST.status(UNITS)}; load balancers get no answer, either"))
         elif one.is_in_service and marked:
             words = f"{one.address} answers that the machine is in service, and it is marked"
-            found.append(Finding(FAIL, "health", words, f"systemctl restart {UNITS.split()[1]}"))
+            found.append(Finding(FAIL, "health", words, HOST.restart(UNITS.split()[1])))
         else:
             found.append(Finding(OK, "health", words))
     closed = closed_folders(folder) if view.health else []

@@ -21,6 +21,7 @@ from ..._errors import ScheduledEventsError
 from ..._imds.client import NAME, Client
 from ..._imds.option_names import WATCHER, with_variables
 from ..._imds.transport import Answer, Transport
+from ..host.this_host import HOST
 from ..settings.settings import Configuration
 from .check_report import FAIL, OK, WARN, Finding, Said
 
@@ -140,13 +141,13 @@ def check_service(configuration: Configuration, transport: Transport, clock: Clo
 def _advice(kind: str) -> str:
     if kind in ("unreachable", "timeout"):
         return (
-            "see the route in this list, and whether a firewall keeps this user from 169.254.169.254 (iptables -S OUTPUT, "
-            "nft list ruleset). On a machine that is not in Azure there is no such service"
+            "see the route in this list, and whether a firewall keeps this user from 169.254.169.254 "
+            f"({HOST.firewall_advice}). On a machine that is not in Azure there is no such service"
         )
     if kind == "not_azure":
         return "something on the way answers in its place, such as a proxy; it must be reached straight"
     if kind == "denied":
-        return "let root ask it"
+        return f"let {HOST.admin} ask it"
     return "try again in a minute; where it stays, ask Azure's support"
 
 
@@ -166,14 +167,14 @@ def _time(headers: Mapping[str, str], clock: Clock) -> List[Finding]:
     parsed = email.utils.parsedate_tz(headers.get("date", ""))
     if parsed is None:
         words = "the service does not say what time it is, so the machine's own clock counts"
-        return [Finding(WARN, "clock", words, "see that it is set by a time server: timedatectl, chronyc tracking")]
+        return [Finding(WARN, "clock", words, f"see that it is set by a time server: {HOST.clock_advice}")]
     apart = clock.wall() - email.utils.mktime_tz(parsed)
     if abs(apart) <= MOST_APART:
         return [Finding(OK, "clock", "as the service's, to within half a minute")]
     way = "ahead of" if apart > 0 else "behind"
     words = f"this machine's clock is {abs(apart):.0f} s {way} the service's"
     return [
-        Finding(WARN, "clock", words, "the watcher goes by the service's; set the machine's (timedatectl, chronyc)")
+        Finding(WARN, "clock", words, f"the watcher goes by the service's; set the machine's ({HOST.clock_advice})")
     ]
 
 

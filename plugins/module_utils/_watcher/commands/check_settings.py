@@ -16,6 +16,7 @@ from ..._machine.platform import native
 from ..._machine.step_runners import lacking
 from ..._steps.step_type import Step
 from ..._text import clause, listed, one_line
+from ..host.this_host import HOST
 from ..reports.last_try import what_to_do
 from ..reports.report_daemon import SecretError, read_secret
 from ..settings.hooks import PHASES, Hooks
@@ -34,8 +35,6 @@ _MEANS = {
 }
 _SECRET = "run role watcher again, which writes it; until then its reports wait"
 _STEP = "install what is lacking, or correct the step in drain_steps and run role watcher again"
-
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def settings(path: str) -> Tuple[Optional[Configuration], Finding]:
@@ -134,7 +133,7 @@ def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
             return [f"{key}: systemctl does not say whether there is such a service"]
         return [f"{key}: this machine has no service {step['service']}"] if said.text.strip() == "not-found" else []
     if step["type"] == "command":
-        why = lacking(step, PATH)
+        why = lacking(step, HOST.path)
         return [f"{key}: {one_line(why)}"] if why else []
     return []
 
@@ -184,6 +183,6 @@ def waiting(view: StatusView) -> List[Finding]:
             found.append(Finding(FAIL, "reports", words, what_to_do(last.status)))
         elif one.number >= MANY or (one.since is not None and view.wall - one.since > 600):
             came = f"; last: {last.words}" if last.words else ""
-            advice = "systemctl status azure-maintenance-reports shows whether they are sent at all"
+            advice = f"{HOST.status('azure-maintenance-reports')} shows whether they are sent at all"
             found.append(Finding(WARN, "reports", f"{one.words}: {one.number} wait{came}", advice))
     return found

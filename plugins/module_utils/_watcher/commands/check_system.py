@@ -18,6 +18,7 @@ from typing import Callable, Dict, List, Sequence, Tuple
 from ..._machine import trust
 from ..._machine.platform import native
 from ..._text import listed, one_line
+from ..host.this_host import HOST
 from ..service.disk_reserve import DiskReserve
 from .check_report import FAIL, OK, WARN, Finding, Said
 from .cli_context import CliContext
@@ -48,23 +49,28 @@ def folders(folder: str) -> List[Finding]:
         return [Finding(WARN, "state", f"there is no {folder} yet", "it is made when the service is started")]
     except OSError as error:
         return [
-            Finding(FAIL, "state", f"{folder} can't be looked at: {error.strerror}", "see what is wrong there: ls -ld")
+            Finding(
+                FAIL,
+                "state",
+                f"{folder} can't be looked at: {error.strerror}",
+                f"see what is wrong there: {HOST.look(folder)}",
+            )
         ]
     if not stat.S_ISDIR(found.st_mode):
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
     if not native.is_ours(found) or native.open_to(found, 0o022):
-        advice = f"chown root {folder} && chmod 0711 {folder}"
-        return [Finding(FAIL, "state", f"others than root may write into {folder}", advice)]
+        advice = HOST.close_folder(folder)
+        return [Finding(FAIL, "state", f"others than {HOST.admin} may write into {folder}", advice)]
     problem = DiskReserve(folder).problem()
     if problem:
-        return [Finding(FAIL, "state", problem, f"df -h {folder}; df -i {folder}; until then nothing is begun")]
+        return [Finding(FAIL, "state", problem, f"{HOST.room(folder)}; until then nothing is begun")]
     return [Finding(OK, "state", f"{folder} is root's, and has room")]
 
 
 def rights(paths: Sequence[str]) -> List[Finding]:
     """Of the program and what runs it: whoever may write these is root here."""
     found = [Finding(FAIL, "rights", why, _RIGHTS) for why in map(trust.objection, paths) if why]
-    return found or [Finding(OK, "rights", f"only root may write {listed(map(one_line, paths))}")]
+    return found or [Finding(OK, "rights", f"only {HOST.admin} may write {listed(map(one_line, paths))}")]
 
 
 def services(ask: Ask, needs_reports: bool) -> List[Finding]:
@@ -89,7 +95,7 @@ def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
         ["systemctl", "show", "--property=LoadState,ActiveState,SubState,UnitFileState,NRestarts", f"{unit}.service"]
     )
     if said.code != 0:
-        return [Finding(WARN, what, f"systemctl does not say how {unit} is", f"systemctl status {unit}")]
+        return [Finding(WARN, what, f"systemctl does not say how {unit} is", HOST.status(unit))]
     state: Dict[str, str] = dict(line.split("=", 1) for line in said.text.splitlines() if "=" in line)
     if state.get("LoadState") == "not-found":
         return [Finding(FAIL, what, f"there is no service {unit}", "run role watcher for this machine")]
@@ -97,15 +103,15 @@ def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
     if state.get("ActiveState") != "active":
         more = f" ({state['SubState']})" if state.get("SubState") else ""
         words = f"{unit} is {state.get('ActiveState') or 'in an unknown state'}{more}"
-        advice = f"systemctl start {unit}; why it ended: journalctl -u {unit} -n 50"
+        advice = f"{HOST.start(unit)}; why it ended: {HOST.log_end(unit)}"
         found.append(Finding(FAIL, what, words, advice))
     if state.get("UnitFileState") not in ("enabled", "enabled-runtime", "static"):
         words = f"{unit} is {state.get('UnitFileState') or 'not enabled'}: it does not come back after a reboot"
-        found.append(Finding(FAIL, what, words, f"systemctl enable {unit}"))
+        found.append(Finding(FAIL, what, words, HOST.enable(unit)))
     restarts = state.get("NRestarts", "0")
     if restarts.isdigit() and int(restarts) > 3:
         words = f"{unit} was restarted {restarts} times since it was started by hand or by the boot"
-        found.append(Finding(WARN, what, words, f"journalctl -u {unit}"))
+        found.append(Finding(WARN, what, words, HOST.log(unit)))
     return found or [Finding(OK, what, f"{unit} runs, and comes back after a reboot")]
 
 
@@ -124,15 +130,13 @@ def process(view: StatusView) -> List[Finding]:
     if not view.is_running:
         return []
     if view.silent is not None and view.silent > SILENT:
-        return [
-            Finding(FAIL, "watcher", f"it was last heard of {view.silent:.0f} s ago", f"systemctl restart {SERVICE}")
-        ]
+        return [Finding(FAIL, "watcher", f"it was last heard of {view.silent:.0f} s ago", HOST.restart())]
     found = []
     if not view.is_looking:
         found.append(Finding(FAIL, "watcher", "it runs, and does not see its events", "see the endpoint in this list"))
     problems = (view.published or {}).get("problems")
     for words in problems if isinstance(problems, list) else ():
-        found.append(Finding(FAIL, "watcher", str(words), f"see the rest of this list, and journalctl -u {SERVICE}"))
+        found.append(Finding(FAIL, "watcher", str(words), f"see the rest of this list, and {HOST.log()}"))
     return found
 
 

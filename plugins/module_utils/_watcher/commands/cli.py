@@ -13,7 +13,8 @@ import sys
 from typing import Dict, List, Mapping, Optional, TextIO, Tuple
 
 from ..._clock import Clock
-from .cli_context import CODES, FINE, SETTINGS, WRONG_USAGE, CliContext, Subcommand
+from ..host.this_host import HOST
+from .cli_context import CODES, FINE, WRONG_USAGE, CliContext, Subcommand
 
 COMMANDS: Dict[str, Tuple[str, str]] = {
     "status": ("status", "what the watcher does, what it holds, and what waits"),
@@ -68,7 +69,7 @@ def _parser(arguments: List[str], environment: Mapping[str, str]) -> argparse.Ar
         one.add_argument(
             "--settings",
             metavar="FILE",
-            default=environment.get("AZURE_MAINTENANCE_SETTINGS") or SETTINGS,
+            default=environment.get("AZURE_MAINTENANCE_SETTINGS") or HOST.settings,
             help="the watcher's settings (%(default)s)",
         )
         if name in arguments:

@@ -16,9 +16,8 @@ from ..._clock import Clock
 from ..._machine.mark import MOST_BYTES, understood
 from ..._machine.store_interface import Mark, MarkUnreadable
 from ..._text import one_line
+from ..host.this_host import HOST
 
-SETTINGS = "/etc/azure-maintenance/watcher.json"
-STATE = "/var/lib/azure-maintenance"
 FOLDER, HOOKS_FOLDER, ENDPOINT = (
     "AZURE_MAINTENANCE_FOLDER",
     "AZURE_MAINTENANCE_HOOKS_FOLDER",
@@ -32,7 +31,7 @@ CODES = {
     WRONG: "something is wrong, or what was asked for was not done",
     WRONG_USAGE: "wrong usage",
     NO_ANSWER: "the service did not take the order",
-    NOT_ROOT: "only root may do that",
+    NOT_ROOT: f"only {HOST.admin} may do that",
 }
 
 WIDTH = 80
@@ -109,7 +108,7 @@ class CliContext:
     @property
     def folder(self) -> str:
         """Of the watcher's state."""
-        return str(self.setting("folder", self.environment.get(FOLDER) or STATE))
+        return str(self.setting("folder", self.environment.get(FOLDER) or HOST.state))
 
     def mark(self) -> Read:
         path = os.path.join(self.folder, "mark.json")
@@ -138,7 +137,7 @@ class CliContext:
         """Whether a command must end here, as it is called by somebody else; says so."""
         if self.is_root:
             return False
-        self.complain(f"Only root may {what}: run it again with sudo.")
+        self.complain(f"Only {HOST.admin} may {what}: {HOST.run_as_admin}.")
         return True
 
     def caller(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any, Dict, Optional
 
 from ..._clock import Deadline
 from ..._text import one_line
+from ..host.this_host import HOST
 from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
 
 WITHIN = 10.0
@@ -75,7 +76,7 @@ def _outcome(here: CliContext, name: str, path: str, stays: bool) -> int:
 
 
 def _start() -> str:
-    return "See systemctl status azure-maintenance; start it with systemctl start azure-maintenance."
+    return f"See {HOST.status()}; start it with {HOST.start()}."
 
 
 def _answer(published: Optional[Dict[str, Any]], name: str) -> Optional[Dict[str, Any]]:

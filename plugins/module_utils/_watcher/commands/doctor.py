@@ -16,6 +16,7 @@ from typing import Any, Dict, List
 from ..._imds.endpoint import DEFAULT_ENDPOINT
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
+from ..host.this_host import HOST
 from ..reports.post_transport import Way, reach
 from ..settings.hooks import PHASES, Hooks
 from ..settings.settings import Configuration
@@ -24,8 +25,6 @@ from . import check_health, check_imds, check_settings, check_system
 from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
 from .cli_context import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
 from .status import view_of
-
-COMMAND = "/usr/local/bin/azure-maintenance"
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +55,7 @@ def check_all(here: CliContext) -> List[Finding]:
     found += check_imds.proxies(here.environment, "this shell")
     found += check_imds.proxies(check_system.environment(ask), "the service")
     service = check_imds.check_service(
-        wanted, HttpTransport(here.clock), here.clock, "root" if here.is_root else here.caller()
+        wanted, HttpTransport(here.clock), here.clock, HOST.admin if here.is_root else here.caller()
     )
     found += service
     if here.is_root and any(
@@ -70,13 +69,13 @@ def check_all(here: CliContext) -> List[Finding]:
     found += check_settings.check_receivers(wanted, reach, Way) if configuration else []
     found += check_settings.waiting(view)
     return found + check_system.check_guards(
-        ask, [os.path.abspath(sys.argv[0]), COMMAND, *check_settings.hook_files(wanted)]
+        ask, [os.path.abspath(sys.argv[0]), HOST.command, *check_settings.hook_files(wanted)]
     )
 
 
 def _not_root() -> Finding:
-    words = "you are not root: what only root may see counts as wrong below, and others may be asked than the watcher"
-    return Finding(WARN, "user", words, "run it again with sudo")
+    words = f"you are not {HOST.admin}: what only {HOST.admin} may see counts as wrong below, and others may be asked than the watcher"
+    return Finding(WARN, "user", words, HOST.run_as_admin)
 
 
 def check_config_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +105,6 @@ def run_check_config(options: argparse.Namespace, here: CliContext) -> int:
     return FINE
 
 
-HOOKS_AT = "/etc/azure-maintenance/hooks"
 USUAL = {"prepare": 300.0, "recover": 300.0, "notify": 60.0}
 
 
@@ -117,7 +115,7 @@ def hooks_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_hooks(options: argparse.Namespace, here: CliContext) -> int:
-    folder = here.setting("hooks_folder", here.environment.get(HOOKS_FOLDER) or HOOKS_AT)
+    folder = here.setting("hooks_folder", here.environment.get(HOOKS_FOLDER) or HOST.hooks_folder)
     usual = (
         USUAL[options.phase] if options.phase == "notify" else float(here.setting("hook_limit", USUAL[options.phase]))
     )

@@ -17,18 +17,17 @@ from typing import Any, Dict, List, Mapping, Sequence
 
 from ..._clock import Deadline
 from ..engine.actions import Say
+from ..host.this_host import HOST
 from ..reports.systemd_transport import NOTICE, Log, Notify
 from ..service.command_queue import Command, CommandQueue
 from ..service.loop import Loop
-from ..service.state_files import RUN_FOLDER, AlreadyRunning, InstanceLock
+from ..service.state_files import AlreadyRunning, InstanceLock
 from ..service.status_file import StatusFile
 from ..service.wiring import Inside, assemble, inside_of
 from ..settings.settings import SettingsError
 from ..settings.settings_file import SettingsFile
 from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
 from .command_client import give
-
-_START = "systemctl start azure-maintenance"
 
 
 def recover_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,14 +65,14 @@ def _run_offline(options: argparse.Namespace, here: CliContext) -> int:
     except SettingsError as error:
         here.complain(
             f"The watcher does not run, and how the machine is put back stands in its settings, which can't be followed. {error.message} "
-            f"Correct that, or run role watcher again; then run: {_START}. It brings the machine back when its event is over. To bring it "
+            f"Correct that, or run role watcher again; then run: {HOST.start()}. It brings the machine back when its event is over. To bring it "
             f"back at once: {force}. What was done to the machine: azure-maintenance status. Nothing was done."
         )
         return NO_ANSWER
     if not options.force:
         here.complain(
-            f"The watcher does not run, so nobody sees whether the machine's event is over. Nothing was done. Run: {_START}. It brings the "
-            "machine back when the event is over (why it ended: journalctl -u azure-maintenance -n 50). To bring the machine back now, "
+            f"The watcher does not run, so nobody sees whether the machine's event is over. Nothing was done. Run: {HOST.start()}. It brings the "
+            f"machine back when the event is over (why it ended: {HOST.log_end()}). To bring the machine back now, "
             f"without it, whatever its event says: {force}"
         )
         return NO_ANSWER
@@ -123,7 +122,7 @@ def _recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any) 
     about = {"version": here.version, "pid": os.getpid(), "program": os.path.abspath(sys.argv[0])}
     inside: Inside = inside_for(settings.current, here.clock, log, about)
     inside = inside._replace(make_handling=_NoEngine)
-    parts = assemble(settings, inside, here.clock, log, Notify({}, _not_sent), about, RUN_FOLDER).parts
+    parts = assemble(settings, inside, here.clock, log, Notify({}, _not_sent), about, HOST.run_folder).parts
     order = Command("by hand", RECOVER, by=here.caller(), force=True)
     loop = Loop(parts._replace(orders=_OneCommand(folder, order), published=_NoStatusFile(folder, here.clock)))
     deadline = Deadline(here.clock, WITHIN)

@@ -14,6 +14,7 @@ import threading
 from typing import List
 
 from ..._text import one_line
+from ..host.this_host import HOST
 from ..reports.report import Report
 from .cli_context import FINE, WIDTH, WRONG, CliContext, Subcommand
 
@@ -30,7 +31,7 @@ def run_history(options: argparse.Namespace, here: CliContext) -> int:
 
     found = past(here.folder, max(0, options.n))
     if found.problem:
-        here.complain(found.problem + ("" if here.is_root else ". You are not root: run it again with sudo."))
+        here.complain(found.problem + ("" if here.is_root else f". You are not {HOST.admin}: {HOST.run_as_admin}."))
         return WRONG
     for report in found.reports:
         for line in [json.dumps(report, sort_keys=True)] if options.json else lines_of_report(report):

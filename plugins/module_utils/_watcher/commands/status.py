@@ -16,6 +16,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, listed, one_line
 from ..health.client import Asked, ask
+from ..host.this_host import HOST
 from ..reports.last_try import LastTry, read_last_try, what_to_do
 from ..reports.report_queue import FOLDER, waiting
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
@@ -151,7 +152,7 @@ def status_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_status(options: argparse.Namespace, here: CliContext) -> int:
     if not here.sees_state():
-        here.complain(f"Only root sees what is in {here.folder}: run it again with sudo.")
+        here.complain(f"Only {HOST.admin} sees what is in {here.folder}: {HOST.run_as_admin}.")
         return NOT_ROOT
     view = view_of(here)
     if options.json:
@@ -214,14 +215,14 @@ def entries(view: StatusView, here: CliContext) -> List[Entry]:
 def _service(view: StatusView, here: CliContext) -> str:
     published = view.published
     if not published:
-        return f"NONE has ever run here, or it never came to say so (in {here.folder}). See systemctl status azure-maintenance"
+        return f"NONE has ever run here, or it never came to say so (in {here.folder}). See {HOST.status()}"
     version = one_line(published.get("version"), 40)
     ago = f", and was last heard of {duration(view.silent)} ago" if view.silent is not None else ""
     if not view.is_running:
-        return f"NOT RUNNING (it was version {version}{ago}). Start it: systemctl start azure-maintenance"
+        return f"NOT RUNNING (it was version {version}{ago}). Start it: {HOST.start()}"
     since = _since(published.get("since"), view.wall)
     if view.silent is not None and view.silent > SILENT:
-        return f"HANGS, or somebody has set the clock: version {version}, running {since}{ago}. See journalctl -u azure-maintenance"
+        return f"HANGS, or somebody has set the clock: version {version}, running {since}{ago}. See {HOST.log()}"
     looks = "looks at its events" if view.is_looking else "DOES NOT SEE its events"
     return f"running {since}, version {version}, {looks}"
 

@@ -19,6 +19,7 @@ from ..._machine import files
 from ..._machine.platform import native
 from ..._steps.hook import PREFIX, variables
 from ..._text import last_line, one_line
+from ..host.this_host import HOST
 from .report import Report, line_of
 from .report_queue import GIVEN_UP, TAKEN, Outcome
 
@@ -27,7 +28,6 @@ PHASE = "notify"
 RAN = "ran"
 """A file beside the reports, which says which hooks were begun for which report."""
 
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _MOST = 4096  # bytes that are kept of what a hook writes
 _LOOK_EVERY = 0.1
 
@@ -128,7 +128,7 @@ class NotifyHooks:
 def _environment(report: Report, file: str, account: Optional[Any], limit: float) -> Dict[str, str]:
     """All of it: nothing of our own environment gets to a hook."""
     who = account or native.this_account()
-    found = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": who.pw_dir, "USER": who.pw_name, "LOGNAME": who.pw_name}
+    found = {"PATH": HOST.path, "LANG": "C.UTF-8", "HOME": who.pw_dir, "USER": who.pw_name, "LOGNAME": who.pw_name}
     found.update(variables(PHASE, report))
     more = {"FILE": file, "ATTEMPT": "1", "BUDGET": str(int(limit)), "NOTES": ""}
     found.update((PREFIX + name, value) for name, value in more.items())

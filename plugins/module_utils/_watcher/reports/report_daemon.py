@@ -26,6 +26,7 @@ from ..._clock import Clock, Deadline
 from ..._machine import files
 from ..._machine.platform import native
 from ..._text import one_line
+from ..host.this_host import HOST
 from ..settings.destinations import NOTIFY, Destination, DestinationError, destinations_of
 from .notify_hooks import LIMIT, NotifyHook, NotifyHooks
 from .report_queue import AGAIN, FOLDER, GIVEN_UP, REFUSED, TAKEN, Outcome, QueueConsumer
@@ -74,15 +75,12 @@ def _check_secret(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise SecretError(f"the secret file {path} is no file")
     if not native.is_ours(found):
-        raise SecretError(f"the secret file {path} is another user's: make it root's, with mode 0600")
+        raise SecretError(f"the secret file {path} is another user's: {HOST.private_file_advice}")
     # Systemd gives its credentials a mode that the group may read, with a list that names one user
     if native.open_to(found, 0o037):
-        raise SecretError(f"others may read or change the secret file {path}: make it root's, with mode 0600")
+        raise SecretError(f"others may read or change the secret file {path}: {HOST.private_file_advice}")
 
 
-STATE = "/var/lib/azure-maintenance"
-HOOKS_FOLDER = "/etc/azure-maintenance/hooks"
-RUN_FOLDER = "/run/azure-maintenance"
 ID_HEADER = "Idempotency-Key"
 _AGAIN = (408, 425, 429)
 """Refusals that pass by themselves."""
@@ -106,8 +104,8 @@ class Wanted(NamedTuple):
     """What of the settings matters here."""
 
     destinations: Tuple[Destination, ...] = ()
-    folder: str = STATE
-    hooks_folder: str = HOOKS_FOLDER
+    folder: str = HOST.state
+    hooks_folder: str = HOST.hooks_folder
     hooks: Tuple[Tuple[str, float, str], ...] = ()  # key, limit (0 for the usual one) and user
 
 
@@ -120,7 +118,7 @@ def wanted_in(path: str) -> Wanted:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
             if not native.is_ours(found) or native.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
-                raise DaemonError(f"{path} is not followed: others than root may write it")
+                raise DaemonError(f"{path} is not followed: others than {HOST.admin} may write it")
             settings = json.loads(file.read().decode("utf-8"))
         hooks = [
             (key, float(given.get("limit") or 0), str(given.get("user") or ""))
@@ -128,8 +126,8 @@ def wanted_in(path: str) -> Wanted:
         ]
         return Wanted(
             tuple(destinations_of(settings.get("reports"))),
-            str(settings.get("folder") or STATE),
-            str(settings.get("hooks_folder") or HOOKS_FOLDER),
+            str(settings.get("folder") or HOST.state),
+            str(settings.get("hooks_folder") or HOST.hooks_folder),
             tuple(hooks),
         )
     except DestinationError as error:
@@ -285,7 +283,7 @@ class ReportDaemon:
 
         spool = os.path.join(wanted.folder, FOLDER)
         notify = os.path.join(spool, NOTIFY)
-        hooks = NotifyHooks(finding(wanted), notify, RUN_FOLDER, self._clock, self._log)
+        hooks = NotifyHooks(finding(wanted), notify, HOST.run_folder, self._clock, self._log)
         found = [(NOTIFY, QueueConsumer(notify, "hooks", hooks.send, self._clock, self._log))]
         for one in wanted.destinations:
             send = sending(one, self._environment, self._version, post, Way(one.proxy, one.ca_file))
@@ -326,6 +324,6 @@ def _locked(spool: str) -> int:
     except OSError as error:
         os.close(descriptor)
         raise DaemonError(
-            f"another process sends the reports of {spool} already; systemctl status azure-maintenance-reports shows which"
+            f"another process sends the reports of {spool} already; {HOST.status('azure-maintenance-reports')} shows which"
         ) from error
     return descriptor

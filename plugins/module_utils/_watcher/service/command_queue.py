@@ -16,6 +16,7 @@ from typing import Any, Dict, List, NamedTuple
 
 from ..._machine.platform import native
 from ..._text import did_you_mean, one_line, shown
+from ..host.this_host import HOST
 
 FORMAT = 1
 FOLDER = "orders"
@@ -102,9 +103,7 @@ class CommandQueue:
         """:raises ValueError: when somebody else can have written it"""
         owner = os.stat(self._folder)
         if not native.is_ours(owner) or native.open_to(owner, stat.S_IWGRP | stat.S_IWOTH):
-            raise ValueError(
-                f"others may write into {self._folder}; run: chown root {self._folder} && chmod 0700 {self._folder}"
-            )
+            raise ValueError(f"others may write into {self._folder}; run: {HOST.close_private(self._folder)}")
         if not stat.S_ISREG(os.lstat(path).st_mode):  # to open a pipe would wait for whoever writes into it
             raise ValueError("it is no file")
         with open(os.open(path, os.O_RDONLY | native.AS_IT_IS | native.AT_ONCE), "rb") as file:

@@ -16,14 +16,13 @@ from typing import Any, Callable, Dict, List
 from ..._clock import Clock, iso_utc
 from ..._machine import files
 from ..._text import one_line
+from ..host.this_host import HOST
 from ..reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
 from ..settings.settings import SettingsError
 from ..settings.settings_file import SettingsFile
 from .loop import Loop
-from .state_files import RUN_FOLDER, AlreadyRunning, InstanceLock
+from .state_files import AlreadyRunning, InstanceLock
 from .wiring import Assembled, Inside, assemble, inside_of
-
-SETTINGS = "/etc/azure-maintenance/watcher.json"
 
 # As sysexits.h has them; the unit starts no watcher again that has ended with the first one
 BAD_SETTINGS, NO_STATE, ANOTHER_RUNS = 78, 73, 75
@@ -36,9 +35,9 @@ def run(version: str, arguments: List[str], program: str, make_inside: Callable[
     :arg program: the file that this is: jobs are begun by it, too
     """
     parser = argparse.ArgumentParser(prog="azure-maintenance run", description="The watcher, in the foreground.")
-    parser.add_argument("--settings", default=SETTINGS, metavar="FILE", help="its settings (%(default)s)")
+    parser.add_argument("--settings", default=HOST.settings, metavar="FILE", help="its settings (%(default)s)")
     parser.add_argument(
-        "--run-folder", default=RUN_FOLDER, metavar="FOLDER", help="what must not outlive a boot (%(default)s)"
+        "--run-folder", default=HOST.run_folder, metavar="FOLDER", help="what must not outlive a boot (%(default)s)"
     )
     options = parser.parse_args(arguments)
     clock = Clock()

@@ -120,7 +120,6 @@ class SuppressedEvents:
         files.replace(self.path, with_events(self._events, events, wall))
 
 
-RUN_FOLDER = "/run/azure-maintenance"
 REMEMBERED = "remembered.json"
 
 
@@ -130,7 +129,7 @@ class RememberedState:
     :arg folder: where such files are
     """
 
-    def __init__(self, folder: str = RUN_FOLDER) -> None:
+    def __init__(self, folder: str) -> None:
         self._path = os.path.join(folder, REMEMBERED)
         self.what: Dict[str, Any] = self._read()
 

@@ -23,6 +23,7 @@ from ..._imds.endpoint import DEFAULT_ENDPOINT, check_endpoint
 from ..._steps.step_type import Step
 from ..._text import did_you_mean, one_line, shown
 from ..engine.facts import MANAGE, NEVER, OBSERVE, OWN, Settings
+from ..host.this_host import HOST
 from .destinations import Destination, DestinationError, destinations_of
 from .health import HealthError, HealthSettings, health_settings
 from .hooks import PHASES
@@ -159,7 +160,7 @@ class Configuration(NamedTuple):
     settings: Settings = Settings()
     hook_limit: float = 300.0
     hooks: Dict[str, HookOptions] = {}
-    hooks_folder: str = "/etc/azure-maintenance/hooks"
+    hooks_folder: str = HOST.hooks_folder
     steps: Tuple[Step, ...] = ()
     endpoint: str = DEFAULT_ENDPOINT
     discover: bool = False
@@ -169,7 +170,7 @@ class Configuration(NamedTuple):
     reports: Tuple[Destination, ...] = ()
     labels: Mapping[str, str] = {}
     health: HealthSettings = HealthSettings()
-    folder: str = "/var/lib/azure-maintenance"
+    folder: str = HOST.state
     boot_timeout: float = 300.0
     history_bytes: int = 1048576
     spool_bytes: int = 10485760

@@ -12,6 +12,7 @@ from typing import Optional, Tuple
 
 from ..._machine.platform import native
 from ..._text import one_line
+from ..host.this_host import HOST
 from .settings import Configuration, Path, SettingsError, parse_settings, read_json
 
 _MOST_BYTES = 4 * 1024 * 1024
@@ -63,8 +64,8 @@ class SettingsFile:
             raise SettingsError(f"{self.path} can't be read: {one_line(error.strerror or error)}.") from error
         if open_to:
             raise SettingsError(
-                f"{self.path} is not followed: {open_to} may write it, or its folder, and so make root run what they like. "
-                f"Give both to root, and run: chmod go-w {self.path} {os.path.dirname(self.path)}"
+                f"{self.path} is not followed: {open_to} may write it, or its folder, and so make {HOST.admin} run what they like. "
+                f"Give both to {HOST.admin}, and run: {HOST.close(self.path)} {os.path.dirname(self.path)}"
             )
         if len(content) > _MOST_BYTES:
             raise SettingsError(f"{self.path} has more than {_MOST_BYTES} bytes: this is no file of role watcher.")

@@ -1,0 +1,70 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What differs between the systems that the watcher runs on, as far as people see it: where its files are, and which commands its
+messages advise. ``linux_host.py`` and ``windows_host.py`` have the values, ``this_host.py`` those of the system at hand.
+
+Private to this collection.
+"""
+
+from typing import NamedTuple
+
+
+class Host(NamedTuple):
+    """One system. Of the commands, ``{unit}`` is the name of a service, ``{path}`` a file or folder."""
+
+    settings: str  # path of the watcher's settings
+    state: str  # folder of its state
+    run_folder: str  # folder of what must not outlive a boot
+    hooks_folder: str
+    command: str  # path of the command azure-maintenance
+    path: str  # where programs of steps and hooks are looked for
+    admin: str  # who may do everything: "root"
+    run_as_admin: str  # how a command is run again as that: "run it again with sudo"
+    start_command: str
+    restart_command: str
+    status_command: str
+    enable_command: str  # has a service start with the machine
+    log_command: str  # shows a service's log
+    log_end_command: str  # shows its last lines
+    close_command: str  # leaves writing to the administrator alone
+    close_private_command: str  # leaves a folder, reading it too, to the administrator alone
+    private_file_advice: str  # how a secret file is to be
+    close_folder_command: str  # the same for the folder of the state
+    room_command: str  # shows what room is left
+    look_command: str  # shows who may do what with a file
+    clock_advice: str  # what sets the clock
+    firewall_advice: str  # what shows whether a firewall keeps requests back
+
+    def start(self, unit: str = "azure-maintenance") -> str:
+        return self.start_command.format(unit=unit)
+
+    def restart(self, unit: str = "azure-maintenance") -> str:
+        return self.restart_command.format(unit=unit)
+
+    def status(self, unit: str = "azure-maintenance") -> str:
+        return self.status_command.format(unit=unit)
+
+    def enable(self, unit: str = "azure-maintenance") -> str:
+        return self.enable_command.format(unit=unit)
+
+    def log(self, unit: str = "azure-maintenance") -> str:
+        return self.log_command.format(unit=unit)
+
+    def log_end(self, unit: str = "azure-maintenance") -> str:
+        return self.log_end_command.format(unit=unit)
+
+    def close(self, path: str) -> str:
+        return self.close_command.format(path=path)
+
+    def close_private(self, path: str) -> str:
+        return self.close_private_command.format(path=path)
+
+    def close_folder(self, path: str) -> str:
+        return self.close_folder_command.format(path=path)
+
+    def room(self, path: str) -> str:
+        return self.room_command.format(path=path)
+
+    def look(self, path: str) -> str:
+        return self.look_command.format(path=path)

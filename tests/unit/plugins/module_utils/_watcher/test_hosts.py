@@ -1,0 +1,60 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the watcher's messages advise on each system."""
+
+import ast
+import pathlib
+import re
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import host
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.linux_host import LINUX
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
+
+WATCHER = pathlib.Path(host.__file__).parents[1]
+COMMANDS = re.compile(
+    r"systemctl (?!show|does)|journalctl|\bsudo\b|chmod|chown|df -h|timedatectl|/etc/azure|/var/lib/azure"
+)
+LINUX_ALONE = {
+    "host/linux_host.py",
+    "commands/check_health.py",  # the health endpoint, whose ports are systemd's
+    "health/main.py",
+    "settings/settings.py",  # an example of a path
+}
+METHODS = ("start", "restart", "status", "enable", "log", "log_end")
+OF_PATHS = ("close", "close_private", "close_folder", "room", "look")
+
+
+def texts(path):
+    """The strings of a file but for its comments."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in comments)
+    return [node.value for node in constants if isinstance(node.value, str)]
+
+
+def test_only_the_file_of_a_system_names_its_commands():
+    found = {
+        path.relative_to(WATCHER).as_posix(): [text for text in texts(path) if COMMANDS.search(text)]
+        for path in WATCHER.rglob("*.py")
+    }
+    assert {name: words for name, words in found.items() if words and name not in LINUX_ALONE} == {}
+    assert found["host/linux_host.py"], "the pattern finds nothing any more"
+
+
+@pytest.mark.parametrize("system", [LINUX, WINDOWS], ids=["Linux", "Windows"])
+def test_commands_name_what_they_are_about(system):
+    for name in METHODS:
+        assert "a-service" in getattr(system, name)("a-service"), name
+    for name in OF_PATHS:
+        words = getattr(system, name)("A_PATH")
+        assert "{" not in words and ("A_PATH" in words or name == "room"), name
+    assert all(system)
+
+
+def test_on_windows_nothing_of_linux_is_advised():
+    """Nor what only one of command prompt and PowerShell knows: && is no operator of Windows PowerShell, and sc is another command there."""
+    words = "\n".join(WINDOWS)
+    assert not re.search(r"systemctl|journalctl|sudo|chmod|chown|/var|/etc|&&|\bsc ", words)
