@@ -17,6 +17,7 @@ from ansible.plugins.action import ActionBase
 
 from ..module_utils._clock import steady
 from ..plugin_utils._filter import plain
+from ..plugin_utils._notify.telling import refused_receivers
 from ..plugin_utils._preflight import controller
 from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
 from ..plugin_utils._preflight.table import table
@@ -44,6 +45,7 @@ class ActionModule(ActionBase):
         problems = refused(self._unknown(task_vars, named))
         if options["part"] == "play":
             problems += filter(None, [controller.strategy_problem(controller.strategy_of(self._task))])
+            problems += refused_receivers(plain(self._templar.template(task_vars.get("maintain_notify"))))
         if problems:
             return dict(found, failed=True, msg=" ".join([*problems, "Nothing was changed."]))
         return found

@@ -32,5 +32,6 @@ class ActionModule(MachineAction):
             return dict(record, changed=False, skipped=True)
         # Facts about it, which the action returns as well, would be taken for facts about all hosts.
         answer = super().run(tmp, task_vars)
-        after = _ticking.ticked(record, {host: _ticking.checked(record["todo"]["calls"][host], answer)})
+        answered = {host: _ticking.checked(record["todo"]["calls"][host], answer)}
+        after = _ticking.ticked(record, answered, lambda: self._templar.template(task_vars.get("maintain_notify")))
         return dict(after, changed=False)

@@ -34,6 +34,10 @@ options:
     description: For O(happened=ticked) the hosts that are still in the play.
     type: list
     elements: str
+  notify:
+    description: For O(happened=ticked), who is notified, as C(maintain_notify) of the role says.
+    type: list
+    elements: dict
   check:
     description: For O(happened=begun), whether the run only shows what it would do.
     type: bool
@@ -71,6 +75,7 @@ def maintenance_record(
     present: Collection[str] = (),
     check: bool = False,
     job: str = "",
+    notify: Any = None,
 ) -> Any:
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
@@ -81,7 +86,7 @@ def maintenance_record(
     if happened == "ticked":
         # Not all the variables of all hosts, but the answers of those that were called
         answers = _ticking.answers(plain(value), hostvars or {}, present)
-        return call(_ticking.ticked, value, answers)
+        return call(_ticking.ticked, value, answers, lambda: notify)
     raise AnsibleFilterError(
         f"maintenance_record knows nothing that is called {happened!r}; it knows begun and ticked."
     )

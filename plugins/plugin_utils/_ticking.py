@@ -11,7 +11,7 @@ from __future__ import annotations
 import platform
 import secrets
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ansible.utils.display import Display
@@ -24,6 +24,7 @@ from ._deciding.news import news
 from ._deciding.schema import Record
 from ._drain import orders, own_tasks
 from ._filter import plain
+from ._notify.telling import tell
 
 LEFT = "It has left the play: after an error of its own, which is shown above, or by a meta task such as end_host."
 SILENT = "Its task returned nothing that could be read."
@@ -46,14 +47,18 @@ def answers(
     return {host: _answer(record, hostvars, host, present) for host in record["todo"]["calls"]}
 
 
-def ticked(record: Record, answered: Mapping[str, Mapping[str, Any]]) -> Record:
-    """The record after the tick, when the next one is due. What is new is said at once, under whatever callback."""
+def ticked(record: Record, answered: Mapping[str, Mapping[str, Any]], notify: Callable[[], Any] = list) -> Record:
+    """The record after the tick, when the next one is due. What is new is said at once, under whatever callback.
+
+    :arg notify: returns whom to notify (maintain_notify)
+    """
     after = happened.after(record, answered, steady())
     marked = _marked(after)
     if marked and not _marked(record):
         Display().display(_first_mark_words(after, marked))
     for line in news(record, after):
         Display().display(line)
+    tell(record, after, notify)
     if not after["finished"]:
         time.sleep(after["todo"]["seconds"])
     return after

@@ -224,6 +224,7 @@ PLAYS=(
     tests/unit/plugins/action/test_machine_calls.py
     tests/unit/plugins/action/test_machine_program.py
     tests/unit/plugins/action/test_no_ticks.py
+    tests/unit/plugins/action/test_notifications.py
     tests/unit/plugins/action/test_output.py
     tests/unit/plugins/action/test_own_task_files.py
     tests/unit/plugins/action/test_plays.py

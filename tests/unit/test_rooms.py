@@ -14,7 +14,13 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit import rooms
 # From the top to the ground: a room imports rooms of its own floor and of lower ones.
 FLOORS = (
     ("action", "callback", "filter", "lookup", "modules", "test"),
-    ("plugin_utils/_action", "plugin_utils/_filter", "plugin_utils/_preflight", "plugin_utils/_ticking"),
+    (
+        "plugin_utils/_action",
+        "plugin_utils/_filter",
+        "plugin_utils/_notify",
+        "plugin_utils/_preflight",
+        "plugin_utils/_ticking",
+    ),
     ("plugin_utils/_deciding", "plugin_utils/_watcher"),
     ("plugin_utils/_drain", "plugin_utils/_machine", "plugin_utils/_windows"),
     ("plugin_utils/_host", "plugin_utils/_variables"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .approving import ACCEPTED
 from .reports import time_of_day
-from .schema import EventState, Record
+from .schema import EventState, Happening, Record
 from .scopes import sentinels
 from .timeline import decision, heading, line
 
@@ -20,35 +20,42 @@ LASTS = 30.0
 NOBODY_LASTS = 10.0
 """The same where no machine can approve an event that is ready: its notice may be short."""
 
-Said = tuple[float, str]
-
 
 def news(before: Record, after: Record) -> list[str]:
     """What is new since the tick before, in the order in which it happened.
 
     What concerns an event names it at the end of the line, as several may be under way.
     """
-    found = [*_happened(before, after), *_tried(before, after), *_decided(before, after), *_problems(before, after)]
-    lines = [text for _at, text in sorted(found, key=lambda one: one[0])]
+    lines = [_line(after, one) for one in new_happenings(before, after)]
     if after["todo"]["idle"] and not after["finished"] and not (before["ticks"] and before["todo"]["idle"]):
         lines.append(_waits(after))
     return lines
 
 
-def _happened(before: Record, after: Record) -> list[Said]:
-    found = []
-    for one in after["happenings"][len(before["happenings"]) :]:
-        entry = after["events"].get(one["event"])
-        text = one["text"]
-        if entry and one["what"] == "shown":
-            text = f"{heading(entry)}: {text}"
-        elif entry:
-            text = f"{text} ({_name(entry)})"
-        found.append((one["at"], line(after, one["at"], one["what"], text)))
-    return found
+def new_happenings(before: Record, after: Record) -> list[Happening]:
+    """The same as data: what happened, what was tried, decided, and found to be a problem."""
+    found = after["happenings"][len(before["happenings"]) :]
+    found = [*found, *_tried(before, after), *_decided(before, after), *_problems(before, after)]
+    return sorted(found, key=lambda one: one["at"])
 
 
-def _decided(before: Record, after: Record) -> list[Said]:
+def _line(record: Record, one: Happening) -> str:
+    entry = record["events"].get(one["event"])
+    text = one["text"]
+    if entry and one["what"] == "shown":
+        text = f"{heading(entry)}: {text}"
+    elif entry and one["what"] == "tried":
+        text = f"to approve {_name(entry)}, by {text}"
+    elif entry:
+        text = f"{text} ({_name(entry)})"
+    return line(record, one["at"], one["what"], text)
+
+
+def _new(at: float, what: str, text: str, event: str = "", host: str = "") -> Happening:
+    return {"at": at, "what": what, "text": text, "event": event, "host": host}
+
+
+def _decided(before: Record, after: Record) -> list[Happening]:
     """What is to be done about an event, when it is shown and whenever that changes."""
     found = []
     for key, entry in after["events"].items():
@@ -56,35 +63,34 @@ def _decided(before: Record, after: Record) -> list[Said]:
         same = earlier and (earlier["words"], earlier["action"]) == (entry["words"], entry["action"])
         if not same and entry["gone"] is None:
             # after what has happened in the same tick
-            found.append((after["at"], line(after, after["at"], "planned", f"{decision(entry)} ({_name(entry)})")))
+            found.append(_new(after["at"], "planned", decision(entry), key))
     return found
 
 
-def _tried(before: Record, after: Record) -> list[Said]:
+def _tried(before: Record, after: Record) -> list[Happening]:
     """Approvals that were not accepted: an accepted one has happened."""
     found = []
     for key, entry in after["events"].items():
         known = len(before["events"][key]["approval"]["attempts"]) if key in before["events"] else 0
         for one in entry["approval"]["attempts"][known:]:
             if one["answer"] != ACCEPTED:
-                text = f"to approve {_name(entry)}, by {one['by']}: {one['answer']}"
-                found.append((one["at"], line(after, one["at"], "tried", text)))
+                found.append(_new(one["at"], "tried", f"{one['by']}: {one['answer']}", key, one["by"]))
     return found
 
 
-def _problems(before: Record, after: Record) -> list[Said]:
+def _problems(before: Record, after: Record) -> list[Happening]:
     """A problem that stays at once, any other when it has lasted; and that it is over, if it was said."""
     found = []
     for subject, words in after["problems"].items():
         stays = subject in after["lasting"] and subject not in before["lasting"]
         if stays or (not _is_said(before, subject) and _is_said(after, subject)):
-            found.append((after["at"], line(after, after["at"], "problem", words)))
+            found.append(_new(after["at"], "problem", words))
     for subject, words in before["problems"].items():
         if _is_said(before, subject) and subject not in after["problems"]:
-            found.append((after["at"], line(after, after["at"], "solved", words)))
+            found.append(_new(after["at"], "solved", words))
     for subject, words in after["notes"].items():
         if subject not in before["notes"] or not before["ticks"]:
-            found.append((after["at"], line(after, after["at"], "note", words)))
+            found.append(_new(after["at"], "note", words))
     return found
 
 

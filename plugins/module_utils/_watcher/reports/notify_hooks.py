@@ -104,7 +104,7 @@ class NotifyHooks:
             account = native.account_named(hook.user) if hook.user else None
             file = self._file(report, account)
             return run_hook(
-                hook.path, _environment(report, file, account, hook.limit), account, hook.limit, self._clock
+                [hook.path], environment(report, file, account, hook.limit), account, hook.limit, self._clock
             )
         except KeyError:
             return f"this machine has no user {hook.user}"
@@ -125,7 +125,7 @@ class NotifyHooks:
         return path
 
 
-def _environment(report: Report, file: str, account: Optional[Any], limit: float) -> Dict[str, str]:
+def environment(report: Report, file: str, account: Optional[Any], limit: float) -> Dict[str, str]:
     """All of it: nothing of our own environment gets to a hook."""
     who = account or native.this_account()
     found = {"PATH": HOST.path, "LANG": "C.UTF-8", "HOME": who.pw_dir, "USER": who.pw_name, "LOGNAME": who.pw_name}
@@ -135,7 +135,9 @@ def _environment(report: Report, file: str, account: Optional[Any], limit: float
     return found
 
 
-def run_hook(path: str, environment: Dict[str, str], account: Optional[Any], limit: float, clock: Clock) -> str:
+def run_hook(
+    command: Sequence[str], variables_of_it: Dict[str, str], account: Optional[Any], limit: float, clock: Clock
+) -> str:
     """Run it to its end, or to its limit; what went wrong, or "". A daemon that it leaves is left alone."""
 
     def become() -> None:
@@ -146,9 +148,9 @@ def run_hook(path: str, environment: Dict[str, str], account: Optional[Any], lim
 
     # There is no AnsibleModule here whose run_command could be called.
     process = subprocess.Popen(  # pylint: disable=ansible-bad-function,subprocess-popen-preexec-fn
-        [path],
+        list(command),
         cwd="/",
-        env=environment,
+        env=variables_of_it,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

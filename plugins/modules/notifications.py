@@ -1,0 +1,20 @@
+#!/usr/bin/python
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: notifications
+short_description: Send what is left of the notifications of a run of role maintain (private)
+version_added: 0.2.0
+description:
+  - Private to this collection. The role uses it; its options and results change from one version to the next without notice.
+options: {}
+author:
+  - cloudops.azure_maintenance contributors (@cloudops)
+"""
+
+EXAMPLES = r"""
+- name: Not for playbooks
+  cloudops.azure_maintenance.notifications:
+"""

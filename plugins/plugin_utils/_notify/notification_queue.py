@@ -1,0 +1,150 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a run puts its notifications: a folder for each receiver, and a process beside the run that sends them.
+
+Private to this collection.
+
+The folder is in Ansible's own temporary folder of this playbook, which only its user can read, and which Ansible removes at the end.
+Nothing that goes wrong here is an error of the run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+from ...module_utils._clock import steady
+from ...module_utils._machine import files
+from ...module_utils._watcher.reports.report import Report
+from ...module_utils._watcher.reports.report_queue import waiting
+from .receivers import Receiver
+from .sender import STATE, STOP, Work
+
+ROOT = Path(__file__).resolve().parents[5]
+"""The folder ansible_collections that this collection is in."""
+ERRORS = "errors.txt"
+_POLL_EVERY = 0.05
+# The package may be another one's for this Python: where Ansible's own distribution brings one, that would be found.
+_BEGIN = (
+    "import sys, types; package = types.ModuleType('ansible_collections'); package.__path__ = [sys.argv[1]]; "
+    "sys.modules['ansible_collections'] = package; "
+    "from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.sender import main; main()"
+)
+
+
+class Notified(TypedDict):
+    """What one receiver has got."""
+
+    to: str
+    sent: int
+    failed: int
+    problem: str  # what went wrong last; "" when nothing did
+
+
+class NotificationQueue:
+    """The notifications of one run.
+
+    :arg folder: of this run
+    :arg seconds: that a URL has for its answer, and the end of the run for what is not sent yet
+    :arg version: of the collection
+    :arg surroundings: variables of the sender's environment, beside the run's
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        receivers: Sequence[Receiver],
+        seconds: float,
+        version: str,
+        surroundings: Mapping[str, str] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._receivers = list(receivers)
+        self._seconds = seconds
+        self._version = version
+        self._surroundings = dict(surroundings or {})
+
+    def put(self, reports: Sequence[Report]) -> None:
+        """Have them sent. Returns at once."""
+        if not reports or not self._receivers:
+            return
+        for one in self._receivers:
+            folder = os.path.join(self._folder, one.key)
+            files.make_folder(folder)
+            last = max([0, _last(folder), *(there.number for there in waiting(folder))])
+            for number, report in enumerate(reports, last + 1):
+                files.replace(os.path.join(folder, f"{number:012}.json"), report)
+            files.replace(os.path.join(folder, "last.json"), last + len(reports))
+        self._send()
+
+    def close(self, clock: Callable[[], float] = steady) -> list[Notified]:
+        """Wait until all is sent, no longer than the time that a receiver has; then end the sender."""
+        until = clock() + self._seconds
+        while self._waits() and clock() < until:
+            time.sleep(_POLL_EVERY)
+        if os.path.isdir(self._folder):
+            Path(self._folder, STOP).touch()
+        found = [self._of(one) for one in self._receivers]
+        shutil.rmtree(self._folder, ignore_errors=True)
+        return found
+
+    def _waits(self) -> bool:
+        return any(waiting(os.path.join(self._folder, one.key)) for one in self._receivers)
+
+    def _of(self, one: Receiver) -> Notified:
+        folder = os.path.join(self._folder, one.key)
+        try:
+            state: dict[str, Any] = files.read(os.path.join(folder, STATE)) or {}
+        except (OSError, ValueError):
+            state = {}
+        left = len(waiting(folder))
+        problem = str(state.get("problem") or "")
+        if left and not problem:
+            problem = self._errors() or f"nothing was answered within {self._seconds:g} s"
+        return {
+            "to": one.words,
+            "sent": int(state.get("sent") or 0),
+            "failed": int(state.get("given_up") or 0) + left,
+            "problem": problem,
+        }
+
+    def _errors(self) -> str:
+        """What the sender has said, which is nothing as long as it works."""
+        try:
+            lines = Path(self._folder, ERRORS).read_text(encoding="utf-8", errors="replace").split("\n")
+        except OSError:
+            return ""
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+    def _send(self) -> None:
+        playbook = [sys.executable, "-m", "ansible", "playbook"]
+        work = Work(self._folder, self._seconds, self._version, self._receivers, playbook)
+        given = {**work._asdict(), "receivers": [one._asdict() for one in self._receivers]}
+        with open(os.path.join(self._folder, ERRORS), "ab") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-c", _BEGIN, str(ROOT)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                cwd="/",
+                env={**os.environ, **self._surroundings},
+                start_new_session=True,  # an interrupted run has said what it said
+            )
+        if process.stdin:
+            with process.stdin:
+                process.stdin.write(json.dumps(given).encode())
+
+
+def _last(folder: str) -> int:
+    try:
+        return int(files.read(os.path.join(folder, "last.json")) or 0)
+    except (OSError, ValueError, TypeError):
+        return 0

@@ -1,0 +1,80 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whatever becomes of notifications, a run goes on; and in check mode nothing is sent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify import telling
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import Run, event
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(telling.constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    return tmp_path
+
+
+def ticks(check=False):
+    """A record before and after the tick in which an event was shown."""
+    run = Run()
+    run.tick()
+    before = run.record
+    run.show(event("A", ["vm1"], not_before=2000))
+    run.until(lambda: run.record["events"])
+    for record in (before, run.record):
+        record["run"]["check"] = check
+    return before, run.record
+
+
+def test_what_a_tick_brought_is_sent_and_the_end_tells_of_problems():
+    before, after = ticks()
+    after["problems"]["x"] = "web1 is not back."
+    with Receiver() as takes:
+        notify = [{"url": takes.url}]
+        telling.tell(before, after, lambda: notify)
+        notes, notified = telling.end(after, notify)
+        words = [json.loads(body)["happened"] for _headers, body, _path in takes.requests]
+    assert words[0] == "scheduled" and words[-1] == "run_ended"
+    assert notes == [] and notified[0]["sent"] == len(words)
+
+
+def test_nothing_is_asked_for_while_nothing_happens():
+    record = ticks()[1]
+    telling.tell(record, record, lambda: pytest.fail("the variable was read"))
+
+
+def test_nobody_wants_to_know():
+    before, after = ticks()
+    telling.tell(before, after, list)
+    assert telling.end(after, []) == ([], [])
+
+
+def test_check_mode_sends_nothing_and_says_who_can_be_reached(folder):
+    before, after = ticks(check=True)
+    after["problems"]["x"] = "web1 is not back."
+    with Receiver() as takes:
+        notify = [{"url": takes.url}, {"url": "http://127.0.0.1:1/x"}, {"hook": "/bin/true"}]
+        telling.tell(before, after, lambda: notify)
+        notes, notified = telling.end(after, notify)
+        assert takes.requests == []
+    assert notified == [] and list(folder.iterdir()) == []
+    (words,) = notes
+    assert words.startswith("Check mode: no notification is sent. Receivers: ")
+    assert f"127.0.0.1:{takes.port}/... (it can be reached)" in words
+    assert "127.0.0.1:1/... (no connection, or it was cut: Connection refused), /bin/true." in words
+
+
+def test_a_folder_that_can_not_be_written_is_a_warning(folder, monkeypatch):
+    said = []
+    monkeypatch.setattr(telling.Display, "warning", lambda _self, words: said.append(words))
+    (folder / "file").touch()
+    monkeypatch.setattr(telling.constants, "DEFAULT_LOCAL_TMP", str(folder / "file"))
+    before, after = ticks()
+    telling.tell(before, after, lambda: [{"hook": "/bin/true"}])
+    assert len(said) == 1 and said[0].startswith("Notifications could not be sent: ")
