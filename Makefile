@@ -44,9 +44,10 @@ bench: ## the figures of docs/performance.md, measured anew
 	@tests/lanes/with-demo tests/bench/run
 
 .PHONY: figure
-figure: ## the figure of the code's rooms in CONTRIBUTING.md, drawn anew, and the guide's table of reasons
+figure: ## what is written out of the code: the figure of its rooms, the guide's table of reasons, defaults and argument spec of the watcher's options
 	@python3 tests/unit/rooms.py
 	@python3 tests/unit/reasons_table.py
+	@python3 tests/unit/watcher_options.py
 
 .PHONY: build
 build: ## the collection's tarball, in build

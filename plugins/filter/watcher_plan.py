@@ -16,7 +16,7 @@ version_added: 0.2.0
 options:
   _input:
     description: >-
-      For V(files) the options of the role, for V(names) the names of the host's variables, for V(place) what the machine says of
+      Nothing for V(options), for V(files) the options of the role, for V(names) the names of the host's variables, for V(place) what the machine says of
       itself, for V(leaving) what V(files) returned, for V(mark) what is in its file.
     type: raw
     required: true
@@ -25,6 +25,7 @@ options:
     type: str
     required: true
     choices:
+      options: The names of the options that have a variable of the role, without C(watcher_).
       files: What the machine gets, and what is wrong with the options.
       names: Which of the host's variables are misspelt.
       place: What speaks against the machine, a sentence each.
@@ -108,6 +109,8 @@ def watcher_plan(
         candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in search if folder]
         return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
+    if part == "options":
+        return plan.variables()
     if part == "files":
         return call(
             lambda given, steps, names: plan.files_of(given, steps, find_file, unknown(names)), value, steps, names
@@ -120,7 +123,9 @@ def watcher_plan(
         return call(lambda given: plan.leaving(given or None, before, mark, bool(force)), value)
     if part == "mark":
         return plan.kind_of_mark(value)
-    raise AnsibleFilterError(f"watcher_plan: part is {part!r}; it is one of files, names, place, leaving, mark")
+    raise AnsibleFilterError(
+        f"watcher_plan: part is {part!r}; it is one of options, files, names, place, leaving, mark"
+    )
 
 
 class FilterModule:

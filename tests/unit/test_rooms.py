@@ -40,9 +40,9 @@ WATCHER_FLOORS = (
     ("commands",),
     ("service",),
     ("imds", "reports"),
+    ("engine",),
     ("settings",),
     ("health",),
-    ("engine",),
     ("host",),
 )
 WATCHER_FLOOR = {room: number for number, floor in enumerate(WATCHER_FLOORS) for room in floor}

@@ -11,16 +11,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
-from ...module_utils._errors import ScheduledEventsError
-from ...module_utils._events.policy import parse_policy, policy_warnings
-from ...module_utils._imds.endpoint import check_endpoint
+from ...module_utils._events.policy import policy_warnings
 from ...module_utils._text import did_you_mean, listed, sentence, shown
-from ...module_utils._watcher.settings.settings import FORMAT, SettingsError, parse_settings
+from ...module_utils._watcher.settings.options import FORMAT, MANAGE, OPTIONS, Option
+from ...module_utils._watcher.settings.settings import configured
+from ...module_utils._watcher.settings.values import named as named_option
 from .._drain.plan import Plan
 from .._variables import Unknown, named, refused
 from .hooks import HookFile, folders_of, hook_files, is_key, longest
@@ -28,15 +27,6 @@ from .steps import refused_steps
 
 PREFIX = "watcher_"
 LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
-_CHOICES = {"mode": ("manage", "observe"), "approve": ("own", "never")}
-_LEAST = {  # the lowest value of each number; of the others, more than 0
-    "prepare_before": 0.0,
-    "cooldown": 0.0,
-    "boot_timeout": 0.0,
-    "history_bytes": 10000.0,
-    "spool_bytes": 10000.0,
-}
-_NUMBERS = ("prepare_before", "cooldown", "hook_limit", "boot_timeout", "interval", "history_bytes", "spool_bytes")
 OWN_LABELS = ("inventory_hostname", "scope", "capacity_group")
 """What the role itself says of each machine; a machine that shares no scope and has no group has the first one only."""
 _REPORT_KEYS = ("url", "secret", "proxy", "ca_file")
@@ -88,62 +78,43 @@ def files_of(
     :arg unknown: variables of the host that look like this collection's and are none
     """
     names = misspelt(unknown)
-    errors = list(names["errors"])
-    numbers = _numbers(options, errors)
-    for key, choices in _CHOICES.items():
-        if options[key] not in choices:
-            errors.append(
-                f"watcher_{key} is {shown(options[key])}{did_you_mean(options[key], choices)}, not one of {listed(choices)}"
-            )
-    for key, check in (("policy", parse_policy), ("endpoint", check_endpoint)):
-        try:
-            check(options[key])
-        except ScheduledEventsError as error:
-            errors.append(f"watcher_{key}: {error.message.rstrip('.')}")
+    plain = {name: _typed(option, options[name]) for name, option in OPTIONS.items() if _is_handed_on(option)}
+    errors = [*names["errors"], *_refusals({"format": FORMAT, **plain})]
     hooks, wrong = hook_files(options["hooks"], find_file)
     errors += wrong
     reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]))
     errors += wrong
     labels, wrong = _labels(options)
     errors += wrong
-    own = steps["steps"] if options["mode"] == "manage" else []
+    own = steps["steps"] if options["mode"] == MANAGE else []
     errors += refused_steps(own)
     if errors:
         return _nothing(errors)
     settings = {
         "format": FORMAT,
-        "mode": options["mode"],
-        "approve": options["approve"],
-        "policy": options["policy"],
+        **plain,
         "steps": own,
         "hooks": {
             hook["key"]: {
-                "limit": numbers["hook_limit"] if hook["limit"] is None else hook["limit"],
+                "limit": plain["hook_limit"] if hook["limit"] is None else hook["limit"],
                 "user": hook["user"],
             }
             for hook in hooks
         },
-        "endpoint": options["endpoint"],
-        "discover": _is_true(options["discover"]),
-        "api_version": str(options["api_version"]),
-        "resource_name": str(options["resource_name"]) or None,
         "reports": reports,
         "labels": labels,
         "health": options["health"],
         "folder": str(options["folder"]),
         "hooks_folder": str(options["hooks_folder"]),
-        **numbers,
     }
-    try:
-        # The very check that the watcher makes
-        found = parse_settings(json.dumps(settings, indent=4, sort_keys=True), "the settings")
-    except SettingsError as error:
-        # Nobody has seen that text: its lines say nothing, and its keys are the variables' names.
-        return _nothing([re.sub(r"^the settings, line \d+, column \d+: ", PREFIX, error.message).rstrip(".")])
+    errors = _refusals(settings)
+    if errors:
+        return _nothing(errors)
     settings["health"] = {
-        key: list(value) if isinstance(value, tuple) else value for key, value in found.health._asdict().items()
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in configured(settings)[0].health._asdict().items()
     }
-    warnings = [*names["warnings"], *policy_warnings(options["policy"]), *_long(hooks, own, numbers["hook_limit"])]
+    warnings = [*names["warnings"], *policy_warnings(options["policy"]), *_long(hooks, own, plain["hook_limit"])]
     return {
         "settings": settings,
         "hooks": hooks,
@@ -208,19 +179,34 @@ def kind_of_mark(content: str) -> str:
         return ""
 
 
-def _numbers(options: Mapping[str, Any], errors: list[str]) -> dict[str, float]:
-    found = {}
-    for key in _NUMBERS:
-        least = _LEAST.get(key)
+def variables() -> list[str]:
+    """The options that have a variable of the role, by their names without ``watcher_``."""
+    return [name for name, option in OPTIONS.items() if option.description]
+
+
+def _is_handed_on(option: Option) -> bool:
+    """Whether the program gets the value of the role's variable as it is."""
+    return bool(option.description) and not option.is_made
+
+
+def _typed(option: Option, value: Any) -> Any:
+    """A value as the program's file holds it: templates make text of numbers and of true. What is none stays, and is refused."""
+    if option.kind.type in ("int", "float") and not isinstance(value, bool):
         try:
-            number = float("nan") if isinstance(options[key], bool) else float(options[key])
+            number = float(value)
         except (TypeError, ValueError):
-            number = float("nan")
-        if not math.isfinite(number) or (number <= 0 if least is None else number < least):
-            wanted = "more than 0" if least is None else f"{least:g} or more"
-            errors.append(f"watcher_{key} is {shown(options[key])}, not a number, {wanted}")
-        found[key] = int(number) if key.endswith("bytes") and math.isfinite(number) else number
-    return found
+            return value
+        return int(number) if option.kind.type == "int" and math.isfinite(number) else number
+    if option.kind.type == "bool":
+        return _is_true(value)
+    if option.kind.type == "str" and not isinstance(value, (dict, list)):
+        return str(value) or (None if option.default == "" else "")
+    return value
+
+
+def _refusals(settings: Mapping[str, Any]) -> list[str]:
+    """What the program would refuse, by the very check that it makes; its keys are the variables' names."""
+    return [f"{PREFIX}{named_option(one.path)} {one.words}" for one in configured(settings)[1]]
 
 
 def _reports(reports: Any, folder: str) -> tuple[list[dict[str, Any]], list[Secret], list[str]]:

@@ -26,6 +26,7 @@ def parts() -> Any:
             for name, path in {
                 "handling": "_watcher.engine.engine",
                 "facts": "_watcher.engine.facts",
+                "options": "_watcher.settings.options",
                 "acts": "_watcher.engine.actions",
                 "policy": "_events.policy",
                 "event": "_events.event",

@@ -521,7 +521,7 @@ def as_product_events(entries: tuple[Entry, ...]) -> tuple[Any, ...]:
 
 def _as_the_product_has_them(settings: Settings) -> Any:
     policy = parts().policy.parse_policy([{"do": settings.do}])
-    return parts().facts.Settings(
+    return parts().options.Settings(
         settings.mode, settings.approve, policy, settings.before, settings.limits, settings.undo, settings.cooldown
     )
 

@@ -22,7 +22,7 @@ from ..._imds.client import NAME, Client
 from ..._imds.option_names import WATCHER, with_variables
 from ..._imds.transport import Answer, Transport
 from ..host.this_host import HOST
-from ..settings.settings import Configuration
+from ..settings.options import Configuration
 from .check_report import FAIL, OK, WARN, Finding, Said
 
 TABLE = "/proc/net/route"

@@ -13,13 +13,13 @@ import os
 import sys
 from typing import Any, Dict, List
 
-from ..._imds.endpoint import DEFAULT_ENDPOINT
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
 from ..host.this_host import HOST
+from ..reports.notify_hooks import LIMIT as NOTIFY_LIMIT
 from ..reports.post_transport import Way, reach
-from ..settings.hooks import PHASES, Hooks
-from ..settings.settings import Configuration
+from ..settings.hooks import NOTIFY, PHASES, Hooks
+from ..settings.options import OPTIONS, Configuration
 from ..settings.settings_file import place_of
 from . import check_health, check_imds, check_settings, check_system
 from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
@@ -48,7 +48,7 @@ def check_all(here: CliContext) -> List[Finding]:
     found.append(finding)
     if configuration:
         found += check_settings.all_named(configuration, here.environment, ask)
-    wanted = configuration or Configuration(endpoint=here.environment.get(ENDPOINT) or DEFAULT_ENDPOINT)
+    wanted = configuration or Configuration(endpoint=here.environment.get(ENDPOINT) or OPTIONS["endpoint"].default)
     found += check_system.rights([os.path.abspath(sys.argv[0]), sys.executable])
     found += check_system.folders(here.folder)
     found += check_imds.check_route(wanted.endpoint)
@@ -105,9 +105,6 @@ def run_check_config(options: argparse.Namespace, here: CliContext) -> int:
     return FINE
 
 
-USUAL = {"prepare": 300.0, "recover": 300.0, "notify": 60.0}
-
-
 def hooks_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=["list"], help="list them")
     parser.add_argument("phase", choices=PHASES, help="when they are run")
@@ -117,7 +114,7 @@ def hooks_arguments(parser: argparse.ArgumentParser) -> None:
 def run_hooks(options: argparse.Namespace, here: CliContext) -> int:
     folder = here.setting("hooks_folder", here.environment.get(HOOKS_FOLDER) or HOST.hooks_folder)
     usual = (
-        USUAL[options.phase] if options.phase == "notify" else float(here.setting("hook_limit", USUAL[options.phase]))
+        NOTIFY_LIMIT if options.phase == NOTIFY else float(here.setting("hook_limit", OPTIONS["hook_limit"].default))
     )
     hooks = Hooks(folder, wishes_in(here), usual)
     found = hooks.found(options.phase, options.type)

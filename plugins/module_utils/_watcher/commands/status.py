@@ -21,6 +21,7 @@ from ..reports.last_try import LastTry, read_last_try, what_to_do
 from ..reports.report_queue import FOLDER, waiting
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from ..settings.health import HealthError, health_settings
+from ..settings.options import MANAGE, OPTIONS
 from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
 
 SILENT = 30.0
@@ -230,9 +231,9 @@ def _service(view: StatusView, here: CliContext) -> str:
 def _acting(published: Mapping[str, Any]) -> List[Entry]:
     name = one_line(published.get("name")) or "(Azure's name for it is not known yet)"
     mode, approve = published.get("mode"), published.get("approve")
-    does = "prepares it and brings it back" if mode == "manage" else "reports only; maintain does the rest"
-    if mode == "manage":
-        does += ", and approves events that list it alone" if approve == "own" else ", and approves nothing"
+    does = OPTIONS["mode"].in_words.get(str(mode), "does nothing that this version knows")
+    if mode == MANAGE:
+        does += f", and {OPTIONS['approve'].in_words.get(str(approve), 'approves nothing')}"
     return [("Machine", f"{name}; the watcher {does}")]
 
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from ..._core.deadlines import Terms
 from ..._core.lease import Moment
-from .facts import Look, Settings
+from ..settings.options import Settings
+from .facts import Look
 
 MARGIN = 30.0
 """Seconds before not-before at which a machine has to be prepared, or it is late."""

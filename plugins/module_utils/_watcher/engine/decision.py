@@ -21,8 +21,9 @@ from ..._core.mark_view import NOBODY, OURS, UNREADABLE, is_copied, is_prepared_
 from ..._core.messages import Reason, on_hold, sentence
 from ..._events.hours import Hours, is_open, opens
 from ..._events.policy import Decision
+from ..settings.options import NEVER
 from .approval_order import not_its_turn
-from .facts import NEVER, Hold
+from .facts import Hold
 from .machine_event import Life
 from .snapshot import Here
 

@@ -10,12 +10,9 @@ from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Tu
 
 from ..._core.lease import Moment
 from ..._events.document import Document
-from ..._events.policy import Rule
 from ..._machine.store_interface import Mark
 from ..._steps.step_type import Step
-
-MANAGE, OBSERVE = "manage", "observe"
-OWN, NEVER = "own", "never"
+from ..settings.options import Settings
 
 
 class Identity(NamedTuple):
@@ -64,18 +61,6 @@ class Hold(NamedTuple):
     def lasts(self, wall: float) -> bool:
         """Whether it has not come to its end by that time."""
         return self.until is None or wall < self.until
-
-
-class Settings(NamedTuple):
-    """What the user wants, checked."""
-
-    mode: str = MANAGE
-    approve: str = OWN
-    policy: Tuple[Rule, ...] = ()
-    prepare_before: float = 300.0  # seconds
-    limits: float = 0.0  # the sum of the limits of its prepare hooks and steps
-    undo_limits: float = 0.0  # and of what takes them back
-    cooldown: float = 120.0  # seconds from when another machine's event has left the document
 
 
 class Facts(NamedTuple):

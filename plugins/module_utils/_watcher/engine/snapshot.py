@@ -13,8 +13,9 @@ from ..._core.deadlines import Terms
 from ..._core.mark_view import OURS, MarkView
 from ..._core.tracked_event import UNBROKEN
 from ..._events.document import Document
+from ..settings.options import MANAGE
 from . import clocks
-from .facts import MANAGE, Facts
+from .facts import Facts
 from .machine_event import Life
 from .own_mark import note_of
 

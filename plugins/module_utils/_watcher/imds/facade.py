@@ -18,7 +18,7 @@ from ..._errors import ScheduledEventsError
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
 from ..engine.facts import Identity, Look, Posted
-from ..settings.settings import Configuration
+from ..settings.options import Configuration
 from .event_poller import EventPoller
 from .session import Connect, IdentityPoller, ImdsSession
 

@@ -21,7 +21,7 @@ from ..._imds.option_names import WATCHER, with_variables
 from ..._imds.transport import WATCHER_REQUESTS_PER_SECOND, RateLimit, SharedRateLimit, Transport
 from ..._text import one_line
 from ..engine.facts import Identity
-from ..settings.settings import LEAST_INTERVAL, Configuration
+from ..settings.options import LEAST_INTERVAL, Configuration
 
 TIMEOUT = 10.0  # seconds for an answer
 FIRST_TIMEOUT = 125.0  # and for the first one, for which Azure may take two minutes

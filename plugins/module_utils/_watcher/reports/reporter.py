@@ -23,7 +23,7 @@ from ..engine.actions import Go, Say
 from ..engine.facts import Facts, Identity
 from ..settings.destinations import spool_names
 from ..settings.hooks import NOTIFY, Hooks
-from ..settings.settings import Configuration
+from ..settings.options import Configuration
 from .report import Machine, Report, journal_fields, line_of, priority, report_of
 from .report_queue import ReportQueue
 from .systemd_transport import PREFIX, Log

@@ -15,10 +15,11 @@ from ..._events.event import Event
 from ..._machine.store_interface import Mark, NotWritten
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
-from ..engine.facts import NEVER, OBSERVE, Hold, Identity, Look
+from ..engine.facts import Hold, Identity, Look
 from ..engine.mark_note import named
 from ..engine.own_mark import RUN, asker
 from ..reports.systemd_transport import NOTICE
+from ..settings.options import NEVER, OBSERVE
 from ..settings.step_discovery import steps_of
 from .command_queue import Command
 from .wiring import Components

@@ -12,8 +12,9 @@ then, files when they have changed.
 from typing import Any, List, Mapping, Optional, Sequence
 
 from ..._steps.step_type import Step
-from ..engine.facts import Answer, Facts, Settings
+from ..engine.facts import Answer, Facts
 from ..reports.systemd_transport import ERROR, NOTICE, WARNING
+from ..settings.options import Settings
 from ..settings.step_discovery import Found
 from .wiring import Components
 

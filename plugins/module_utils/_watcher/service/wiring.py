@@ -23,7 +23,7 @@ from ..engine.facts import Facts, Identity
 from ..engine.own_mark import asker
 from ..imds.facade import ImdsFacade
 from ..reports.systemd_transport import Log, Notify
-from ..settings.settings import Configuration
+from ..settings.options import Configuration
 from ..settings.settings_file import SettingsFile
 from ..settings.step_discovery import Found
 from .command_queue import CommandQueue

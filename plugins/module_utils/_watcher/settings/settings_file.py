@@ -13,7 +13,9 @@ from typing import Optional, Tuple
 from ..._machine.platform import native
 from ..._text import one_line
 from ..host.this_host import HOST
-from .settings import Configuration, Path, SettingsError, parse_settings, read_json
+from .options import Configuration
+from .settings import SettingsError, parse_settings, read_json
+from .values import Path
 
 _MOST_BYTES = 4 * 1024 * 1024
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Seq
 from ..._steps.step_type import Step
 from ..._steps.types import PREPARE_HOOK, RECOVER_HOOK
 from .hooks import PREPARE, RECOVER, Hooks
-from .settings import Configuration
+from .options import Configuration
 
 HOOKS = (PREPARE_HOOK.name, RECOVER_HOOK.name)
 

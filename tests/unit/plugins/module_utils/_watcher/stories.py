@@ -29,8 +29,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Identity,
     Look,
     Posted,
-    Settings,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Settings
 
 WALL = 1767225600.0  # Thursday, 2026-01-01T00:00:00Z
 NOW = 5000.0

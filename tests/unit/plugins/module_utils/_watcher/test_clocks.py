@@ -11,7 +11,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.t
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import clocks
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.clocks import Reckoning
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Look, Settings
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Look
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Settings
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import event
 
 EVENT = event({"id": "E1", "in": 900})

@@ -170,7 +170,7 @@ def test_status_of_a_machine_in_service(machine):
     lines = machine.out.splitlines()
     assert lines[0].startswith("Watcher    running since 2026-01-01T00:00:00Z (")
     assert "looks at its events" in " ".join(machine.out.split())
-    assert "Machine    web1; the watcher prepares it and brings it back, and approves events" in lines
+    assert "Machine    web1; the watcher prepares it and recovers it, and approves events" in lines
     assert "State      in service: no mark" in lines
     assert "Hold       none" in lines
     assert "Events     none in the document" in machine.out

@@ -14,9 +14,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import Reporter, past
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
+    parse_settings,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import (
     LONGEST_LABEL,
     MOST_LABELS,
-    parse_settings,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import (
     IDENTITY,

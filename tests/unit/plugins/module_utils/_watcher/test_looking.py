@@ -31,7 +31,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.machine_program import (
     objection,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import Configuration
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Configuration
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
     ENDPOINT,
     NAME_PATH,

@@ -24,10 +24,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
-    Configuration,
-    HookOptions,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Configuration
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import HookOptions
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedTransport
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,

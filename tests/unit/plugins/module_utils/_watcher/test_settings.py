@@ -8,18 +8,20 @@ import os
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Settings
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.health import HealthSettings
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import (
     RENAMED,
     Configuration,
-    HookOptions,
+    Settings,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     SettingsError,
     parse_settings,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings_file import (
     SettingsFile,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import HookOptions
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import step
 
 WHERE = "/etc/azure-maintenance/watcher.json"

@@ -15,20 +15,20 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Facts,
     Identity,
     Look,
-    Settings,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import Machine
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import Reporter
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     destinations_of,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import (
     Configuration,
-    HookOptions,
+    Settings,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
     found_steps,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import HookOptions
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Lines,
     step,

@@ -1,0 +1,254 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a value of the watcher's settings may be: a check for each kind, which returns the value as the program has it. Pure.
+
+Private to this collection.
+
+A check raises :class:`Refused` with a clause that follows the option's name (``must be true or false, not 'yes'``), and with the way
+to the part that is wrong.
+"""
+
+import math
+import os
+import re
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..._errors import ScheduledEventsError
+from ..._events.policy import PolicyError, parse_policy
+from ..._imds.client import VERSIONS
+from ..._imds.endpoint import check_endpoint
+from ..._steps.step_type import Step
+from ..._text import did_you_mean, one_line, shown
+from ..host.this_host import HOST
+from .destinations import Destination, DestinationError, destinations_of
+from .health import HealthError, HealthSettings, health_settings
+from .hooks import PHASES
+
+Path = Tuple[Any, ...]
+"""The names and positions that lead to a value from the outside in; () for the whole."""
+
+MOST_SECONDS = 86400.0
+MOST_BYTES = 2.0**40
+MOST_LABELS = 20
+LONGEST_LABEL = 100
+"""Characters of a label's value; with :data:`MOST_LABELS` that keeps a report small, whatever its letters are."""
+STEP_TYPES = ("service", "command", "http", "connections")
+"""What a machine can do alone, and the watcher therefore does."""
+
+_PHASES = tuple(f"{phase}.d" for phase in PHASES)
+_LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
+_ENTRY = re.compile(r"entry (\d+)")
+_RULE = re.compile(r"Rule (\d+) of the policy")
+_STEP: Dict[str, Any] = {"key": str, "type": str, "name": str, "does": str, "undoes": str, "timeout": (int, float)}
+
+
+class Refused(Exception):
+    """A value that can't be used: why, as a clause; and where in the value, () for the whole of it."""
+
+    def __init__(self, words: str, path: Path = ()) -> None:
+        super().__init__(words)
+        self.words = words
+        self.path = path
+
+
+class Kind(NamedTuple):
+    """What an option takes.
+
+    check: returns the value as the program has it, or raises :class:`Refused`
+    type: in Ansible's words, as is elements
+    choices: all values that there are; () where they can't be listed
+    """
+
+    check: Callable[[Any], Any]
+    type: str
+    elements: str = ""
+    choices: Tuple[str, ...] = ()
+
+
+class HookOptions(NamedTuple):
+    """What the user has said about one hook."""
+
+    limit: Optional[float] = None  # seconds; None for the usual ones
+    user: str = ""  # as whom it runs; "" for root
+
+
+def number_of(unit: str, least: float, most: float) -> Kind:
+    """A number with a unit, from the least to the most."""
+    whole = unit == "bytes"
+
+    def check(value: Any) -> Any:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        if not is_number or not least <= value <= most:
+            raise Refused(f"must be a number of {unit} from {least:g} to {most:.15g}, not {shown(value)}")
+        return int(value) if whole else float(value)
+
+    return Kind(check, "int" if whole else "float")
+
+
+def seconds(least: float, most: float = MOST_SECONDS) -> Kind:
+    return number_of("seconds", least, most)
+
+
+def size(least: float) -> Kind:
+    return number_of("bytes", least, MOST_BYTES)
+
+
+def one_of(*choices: str) -> Kind:
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise Refused(f"must be one of {', '.join(choices)}, not {shown(value)}{did_you_mean(value, choices)}")
+        return str(value)
+
+    return Kind(check, "str", choices=choices)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip() or one_line(value, len(value) + 1) != value:
+        raise Refused(f"must be a text of one line, not {shown(value)}")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Refused(f"must be true or false, not {shown(value)}")
+    return value
+
+
+def _absolute(value: Any) -> str:
+    if not os.path.isabs(_text(value)):
+        raise Refused(f"must be a whole path, such as {HOST.state}, not {shown(value)}")
+    return str(value).rstrip("/") or "/"
+
+
+def _endpoint(value: Any) -> str:
+    try:
+        endpoint = check_endpoint(_text(value))
+    except ScheduledEventsError as error:
+        raise Refused(f"is no address of a metadata service: {error.message.rstrip('.')}") from error
+    if not endpoint.startswith("http://"):
+        raise Refused(f"must begin with http://, as the metadata service does, not {shown(endpoint)}")
+    return endpoint
+
+
+def _policy(value: Any) -> Any:
+    try:
+        return parse_policy(value)
+    except PolicyError as error:
+        rule = _RULE.match(error.message)
+        path = (int(rule.group(1)) - 1,) if rule else ()
+        raise Refused(f"can't be followed: {error.message.rstrip('.')}", path) from error
+
+
+def _hooks(value: Any) -> Dict[str, HookOptions]:
+    found = {}
+    for name, options in _object(value).items():
+        folder = name.split("/")[0]
+        if folder not in _PHASES:
+            known = ", ".join(_PHASES)
+            raise Refused(f"is of no phase{did_you_mean(folder, _PHASES)}: names begin with {known}", (name,))
+        found[name] = _within(name, _hook, options)
+    return found
+
+
+def _hook(value: Any) -> HookOptions:
+    given = _object(value, HookOptions._fields)
+    limit, user = given.get("limit"), given.get("user")
+    return HookOptions(
+        None if limit is None else _within("limit", seconds(1.0).check, limit),
+        _within("user", _text, user) if user else "",
+    )
+
+
+def _reports(value: Any) -> Tuple[Destination, ...]:
+    try:
+        return tuple(destinations_of(value))
+    except DestinationError as error:
+        entry = _ENTRY.search(str(error))
+        path = (int(entry.group(1)) - 1,) if entry else ()
+        raise Refused(f"can't be followed: {str(error).rstrip('.')}", path) from error
+
+
+def _labels(value: Any) -> Dict[str, str]:
+    given = _object(value)
+    if len(given) > MOST_LABELS:
+        raise Refused(f"are {len(given)}, and there may be {MOST_LABELS} at most")
+    for name, label in given.items():
+        if not _LABEL.fullmatch(name):
+            words = "is no name of a label: it needs letters, digits and underscores, no digit first, at most 60"
+            raise Refused(words, (name,))
+        if len(_within(name, _text, label)) > LONGEST_LABEL:
+            raise Refused(f"is {len(label)} characters long, and may have {LONGEST_LABEL}", (name,))
+    return given
+
+
+def _health(value: Any) -> HealthSettings:
+    given = _object(value, HealthSettings._fields)
+    try:
+        return health_settings(given)
+    except HealthError as error:
+        raise Refused(str(error), error.where) from error
+
+
+def _steps(value: Any) -> Tuple[Step, ...]:
+    """Filter drain_steps has checked them; here it is checked that they come from it, and that the machine can do them alone."""
+    if not isinstance(value, list):
+        raise Refused(f"must be a list, not {shown(value)}")
+    keys = set()
+    for number, step in enumerate(value):
+        if not isinstance(step, dict) or any(not isinstance(step.get(key), kind) for key, kind in _STEP.items()):
+            raise Refused("is no step as filter drain_steps returns it: let role watcher write this file", (number,))
+        if step["type"] not in STEP_TYPES or step.get("elsewhere"):
+            words = (
+                f"is of type {shown(step['type'])}, which a machine can't do alone; the watcher does "
+                f"{', '.join(STEP_TYPES)}. Let `maintain` do it: set mode to 'observe'"
+            )
+            raise Refused(words, (number,))
+        if step["key"] in keys:
+            raise Refused(f"has the key {shown(step['key'])} of a step before it", (number,))
+        keys.add(step["key"])
+    return tuple(value)
+
+
+def _object(value: Any, names: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+    if not isinstance(value, dict):
+        raise Refused(f"must be an object, such as {{}}, not {shown(value)}")
+    for name in value:
+        if names is not None and name not in names:
+            raise unknown_key(name, names)
+    return dict(value)
+
+
+def unknown_key(name: Any, names: Sequence[str]) -> Refused:
+    """What is said of a key that an object does not take."""
+    known = ", ".join(sorted(names))
+    return Refused(f"is no key that is known here{did_you_mean(name, names)}: there are {known}", (name,))
+
+
+def _within(name: Any, check: Callable[[Any], Any], value: Any) -> Any:
+    """The value, checked; what is wrong is said of its name."""
+    try:
+        return check(value)
+    except Refused as error:
+        raise Refused(error.words, (name, *error.path)) from error
+
+
+def named(path: Path) -> str:
+    """``reports[1].url``: positions count from 1, as people do."""
+    words: List[str] = []
+    for part in path:
+        words.append(f"[{part + 1}]" if isinstance(part, int) else f".{one_line(part, 80) or shown(part)}")
+    return "".join(words).lstrip(".") or "the whole file"
+
+
+VERSION = one_of(*VERSIONS)._replace(choices=())
+TEXT = Kind(_text, "str")
+FLAG = Kind(_flag, "bool")
+FOLDER = Kind(_absolute, "str")
+ENDPOINT = Kind(_endpoint, "str")
+POLICY = Kind(_policy, "list", "dict")
+HOOKS = Kind(_hooks, "list", "dict")
+REPORTS = Kind(_reports, "list", "dict")
+LABELS = Kind(_labels, "dict")
+HEALTH = Kind(_health, "dict")
+STEPS = Kind(_steps, "list", "dict")
