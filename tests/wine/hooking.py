@@ -14,9 +14,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     Piece,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import make_runners
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import platform
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.jobs import WindowsJobs
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import hook
 
+platform.INTERPRETERS[".py"] = [sys.executable]  # as in program.py
 PROGRAM = (sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.py"))
 LONG = 120.0
 """Seconds in which anything here has happened."""

@@ -21,7 +21,7 @@ def make_folder(path: str) -> None:
     if above and not os.path.isdir(above):
         make_folder(above)
     with contextlib.suppress(FileExistsError):
-        os.mkdir(path, 0o700)
+        native.make_folder(path)
         sync_folder_of(path)
 
 

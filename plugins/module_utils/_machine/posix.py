@@ -55,6 +55,14 @@ def refusal_of(folder: str, room: int) -> int:
     return errno.ENOSPC if is_full else 0
 
 
+def make_folder(path: str) -> None:
+    """Make one that nobody else may look into.
+
+    :raises FileExistsError: when something of this name is there
+    """
+    os.mkdir(path, 0o700)
+
+
 def patiently(do: Callable[[], Result]) -> Result:
     """Do something with a file that others may have open: here nobody minds."""
     return do()

@@ -19,11 +19,12 @@ _MOST_LINKS = 40
 def objection(path: str) -> str:
     """Why somebody else could have put this file there, or have changed it, in a sentence; "" when nobody could.
 
-    Each folder on the way to it counts, and links with all that they lead through. Windows says nothing of this by these
-    means.
+    Each folder on the way to it counts, and links with all that they lead through.
     """
     if os.name == "nt":
-        return "" if os.path.isfile(path) else _words(path, "is no file")
+        from .windows.trust import objection as objection_there
+
+        return objection_there(path)
     try:
         here = ""
         for here in _way(path):
@@ -35,10 +36,28 @@ def objection(path: str) -> str:
         return _words(path, f"can't be looked at: {error.strerror}")
 
 
+def secret_objection(path: str) -> str:
+    """The same of a file on Windows that others must not even read."""
+    from .windows.trust import objection as objection_there
+
+    return objection_there(path, is_secret=True)
+
+
+def folder_objection(path: str) -> str:
+    """The same of a folder on Windows: others must not put anything there."""
+    from .windows.trust import folder_objection as objection_there
+
+    return objection_there(path)
+
+
 def unfit(path: str) -> str:
     """Why this file is not run, in a sentence; "" when nothing speaks against it."""
+    if os.name == "nt":
+        from .windows.trust import unfit as unfit_there
+
+        return unfit_there(path)
     why = objection(path)
-    if not why and os.name != "nt" and not os.stat(path).st_mode & 0o111:
+    if not why and not os.stat(path).st_mode & 0o111:
         why = _words(path, f"is not executable: chmod +x {one_line(path)}")
     return why
 

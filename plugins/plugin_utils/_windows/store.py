@@ -34,8 +34,8 @@ from ...module_utils._machine.operator_files import (
 from ...module_utils._machine.store_interface import Fenced, Mark, MarkUnreadable, NotWritten, Store
 from ...module_utils._machine.watcher_status import NAME as WATCHER
 from ...module_utils._machine.watcher_status import understood as watcher_understood
+from ...module_utils._machine.windows.access_list import distrust
 from ...module_utils._text import one_line
-from .folder_trust import distrust
 from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem
 
 FOLDER = "%ProgramData%\\AzureMaintenance"  # the machine knows where that is

@@ -15,15 +15,32 @@ _POINTER, _TEXT = ctypes.c_void_p, ctypes.c_wchar_p
 _FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {  # library, result, arguments
     "AssignProcessToJobObject": ("kernel32", _BOOL, [_HANDLE, _HANDLE]),
     "CloseHandle": ("kernel32", _BOOL, [_HANDLE]),
+    "ConvertSecurityDescriptorToStringSecurityDescriptorW": (
+        "advapi32",
+        _BOOL,
+        [_POINTER, _DWORD, _DWORD, _POINTER, _POINTER],
+    ),
+    "ConvertSidToStringSidW": ("advapi32", _BOOL, [_POINTER, _POINTER]),
+    "ConvertStringSecurityDescriptorToSecurityDescriptorW": ("advapi32", _BOOL, [_TEXT, _DWORD, _POINTER, _POINTER]),
+    "CreateDirectoryW": ("kernel32", _BOOL, [_TEXT, _POINTER]),
     "CreateJobObjectW": ("kernel32", _HANDLE, [_POINTER, _TEXT]),
+    "GetCurrentProcess": ("kernel32", _HANDLE, []),
     "GetDiskFreeSpaceExW": ("kernel32", _BOOL, [_TEXT, _POINTER, _POINTER, _POINTER]),
     "GetExitCodeProcess": ("kernel32", _BOOL, [_HANDLE, _POINTER]),
+    "GetNamedSecurityInfoW": (
+        "advapi32",
+        _DWORD,
+        [_TEXT, ctypes.c_int, _DWORD, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER],
+    ),
     "GetProcessTimes": ("kernel32", _BOOL, [_HANDLE, _POINTER, _POINTER, _POINTER, _POINTER]),
     "GetTickCount64": ("kernel32", ctypes.c_uint64, []),
+    "GetTokenInformation": ("advapi32", _BOOL, [_HANDLE, ctypes.c_int, _POINTER, _DWORD, _POINTER]),
+    "LocalFree": ("kernel32", _POINTER, [_POINTER]),
     "LockFileEx": ("kernel32", _BOOL, [_HANDLE, _DWORD, _DWORD, _DWORD, _DWORD, _POINTER]),
     "MoveFileExW": ("kernel32", _BOOL, [_TEXT, _TEXT, _DWORD]),
     "NtResumeProcess": ("ntdll", ctypes.c_int32, [_HANDLE]),
     "OpenProcess": ("kernel32", _HANDLE, [_DWORD, _BOOL, _DWORD]),
+    "OpenProcessToken": ("advapi32", _BOOL, [_HANDLE, _DWORD, _POINTER]),
     "QueryInformationJobObject": ("kernel32", _BOOL, [_HANDLE, ctypes.c_int, _POINTER, _DWORD, _POINTER]),
     "RegCloseKey": ("advapi32", ctypes.c_int32, [_HANDLE]),
     "RegCreateKeyExW": (
@@ -62,7 +79,11 @@ def did(name: str, *arguments: Any) -> Any:
 
 def last_error(path: str = "") -> OSError:
     """Why the last call failed."""
-    number = vars(ctypes)["get_last_error"]()
+    return error_of(vars(ctypes)["get_last_error"](), path)
+
+
+def error_of(number: int, path: str = "") -> OSError:
+    """What one of Windows' numbers means."""
     words = vars(ctypes)["FormatError"](number).strip()
     error: OSError = OSError(0, words, path or None, number)  # Windows' number decides which kind of OSError it is
     return error

@@ -55,6 +55,10 @@ _VOLATILE, _READ_AND_WRITE = 1, 0x2001F
 _WITHIN, _LOOK_EVERY = 2.0, 0.02
 
 
+_CLOSED = "D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
+"""The access list of folders that this program makes, in place of what they would inherit: SYSTEM and administrators alone."""
+
+
 class _Where(ctypes.Structure):
     """OVERLAPPED: what is locked is a byte far behind all that is ever written, so that others can read the file."""
 
@@ -65,6 +69,12 @@ class _Where(ctypes.Structure):
         ("offset_high", ctypes.c_uint32),
         ("event", ctypes.c_void_p),
     ]
+
+
+class _Attributes(ctypes.Structure):
+    """SECURITY_ATTRIBUTES"""
+
+    _fields_ = [("size", ctypes.c_uint32), ("descriptor", ctypes.c_void_p), ("is_inherited", ctypes.c_int)]
 
 
 def is_ours(found: os.stat_result) -> bool:
@@ -81,6 +91,17 @@ def refusal_of(folder: str, room: int) -> int:
     free = ctypes.c_uint64()
     kernel.did("GetDiskFreeSpaceExW", folder, ctypes.byref(free), None, None)
     return errno.ENOSPC if free.value < room else 0
+
+
+def make_folder(path: str) -> None:
+    descriptor = ctypes.c_void_p()
+    kernel.did("ConvertStringSecurityDescriptorToSecurityDescriptorW", _CLOSED, 1, ctypes.byref(descriptor), None)
+    try:
+        attributes = _Attributes(ctypes.sizeof(_Attributes), descriptor, 0)
+        if not kernel.function("CreateDirectoryW")(path, ctypes.byref(attributes)):
+            raise kernel.last_error(path)
+    finally:
+        kernel.function("LocalFree")(descriptor)
 
 
 def patiently(do: Callable[[], Result]) -> Result:

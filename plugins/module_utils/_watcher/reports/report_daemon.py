@@ -23,7 +23,7 @@ import threading
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..._clock import Clock, Deadline
-from ..._machine import files
+from ..._machine import files, trust
 from ..._machine.platform import native
 from ..._text import one_line
 from ..host.this_host import HOST
@@ -74,6 +74,10 @@ def read_secret(path: str, environment: Mapping[str, str]) -> bytes:
 def _check_secret(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise SecretError(f"the secret file {path} is no file")
+    if os.name == "nt":
+        why = trust.secret_objection(path)
+        if why:
+            raise SecretError(f"the secret file {why}")
     if not native.is_ours(found):
         raise SecretError(f"the secret file {path} is another user's: {HOST.private_file_advice}")
     # Systemd gives its credentials a mode that the group may read, with a list that names one user

@@ -10,6 +10,7 @@ import os
 import stat
 from typing import Optional, Tuple
 
+from ..._machine import trust
 from ..._machine.platform import native
 from ..._text import one_line
 from ..host.this_host import HOST
@@ -60,15 +61,12 @@ class SettingsFile:
     def _read(self) -> Configuration:
         try:
             with open(self.path, "rb") as file:
-                open_to = writers(os.fstat(file.fileno())) or writers(os.stat(os.path.dirname(self.path) or "."))
+                why = _distrust(self.path, file.fileno())
                 content = file.read(_MOST_BYTES + 1)
         except OSError as error:
             raise SettingsError(f"{self.path} can't be read: {one_line(error.strerror or error)}.") from error
-        if open_to:
-            raise SettingsError(
-                f"{self.path} is not followed: {open_to} may write it, or its folder, and so make {HOST.admin} run what they like. "
-                f"Give both to {HOST.admin}, and run: {HOST.close(self.path)} {os.path.dirname(self.path)}"
-            )
+        if why:
+            raise SettingsError(f"{self.path} is not followed: {why}")
         if len(content) > _MOST_BYTES:
             raise SettingsError(f"{self.path} has more than {_MOST_BYTES} bytes: this is no file of role watcher.")
         try:
@@ -88,6 +86,20 @@ def place_of(path: str, where: Path) -> str:
     except (OSError, ValueError):
         return path
     return f"{path}, {places[where]}" if where in places else path
+
+
+def _distrust(path: str, descriptor: int) -> str:
+    """Why settings may be another's; "" when they are the administrator's alone."""
+    if os.name == "nt":
+        return trust.objection(path)
+    folder = os.path.dirname(path)
+    open_to = writers(os.fstat(descriptor)) or writers(os.stat(folder or "."))
+    if not open_to:
+        return ""
+    return (
+        f"{open_to} may write it, or its folder, and so make {HOST.admin} run what they like. "
+        f"Give both to {HOST.admin}, and run: {HOST.close(path)} {folder}"
+    )
 
 
 def writers(found: os.stat_result) -> str:

@@ -1,18 +1,15 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a folder of a Windows machine is its administrators' alone, by its owner and access list. Pure.
+"""Whether a file or folder of a Windows machine is its administrators' alone, by its owner and access list. Pure.
 
-Users may create folders below %ProgramData%. Whoever was there first could put a confirmation or a mark there.
+Users may create folders below %ProgramData%. Whoever was there first could put a confirmation, a mark or a hook there.
 
 Private to this collection.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Iterator, NamedTuple
 
 # SYSTEM, Administrators, the local Administrator, TrustedInstaller
 _TRUSTED = {
@@ -49,8 +46,15 @@ _RIGHTS = {
     "FW": 0x120116,
     "FX": 0x1200A0,
 }
-# Read data and attributes, traverse, read the access list, wait for it, generic read and execute: all else may change something.
-_READING = 0x1 | 0x8 | 0x20 | 0x80 | 0x20000 | 0x100000 | 0x20000000 | 0x80000000
+_LOOKING = 0x8 | 0x80 | 0x20000 | 0x100000  # read attributes and the access list, wait for it
+_READING = _LOOKING | 0x1 | 0x20 | 0x20000000 | 0x80000000  # and data; traverse, generic read and execute
+_REPLACING = (
+    0x40 | 0x10000 | 0x40000 | 0x80000 | 0x10000000
+)  # delete what is in it, or itself; change list or owner; all
+
+WRITING, READING, ABOVE = "writing", "reading", "above"
+"""What others must not do: write there; not even read it, as it is a secret; or, of a folder further above, put another file or folder in
+the place of what is there: users may make folders of their own in ``C:\\`` and in %ProgramData%."""
 
 _OWNER_OF = re.compile(r"^O:(S-[0-9-]+|[A-Z]{2})")
 _LIST_OF = re.compile(r"D:([A-Z_]*)((?:\([^()]*\))*)(?:S:|$)")
@@ -61,14 +65,16 @@ class Entry(NamedTuple):
 
     rights: int
     whose: str
+    is_for_others_only: bool  # it counts for what is made in the folder, not for the folder
 
 
-def distrust(sddl: str, is_link: bool, user: str = "") -> str:
-    """Why a folder that is there must not be used; "" when only administrators may write there.
+def distrust(sddl: str, is_link: bool, user: str = "", what: str = WRITING) -> str:
+    """Why a file or folder that is there must not be used; "" when it is the administrators' alone.
 
     :arg sddl: owner and access list, as Windows writes them
     :arg is_link: whether it is a junction or another reparse point
     :arg user: the SID of the user who asks, whose own folder it may be
+    :arg what: others must not do: WRITING, READING or ABOVE
     """
     if is_link:
         return "it is a junction or another link"
@@ -84,16 +90,25 @@ def distrust(sddl: str, is_link: bool, user: str = "") -> str:
             "it has no access list that can be read" if found is None else "it has no access list: everybody may write"
         )
     for entry in _entries(found.group(2)):
-        if entry.whose not in trusted | _OWNER and entry.rights & ~_READING:
-            return f"{_name(entry.whose)} may write there"
+        if entry.whose not in trusted | _OWNER and _harms(entry, what):
+            return f"{_name(entry.whose)} may {_DOES[what]}"
     return ""
+
+
+_DOES = {WRITING: "write there", READING: "read it", ABOVE: "replace what is there"}
+
+
+def _harms(entry: Entry, what: str) -> bool:
+    if what == ABOVE:  # what is below it is looked at by itself
+        return not entry.is_for_others_only and bool(entry.rights & _REPLACING)
+    return bool(entry.rights & ~(_LOOKING if what == READING else _READING))
 
 
 def _entries(text: str) -> Iterator[Entry]:
     for fields in re.findall(r"\(([^()]*)\)", text):
-        kind, _flags, rights, _object, _inherited, whose = (fields.split(";") + [""] * 6)[:6]
+        kind, flags, rights, _object, _inherited, whose = (fields.split(";") + [""] * 6)[:6]
         if kind not in ("D", "OD", "XD"):  # what is denied allows nothing
-            yield Entry(_bits(rights), whose)
+            yield Entry(_bits(rights), whose, "IO" in re.findall("..", flags))
 
 
 def _bits(rights: str) -> int:
