@@ -26,12 +26,12 @@ options:
     choices:
       status: What each machine sees, and the mark that it bears, as lines of text.
       unknown: What keeps anybody from knowing how the machines are, as lines of text.
-      approve: What becomes of a person's yes to an event.
+      approve: What becomes of the confirmation of an event.
       laid: Whether a machine has taken the yes.
       approved: What came of an approval.
-      recover: Which machines are brought back, which are refused, which are left alone, by host.
+      recover: Which machines are recovered, which are refused, which are left alone, by host.
       rehearse: What a rehearsal plays, or why it can't begin.
-      rehearsed: What of an interrupted rehearsal is to be brought back, by host.
+      rehearsed: What of an interrupted rehearsal is to be recovered, by host.
   event:
     description: For V(approve), the id of the event.
     type: str

@@ -8,8 +8,8 @@ module: haproxy_status
 short_description: What HAProxy shows of a server (private)
 version_added: 0.2.0
 description:
-  - Private to this collection. Role P(cloudops.azure_maintenance.drain#role) asks it what is the case before it takes a server out;
-    C(community.general.haproxy) can't look without setting something.
+  - Private to this collection. Role P(cloudops.azure_maintenance.drain#role) asks it for the initial state of a server before it takes that out;
+    C(community.general.haproxy) can't read a state without setting one.
   - Changes nothing.
 author:
   - cloudops.azure_maintenance contributors (@cloudops)

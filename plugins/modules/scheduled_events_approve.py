@@ -201,7 +201,7 @@ incarnation:
   sample: 33
 resource_name:
   description:
-    - The machine's own name as the metadata service has it, else O(resource_name). V(null) when it could not be learned,
+    - The machine's own name as the metadata service has it, else O(resource_name). V(null) when it could not be determined,
       or when the two contradict each other.
   returned: always
   type: str

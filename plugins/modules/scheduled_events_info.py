@@ -237,7 +237,7 @@ unusable_events:
       sample: '{"EventId": "3474C1DD-0917-49F4-85F7-84B9E366719B"}'
 resource_name:
   description:
-    - The machine's own name as the metadata service has it, else O(resource_name). V(null) when it could not be learned,
+    - The machine's own name as the metadata service has it, else O(resource_name). V(null) when it could not be determined,
       or when the two contradict each other.
   returned: always
   type: str

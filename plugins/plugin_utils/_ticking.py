@@ -81,7 +81,7 @@ def _first_mark_words(record: Record, marked: Sequence[str]) -> str:
     """Said while it can be said: nothing runs after an interruption."""
     is_real = all(is_made_for_azure(record["hosts"][host]["mark"] or {}) for host in marked)
     rehearsed = (
-        "" if is_real else " (A rehearsal does not: rehearse with -e rehearse_state=absent brings its machines back.)"
+        "" if is_real else " (A rehearsal does not: rehearse with -e rehearse_state=absent recovers its machines.)"
     )
     systems = {record["hosts"][host]["is_linux"] for host in marked}
     folders = [folder for is_linux, folder in _FOLDERS if is_linux in systems]

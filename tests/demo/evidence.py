@@ -88,12 +88,10 @@ class Evidence:
                 [at > begun for at in self._noted(machine, "started")] == [False, True],
             ),
             Claim(
-                f"{machine} was asked by no visitor from then until it was brought back, and is now",
+                f"{machine} was asked by no visitor from then until it was recovered, and is now",
                 not away and bool(served_again),
             ),
-            Claim(
-                f"{machine} was brought back once, after the event was over", len(resumed) == 1 and resumed[0] > gone
-            ),
+            Claim(f"{machine} was recovered once, after the event was over", len(resumed) == 1 and resumed[0] > gone),
         ]
 
     def _of_turns(self) -> Claim:

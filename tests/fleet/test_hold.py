@@ -72,5 +72,5 @@ def test_a_restart_of_no_event_has_it_prepared_again_before_it_is_approved(azure
     assert first < again < approved
     judge.recovered_after(machines, ["lone1"], gone)
     assert on("lone1").service("nginx").is_running
-    assert any("lone1 was started anew after it was prepared" in line for line in done.result["timeline"])
+    assert any("lone1 was rebooted after it was prepared" in line for line in done.result["timeline"])
     assert done.result["problems"] == []

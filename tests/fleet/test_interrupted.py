@@ -88,7 +88,7 @@ def test_two_runs_at_once(azure, machines, maintain, user):
     assert done[0].result["problems"] == []
     assert done[1].status != 0
     for name in AFFECTED:
-        assert f"{name}, which bears the mark of run" in " ".join(done[1].result["problems"]), done[1].result
+        assert f"{name}, which is marked by run" in " ".join(done[1].result["problems"]), done[1].result
 
 
 def test_a_call_that_was_cut_off_and_acts_later(azure, machines, maintain, user):
@@ -99,7 +99,7 @@ def test_a_call_that_was_cut_off_and_acts_later(azure, machines, maintain, user)
     event = azure.inject("Reboot", AFFECTED, notice=3600, tail=60)
     machines["web2"].wait_for_calls(1, 60)  # it asks what is the case before
     _cut_off_and_let_act_later(machines, {"web2": 0.0, "web3": 0.1})
-    host.until("web2 to be brought back", lambda: (machines["web2"].mark() or {}).get("phase") == "recovering")
+    host.until("web2 to be recovered", lambda: (machines["web2"].mark() or {}).get("phase") == "recovering")
     _cut_off_and_let_act_later(machines, {"web2": 0.1, "web3": 0.0})
     run.wait().check()
     approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")

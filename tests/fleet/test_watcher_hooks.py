@@ -182,7 +182,7 @@ def test_what_keeps_it_is_killed_and_systemd_ends_the_rest(lone):
     host.until("the hook to begin", lone.lines)
     lone.machine.inside("systemctl", "kill", "--kill-who=main", "--signal=KILL", UNITS)
     answer = lone.answer()
-    assert answer["state"] == "failed" and "it was cut off" in answer["why"]
+    assert answer["state"] == "failed" and "it was interrupted" in answer["why"]
     assert lone.machine.inside("sh", "-c", "pgrep -fx 'sleep 1000' || true") == ""
     assert lone.go("recovered")["state"] == "recovered"
     assert lone.lines() == ["10-app 1"]
@@ -195,7 +195,7 @@ def test_a_power_cut_in_a_prepare_hook_has_failed_it(lone):
     host.until("the hook to begin", lone.lines)
     lone.start_again()
     answer = lone.go("prepared")
-    assert answer["state"] == "failed" and "it was cut off" in answer["why"]
+    assert answer["state"] == "failed" and "it was interrupted" in answer["why"]
     assert lone.go("recovered")["state"] == "recovered"
     assert lone.lines() == ["10-app 1", "10-app-back 1"]
 
@@ -210,7 +210,7 @@ def test_a_recover_hook_is_begun_once_more_after_a_power_cut_and_not_a_third_tim
         host.until(f"try {tries}", lambda tries=tries: len(lone.lines()) == tries)
         lone.start_again()
     answer = lone.go("recovered")
-    assert answer["state"] == "half" and "hook recover.d/10-app: it was cut off" in answer["why"]
+    assert answer["state"] == "half" and "hook recover.d/10-app: it was interrupted" in answer["why"]
     assert lone.lines() == ["10-app 1", "10-app 2", "20-more 1"]
     lone._at("/var/tmp/hooks.fine").touch()
     assert lone.go("recovered", "retry_hooks=true")["state"] == "recovered"
@@ -237,7 +237,7 @@ def test_while_the_system_goes_down_nothing_is_begun_and_nothing_failed(lone):
     lone.reboot()
     answer = lone.answer()
     assert (answer["state"], lone.lines()) == ("preparing", [])
-    assert answer["steps"][0]["note"] == "it was not begun: the system is going down"
+    assert answer["steps"][0]["note"] == "it was not started: the system is going down"
     assert lone.go("prepared")["state"] == "prepared"
     assert lone.lines() == ["10-app 1"]
     assert lone.go("recovered")["state"] == "recovered"

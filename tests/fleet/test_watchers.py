@@ -118,10 +118,10 @@ def test_a_recover_hook_that_somebody_has_taken_the_rights_from(azure, machines,
     judge.prepared_before(machines, ["lone1"], azure.times(event, "started")[0])
     assert lone.inside("cat", NOTES).splitlines() == ["prepare begins", "prepare ends"]
     said = " ".join(lone.inside("sh", "-c", "azure-maintenance status; azure-maintenance history").split())
-    assert "NOT TAKEN BACK: recover.d/50-note" in said and f"is not executable: chmod +x {path}" in said
-    assert "could not be brought back whole" in said and event in said
+    assert "NOT UNDONE: recover.d/50-note" in said and f"is not executable: chmod +x {path}" in said
+    assert "could not be fully recovered" in said and event in said
     assert "recover.d/50-note" in lone.inside("sh", "-c", "azure-maintenance doctor || true")
     lone.inside("test", "-d", "/var/lib/azure-maintenance/hooks/notes")
     lone.inside("chmod", "755", path)
-    host.until("it to be brought back", lambda: lone.mark() is None, 90)
+    host.until("it to be recovered", lambda: lone.mark() is None, 90)
     assert lone.inside("cat", NOTES).splitlines()[2:] == ["recover begins", "recover ends"]

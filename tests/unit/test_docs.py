@@ -42,7 +42,7 @@ NAMESPACE = "cloudops.azure_maintenance."
 ARGUMENTS = {"scheduled_events_info": INFO_ARGUMENTS, "scheduled_events_approve": APPROVE_ARGUMENTS}
 GLOSSARY = (
     ("document", "incarnation", "event", "resource", "affected", "scope", "not-before", "notice", "outcome")
-    + ("look", "prepare", "recover", "approve", "step", "undo", "budget", "margin", "revert", "hold")
+    + ("poll", "prepare", "recover", "approve", "step", "undo", "budget", "margin", "revert", "hold")
     + (
         "run",
         "round",
@@ -62,7 +62,7 @@ GLOSSARY = (
         "machine program",
         "mark",
         "lease",
-        "case before",
+        "initial state",
         "outage",
         "capacity group",
         "out",

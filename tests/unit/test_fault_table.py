@@ -82,14 +82,14 @@ FAULTS = {
         "_watcher/test_watcher_faults.py::test_cancelled_before_it_was_prepared_for_and_in_the_middle_of_it",
         "_watcher/test_watcher_program.py::test_an_outage_from_its_announcement_to_its_end",
         "vectors/watcher.json::cancelled before anything was begun",
-        "vectors/watcher.json::cancelled while it is prepared for: nothing more is begun, then all is taken back",
+        "vectors/watcher.json::cancelled while it is prepared for: nothing more is begun, then all is undone",
         'simulation/watcher/life.py::fate["cancelled_after"]',
     ],
     "A Preempt comes while the machine is being put back": [
         "_watcher/test_watcher_faults.py::test_a_preempt_in_the_middle_of_a_recovery",
         "_machine/test_turning_round.py::test_one_that_can_not_be_ended_holds_it_up_for_a_few_seconds",
         "_machine/test_hooks_killed.py::test_the_program_is_killed_anywhere_where_another_outage_takes_the_place_of_a_recovery",
-        "vectors/watcher.json::a Preempt that shows while the machine is being brought back does not wait for the recovery's end",
+        "vectors/watcher.json::a Preempt that shows while the machine is being recovered does not wait for the recovery's end",
         "vectors/watcher.json::nor does anything that has to be prepared for by now; until then it waits",
         "simulation/watcher/planted.py::waits",
     ],
@@ -132,7 +132,7 @@ FAULTS = {
     "The system goes down in order": [
         "_watcher/test_watcher_system.py::test_it_goes_down",
         "_watcher/test_loop.py::test_while_it_ends_nothing_is_begun",
-        "vectors/watcher.json::while the system goes down nothing is begun, approved or failed",
+        "vectors/watcher.json::while the system goes down nothing is started, approved or failed",
         "simulation/watcher/planted.py::going-down",
         "fleet/test_watcher_hooks.py::test_while_the_system_goes_down_nothing_is_begun_and_nothing_failed",
         "fleet/test_watcher_hooks.py::test_a_recover_hook_that_the_system_ends_when_it_goes_down_is_begun_once_more",
@@ -198,7 +198,7 @@ FAULTS = {
     "The disk is full": [
         "_watcher/test_watcher_faults.py::test_a_full_disk",
         "_watcher/test_reserve.py::test_on_a_disk_that_is_really_full",
-        "vectors/watcher.json::what can't be written is not begun, and nothing is approved; it is said, and gone on with",
+        "vectors/watcher.json::what can't be written is not started, and nothing is approved; it is said, and gone on with",
         "simulation/watcher/planted.py::full",
     ],
     "The state is damaged": [

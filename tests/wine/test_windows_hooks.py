@@ -253,14 +253,14 @@ def test_a_keeper_that_can_not_be_started(tmp_path):
     found = Hooking(tmp_path, "")
     found.jobs._program = [r"C:\no\such.exe"]
     progress = found.begin()
-    assert progress.state == FAILED and progress.note.startswith("the job could not be begun: ")
+    assert progress.state == FAILED and progress.note.startswith("the job could not be started: ")
 
 
 def test_a_keeper_that_ends_at_once(tmp_path):
     found = Hooking(tmp_path, "")
     found.jobs._program = [PROGRAM[0], "-c", "raise SystemExit(9)"]
     progress = found.begin()
-    assert progress == Progress(FAILED, "the job could not be begun: its keeper ended with exit code 9")
+    assert progress == Progress(FAILED, "the job could not be started: its keeper ended with exit code 9")
 
 
 def test_taskkill_is_there():

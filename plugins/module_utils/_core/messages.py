@@ -46,8 +46,8 @@ class Row(NamedTuple):
 _AT_NOT_BEFORE = "by itself: the event starts at its not-before"
 _NEXT_POLL = "by itself, with the next poll"
 _DEPLOY = "in the inventory, then run the playbook deploy_watcher"
-_PREPARE = "run maintain for these machines: it finds the yes, prepares what is missing, and approves"
-_RECOVERED = "by itself, when the machine is recovered; the playbook status says by whom it is held"
+_PREPARE = "run maintain for these machines: it finds the confirmation, prepares what is missing, and approves"
+_RECOVERED = "by itself, when the machine is recovered; the playbook status says who owns it"
 
 REASONS: Dict[str, Row] = {
     # of the event
@@ -66,8 +66,8 @@ REASONS: Dict[str, Row] = {
     # of the policy, the options and what people have said
     "policy_prepares": Row("the policy says {words}", "{approve}", "{approve}"),
     "policy_leaves": Row("the policy says {words}", _AT_NOT_BEFORE, _AT_NOT_BEFORE),
-    "confirmation": Row("it waits for a person's yes", "{approve}", "{approve}"),
-    "put_back": Row("a person has put {machine} back into service in spite of it", "{approve}", "{approve}"),
+    "confirmation": Row("it waits for a confirmation", "{approve}", "{approve}"),
+    "put_back": Row("{machine} was recovered by force despite it", "{approve}", "{approve}"),
     "on_hold": Row(
         "approvals are on hold{there} ({words})",
         "run there: azure-maintenance release",
@@ -116,7 +116,7 @@ REASONS: Dict[str, Row] = {
         "{subject} comes first", "by itself, when that is over", "by itself, watcher_cooldown after that is over"
     ),
     "cooldown": Row(
-        "for {subject} nothing of another machine's may have left the document, and it is {words} so far",
+        "waiting {subject} after another machine's last event ({words} elapsed)",
         "by itself, when that time is over",
         "by itself, when that time is over",
     ),
@@ -126,9 +126,9 @@ REASONS: Dict[str, Row] = {
         "by itself, when that entry has left the document; azure-maintenance status shows it",
     ),
     # of one machine
-    "owned": Row("{which} bears the mark of {words}", _RECOVERED, _RECOVERED),
+    "owned": Row("{which} is marked by {words}", _RECOVERED, _RECOVERED),
     "unreadable_mark": Row(
-        "{which} bears a mark that can't be read ({words})",
+        "{which} has an unreadable mark ({words})",
         "run the playbook recover with recover_force and recover_unmarked",
         "azure-maintenance recover --force",
     ),
@@ -159,7 +159,7 @@ REASONS: Dict[str, Row] = {
         "azure-maintenance recover --force",
     ),
     "owner_down": Row(
-        "{which} bears the mark of {words}, which is down",
+        "{which} is marked by {words}, which is down",
         "run there: systemctl start azure-maintenance",
         "systemctl start azure-maintenance",
     ),

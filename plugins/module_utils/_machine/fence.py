@@ -171,10 +171,10 @@ class Fence:
         if not is_expired(within, moment):
             return ""
         if within["boot_id"] != moment.boot_id:
-            return "This call was sent before the machine was started anew. Nothing was begun."
+            return "This call was sent before the machine was rebooted. Nothing was started."
         return (
             f"This call comes too late: nobody has waited for it since {within['until'] - within['uptime']:.0f} s after it was "
-            f"sent, and that was {since(within, moment):.0f} s ago. Nothing was begun."
+            f"sent, and that was {since(within, moment):.0f} s ago. Nothing was started."
         )
 
     def check_time(self) -> None:
@@ -203,7 +203,7 @@ class Fence:
             self.lost = (
                 self.lost
                 or objection(self.mark, self.options, moment)
-                or str(self.not_renewed or f"The machine is held by {holder_words(self.mark)}.")
+                or str(self.not_renewed or f"The machine is owned by {holder_words(self.mark)}.")
             )
         if self.lost:
             raise Fenced(self.lost)
@@ -237,6 +237,6 @@ class Fence:
 
 def _put_back_in_spite_of(events: Sequence[str]) -> str:
     return (
-        f"A person has put the machine back into service in spite of event {listed(events)} (recover with force), so it "
-        "is not prepared for it again. Nothing was begun."
+        f"A person has recovered the machine despite event {listed(events)} (recover with force), so it "
+        "is not prepared for it again. Nothing was started."
     )

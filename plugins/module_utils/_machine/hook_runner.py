@@ -102,7 +102,7 @@ class HookRunner(JobRunner):
         if not tries:
             return Progress(ABSENT)
         if piece.direction == "undo" and _was_cut_off(tries[-1]) and sum(map(_was_cut_off, tries)) == 1:
-            return Progress(ABSENT, "it was cut off, and is begun once more")
+            return Progress(ABSENT, "it was interrupted, and is started once more")
         if _asks(tries[-1]):
             return self._when_again(piece, tries)
         return self.seen(
@@ -116,7 +116,7 @@ class HookRunner(JobRunner):
         if piece.elapsed == float("inf"):  # its times are those of before the machine's start
             if piece.direction == "undo":
                 return Progress(ABSENT, words)
-            return Progress(FAILED, f"{words}, and the machine was started anew before that")
+            return Progress(FAILED, f"{words}, and the machine was rebooted before that")
         pause = min(FIRST_PAUSE * 2 ** (len(tries) - 1), LONGEST_PAUSE)
         wait = result["ended"] + pause - self._clock.now()
         if max(wait, 0.0) >= piece.limit - piece.elapsed:

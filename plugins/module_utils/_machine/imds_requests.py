@@ -175,7 +175,7 @@ class _Guard(Caller):
         except Fenced as error:
             self.fenced = str(error)
         if not self.fenced and not all(map(self._is_prepared, self._own)):
-            self.fenced = "This machine is not prepared for it any more: its mark has changed, or it was started anew."
+            self.fenced = "This machine is not prepared for it any more: its mark has changed, or it was rebooted."
         return bool(self.fenced) or bool(self._caller and self._caller.is_gone())
 
     def _is_prepared(self, event: str) -> bool:

@@ -24,7 +24,7 @@ LAST_WORDS = 1.0
 """Seconds that work which watches its limit itself has beyond it, to say what it last saw."""
 
 _CUT_OFF = (
-    "it was cut off: the machine was started anew meanwhile, its disk had no room for the result, or something killed it, "
+    "it was interrupted: the machine was rebooted meanwhile, its disk had no room for the result, or something killed it, "
     + native.KILLED_BY
 )
 

@@ -98,7 +98,7 @@ class Jobs:
         self._make_folder(name)
         said = _detached(lambda say: self.keep(name, work, limit, user, quiet, say))
         if said not in ("begun", "before", _LATE):
-            raise JobFailed(f"the job could not be begun: {said or 'its keeper said nothing'}")
+            raise JobFailed(f"the job could not be started: {said or 'its keeper said nothing'}")
         return said != "before"
 
     def keep(

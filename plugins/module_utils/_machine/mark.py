@@ -145,7 +145,7 @@ def objection(mark: Mark, options: Mapping[str, Any], moment: Moment, take: str 
         return ""  # prepare and recover of role drain are two runs
     if take == holder["run"] and forced:
         return ""
-    whose = f"The machine is held by {holder_words(mark)}"
+    whose = f"The machine is owned by {holder_words(mark)}"
     if holder["kind"] in _KEEP:
         return f"{whose}: only {_KEEP[holder['kind']]} takes that back, or a recovery that names this run and is forced to."
     if not is_expired(mark["lease"], moment):

@@ -101,7 +101,7 @@ class Outage:
         except Busy as error:
             return self._answer("preparing" if to == "prepared" else "recovering", str(error))
         except NotWritten as error:
-            begun = "" if self._fence.mark else " Nothing was begun."
+            begun = "" if self._fence.mark else " Nothing was started."
             return self._answer("failed" if to == "prepared" else "half", f"{error}.{begun}")
         return answer
 
@@ -114,9 +114,9 @@ class Outage:
 
     def _prepare(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         if not self._fence.mark and request.get("still"):
-            return self._answer("refused", "The machine bears no mark, and nothing new may be begun.")
+            return self._answer("refused", "The machine is not marked, and nothing new may be started.")
         if not self._fence.mark and self._fence.left(request["left"]) <= 0:
-            return self._answer("failed", "There is no time left to prepare the machine. Nothing was begun.")
+            return self._answer("failed", "There is no time left to prepare the machine. Nothing was started.")
         events = request.get("events") or ()
         if self._marked.mark:
             events = self._fence.joining(events, bool(request.get("still")))
@@ -178,7 +178,8 @@ class Outage:
 
     def _unknown(self, step: Step, why: str) -> Dict[str, Any]:
         return self._answer(
-            "failed", f"What is the case before {_named(step)} can't be learned: {clause(why, 500)}. It was not begun."
+            "failed",
+            f"Could not determine the initial state of {_named(step)}: {clause(why, 500)}. The step was not started.",
         )
 
     def _add(self, new: Sequence[Step], cases: Mapping[str, step_runner.Case], request: Mapping[str, Any]) -> None:
@@ -223,7 +224,7 @@ class Outage:
         mark = self._marked.mark
         if not mark:
             if not request.get("unmarked"):
-                return self._answer("recovered", "The machine bears no mark: nothing was done to it.")
+                return self._answer("recovered", "The machine is not marked: nothing was done to it.")
             # Nobody has written down what was done: all of it counts as done, and as ours.
             self._create(self._steps, {}, request, "recovering", sequence.DONE)
         elif mark["phase"] == "half" and not request.get("still"):

@@ -186,9 +186,9 @@ def precheck(steps: Sequence[Step], parts: Parts) -> Dict[str, Any]:
         if step["elsewhere"]:
             continue
         try:
-            why = "no time was left to look at it" if asking.passed() else parts.runner_of(step).lacks(step)
+            why = "no time was left to check it" if asking.passed() else parts.runner_of(step).lacks(step)
         except Exception as error:  # a look must not keep a run from what it can do
-            why = f"it could not be looked at: {one_line(error, 300) or type(error).__name__}"
+            why = f"it could not be checked: {one_line(error, 300) or type(error).__name__}"
         if why:
             lacks[step["key"]] = why
     return {"mark": parts.store.unwritable(), "lacks": lacks, "wall": parts.clock.wall()}

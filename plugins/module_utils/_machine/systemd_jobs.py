@@ -126,7 +126,7 @@ class SystemdJobs(Jobs):
         if said.rc and "already" in said.output:  # it is on its way: at boot it waits for its turn
             return False
         if said.rc and self._goes_down(said.output):
-            raise NotBegun("it was not begun: the system is going down")
+            raise NotBegun("it was not started: the system is going down")
         launches = self._launches.setdefault(name, [])
         if said.rc or len(launches) == MOST_LAUNCHES:
             self.stop(name)  # one that is late must not begin any more

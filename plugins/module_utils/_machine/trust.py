@@ -33,7 +33,7 @@ def objection(path: str) -> str:
                 return _words(here, why)
         return "" if stat.S_ISREG(os.lstat(here).st_mode) else _words(path, "is no file")
     except OSError as error:
-        return _words(path, f"can't be looked at: {error.strerror}")
+        return _words(path, f"can't be read: {error.strerror}")
 
 
 def secret_objection(path: str) -> str:

@@ -158,7 +158,7 @@ class Operation:
             raise failure
         else:
             self.warnings.append(
-                "Which events affect this machine is not known, because its own name could not be learned (option "
+                "Which events affect this machine is not known, because its own name could not be determined (option "
                 f"resource_name): {failure.message}"
             )
 

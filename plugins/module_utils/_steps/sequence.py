@@ -198,7 +198,7 @@ def _recovering(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:
             left.append(_failure(entry, plan))
         elif entry["key"] not in plan:
             if entry["unwords"]:
-                left.append(f"{_named(entry)} was not taken back: {_gone(entry)}")
+                left.append(f"{_named(entry)} was not undone: {_gone(entry)}")
         elif state == TAKING_BACK:
             return _move(CHECK, entry, plan, "undo")
         elif state == BEGUN and not plan[entry["key"]].get("elsewhere"):

@@ -314,7 +314,7 @@ def _why_not_able(record: Record, key: str, machine: MachineState, at: float) ->
     owner = whose(record, machine, at)
     if owner in (OURS, NOBODY) or (owner == WATCHER and is_prepared(record, machine, key, at)):
         return ""
-    return f"bears the mark of {holder_words(machine)}"
+    return f"is marked by {holder_words(machine)}"
 
 
 def approve_request(record: Record, machine: MachineState, keys: list[str], at: float) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def asked(host: str, is_linux: bool, name: str, answer: Mapping[str, Any], endpo
 
 def _why_no_document(answers: Sequence[Mapping[str, Any]], look: Mapping[str, Any]) -> str:
     said = [look.get("msg"), *(found.get("problem") for found in answers)]
-    return next((one_line(words, 1000) for words in said if words), "its look brought no document")
+    return next((one_line(words, 1000) for words in said if words), "its poll returned no document")
 
 
 def holder_words(mark: Mapping[str, Any]) -> str:

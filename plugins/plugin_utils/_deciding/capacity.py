@@ -109,7 +109,7 @@ class _Group:
         return len(self.of(hosts)) > self.limit
 
     def __str__(self) -> str:
-        return f"of the {len(self.members)} machines of group {self.name} at most {self.limit} may be out by choice"
+        return f"of the {len(self.members)} machines of group {self.name} at most {self.limit} may be out of service voluntarily"
 
 
 def turns(

@@ -72,9 +72,9 @@ def _words(record: Record, gap: Gap) -> str:
     when = f"{longest:.0f} s from {time_of_day(record, since)} on"
     if len(scopes) > 1:
         why = f": {gap['shared']}" if gap["shared"] else ""
-        return f"Nobody looked at the events of {len(scopes)} scopes ({listed(scopes, _NAMED)}) for up to {when}{why}."
+        return f"No machine polled the events of {len(scopes)} scopes ({listed(scopes, _NAMED)}) for up to {when}{why}."
     scope = next(iter(scopes))
     hosts = scopes[scope]["hosts"]
     who = "" if hosts in ([], [scope]) else f" ({listed(hosts)})"
     why = f": {gap['by_machine']}" if gap["by_machine"] else ""
-    return f"Nobody looked at the events of scope {scope!r}{who} for {when}{why}."
+    return f"No machine polled the events of scope {scope!r}{who} for {when}{why}."

@@ -148,11 +148,11 @@ def laid_down(found: ByHand, answers: Mapping[str, Mapping[str, Any]]) -> tuple[
     """
     taken = [host for host, answer in answers.items() if answer.get("answers") == [{}]]
     if taken:
-        return True, f"The yes to event {found.id} is laid down on {listed(taken)}."
+        return True, f"The confirmation of event {found.id} is laid down on {listed(taken)}."
     reasons = listed(f"{host}: {_reason(answer) or _SILENT}" for host, answer in answers.items())
     return (
         False,
-        f"The yes to event {found.id} could not be laid down on any of its machines, nothing was approved. {reasons}.",
+        f"The confirmation of event {found.id} could not be laid down on any of its machines, nothing was approved. {reasons}.",
     )
 
 
@@ -162,13 +162,13 @@ def after_waiting(found: ByHand, before: ByHand) -> ByHand:
     :arg before: what was found before the yes was laid down: "run"
     """
     if found.verdict == "not_shown":
-        words = f"The event {before.id} was there when the yes was given, and is over or has been cancelled since."
+        words = f"The event {before.id} was there when it was confirmed, and is over or has been cancelled since."
         return found._replace(verdict="started", sentences=(words,))
     if found.verdict != "run" or any(number > before.numbers.get(host, 0) for host, number in found.numbers.items()):
         return found
     words = (
-        "But it has not been heard of since the yes was given. The yes is kept. See whether that run goes on; if it does "
-        "not, give the yes again when its mark has expired (the playbook status says when)."
+        "But it has not been heard of since it was confirmed. The confirmation is kept. See whether that run goes on; if it does "
+        "not, confirm it again when its mark has expired (the playbook status says when)."
     )
     return found._replace(verdict="silent", sentences=(*found.sentences, words))
 
@@ -182,13 +182,13 @@ def approved(found: ByHand, answer: Mapping[str, Any]) -> tuple[bool, str]:
     if said.get("approved") or said.get("already"):
         return True, (
             f"{found.host} has approved event {found.id}. Its machines stay out of service until it is over: run maintain, "
-            "which brings them back, or the playbook recover then."
+            "which recovers them, or the playbook recover then."
         )
     unknown = "It is not approved" if answer.get("answers") else "It is not known whether Azure got the approval"
     why = _reason(answer) or _SILENT
     return False, (
         f"{found.host} was to approve event {found.id}: {why}. {unknown}. "
-        "Give the yes again: an approval that has arrived is not sent twice."
+        "Confirm it again: an approval that has arrived is not sent twice."
     )
 
 
@@ -229,10 +229,10 @@ def _not_shown(event_id: str, machines: Sequence[Asked]) -> list[str]:
     lost = [machine for machine in machines if machine.events is None]
     if lost:
         why = listed(f"{machine.host} ({clause(machine.problem or machine.blind, 1000)})" for machine in lost)
-        sentences.append(f"These could not look: {why}.")
+        sentences.append(f"These could not poll: {why}.")
     marked = [machine.host for machine in machines if event_id.strip().upper() in machine.view.keys]
     if marked:
-        sentences.append(f"{listed(marked)} bear a mark for it: run maintain or recover, which bring them back.")
+        sentences.append(f"{listed(marked)} are marked for it: run maintain or recover, which recover them.")
     return sentences
 
 
@@ -289,26 +289,26 @@ def _unprepared(machine: Asked, key: str, at: float | None) -> str:
     if machine.problem:
         return f"could not be asked: {machine.problem}"
     if view.owner == NOBODY:
-        return "bears no mark: it is in service"
+        return "is not marked: it is in service"
     if view.owner == UNREADABLE:
-        return f"bears a mark that can't be read: {view.owner_words}"
+        return f"has an unreadable mark: {view.owner_words}"
     if view.owner == COPIED:
-        return f"bears the mark of {view.owner_words}, of which it is a copy: it is in service"
+        return f"has the mark of {view.owner_words}, of which it is a copy: it is in service"
     if view.owner == FOREIGN:
-        return f"bears the mark of {holder_words(mark)}, made for {service_words(mark)}"
+        return f"is marked by {holder_words(mark)}, made for {service_words(mark)}"
     if key not in view.keys:
-        return f"bears a mark of {mark['holder']['run'] or mark['holder']['kind']} that is not for this event"
+        return f"has a mark of {mark['holder']['run'] or mark['holder']['kind']} that is not for this event"
     if view.phase != "prepared":
-        return f"bears a mark that says {view.phase!r}, not 'prepared'"
+        return f"has a mark that says {view.phase!r}, not 'prepared'"
     if view.owner in (RUN, EXPIRED, DRAIN):
         view = view._replace(owner=OURS)  # it is approved for whoever made it
     if view.boot_id != machine.boot_id:
-        return "was started anew since it was prepared: what was stopped may run again"
+        return "was rebooted since it was prepared: what was stopped may run again"
     if machine.left_out:
         return "has a watcher that lacks steps of the inventory"
     age = 0.0 if at is None else None if machine.ended is None else at - machine.ended
     if not is_prepared_for(view, key, machine.boot_id, age, machine.start):
-        return "gave its answer too long ago to go by it: say yes once more"
+        return "gave its answer too long ago to go by it: confirm it again"
     return ""
 
 

@@ -232,7 +232,7 @@ def who_is_out(record: Record, at: float) -> dict[str, str]:
     out: dict[str, str] = {}
     for host, machine in record["hosts"].items():
         if whose(record, machine, at) != NOBODY:
-            out[host] = f"bears the mark of {holder_words(machine)}"
+            out[host] = f"is marked by {holder_words(machine)}"
         elif machine["lost"] or machine["answered"] is None:
             out[host] = "can't be reached"
     for entry in record["events"].values():

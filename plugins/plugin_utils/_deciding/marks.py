@@ -86,7 +86,7 @@ def holder_words(machine: MachineState) -> str:
     """Whose the mark is, and since when, for people."""
     mark = machine["mark"] or {}
     if "unreadable" in mark:
-        return f"a mark that can't be read ({clause(mark['unreadable'])})"
+        return f"an unreadable mark ({clause(mark['unreadable'])})"
     return core.holder_words(mark)
 
 

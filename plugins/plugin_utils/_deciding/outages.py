@@ -36,7 +36,7 @@ LOOKS_IN_VAIN = 60.0
 """Seconds after which a machine is brought back that can be reached, but can't look: others have seen that its events are over."""
 
 
-NOT_BEGUN = "NOT BEGUN"
+NOT_BEGUN = "NOT STARTED"
 
 
 class Target(NamedTuple):
@@ -191,7 +191,7 @@ def note_restarts(record: Record, at: float) -> None:
             if whose(record, machine, at) in (OURS, EXPIRED, WATCHER) and _is_undone(machine, key, at):
                 entry["restarted"][host] = machine["restarted"] = machine["begun"] = at
                 if entry["prepared"].pop(host, None):
-                    words = f"{host} was started anew after it was prepared, and counts as in service until its steps are done again"
+                    words = f"{host} was rebooted after it was prepared, and counts as in service until its steps are done again"
                     happened(record, at, "restarted", words, key, host)
                     note(
                         record,
@@ -368,7 +368,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
             record,
             at,
             "found",
-            f"{host} bears the mark of {holder_words(machine)}, which is not heard of any more",
+            f"{host} is marked by {holder_words(machine)}, which is not heard of any more",
             host=host,
         )
     if before.owner == EXPIRED and owner == OURS:
@@ -464,7 +464,7 @@ def _note_removed(record: Record, machine: MachineState, before: Before, at: flo
         entry = record["events"].get(key)
         if entry and entry["gone"] is None:
             entry["prepared"].pop(host, None)
-            entry["failed"].setdefault(host, "somebody else removed its mark, so this run keeps off")
+            entry["failed"].setdefault(host, "somebody else removed its mark, so this run leaves it alone")
             happened(record, at, "removed", f"{host}: somebody else removed its mark", key, host)
 
 

@@ -24,7 +24,7 @@ _WORDS = {
     "ignore": "nothing",
     "notify": "show it only",
     "prepare": "prepare, do not approve",
-    "hold": "prepare, then wait for a person's yes",
+    "hold": "prepare, then wait for a confirmation",
     "prepare_and_approve": "prepare, then approve",
     "approve": "approve at once",
 }
@@ -71,4 +71,4 @@ def decided(event: Event, notice: float | None, rules: Mapping[str, Sequence[Rul
 
 
 def _hours_words(decision: Decision) -> str:
-    return f", by choice only {decision.hours.words}" if decision.hours else ""
+    return f", early only {decision.hours.words}" if decision.hours else ""

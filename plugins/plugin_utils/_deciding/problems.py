@@ -152,25 +152,25 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
     if took_away(record, host):
         return
     if owner == UNREADABLE:
-        yield "mark", f"{host} bears {holder_words(machine)}: it is left as it is. See its folder of marks."
+        yield "mark", f"{host} has {holder_words(machine)}: it is left as it is. See its folder of marks."
     elif owner == WATCHER:
         yield from _of_watcher(record, machine)
     elif owner == RUN and not machine["renewals"]:
         yield (
             "left",
-            f"{host} bears the mark of {holder_words(machine)}, of which nothing was heard since: if it is not there any more, "
-            "begin this run again.",
+            f"{host} is marked by {holder_words(machine)}, of which nothing was heard since: if it is not there any more, "
+            "start this run again.",
         )
     elif owner in (RUN, DRAIN) and _concerns_us(record, machine):
-        yield "mark", f"{host} bears the mark of {holder_words(machine)}, so this run kept off."
+        yield "mark", f"{host} is marked by {holder_words(machine)}, so this run left it alone."
     elif owner == FOREIGN and (is_expired(machine, at) or _concerns_us(record, machine)):
         yield "mark", _foreign_words(machine)
     elif owner == COPIED:
         why = f" ({clause(machine['why'], 1000)})" if machine["why"] else ""
         yield (
             "mark",
-            f"{host} bears the mark of {holder_words(machine)}, which is that of the VM of which it is a copy, and which could not be put "
-            f"aside{why}: begin this run again, or see to its folder of marks.",
+            f"{host} is marked by {holder_words(machine)}, which is that of the VM of which it is a copy, and which could not be put "
+            f"aside{why}: start this run again, or see to its folder of marks.",
         )
     elif owner in (OURS, EXPIRED):
         yield from _left(record, machine, owner, at)
@@ -188,7 +188,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         since = time_of_day(record, machine["answered"])
         yield (
             "asked",
-            f"{host} could not be asked any more since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: begin this "
+            f"{host} could not be asked any more since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: start this "
             "run again, or look at it with the playbook status.",
         )
     elif _is_silent(machine) and owner == NOBODY and not is_away(record, machine, at):
@@ -197,7 +197,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
     elif not machine["resource_name"]:
         yield (
             "name",
-            f"Which events affect {host} is not known: {machine['hello_problem'] or 'its name could not be learned'}",
+            f"Which events affect {host} is not known: {machine['hello_problem'] or 'its name could not be determined'}",
         )
 
 
@@ -223,12 +223,12 @@ def _of_the_blind(record: Record) -> dict[str, str]:
 
 def _foreign_words(machine: MachineState) -> str:
     mark = machine["mark"] or {}
-    whose_mark = f"{machine['host']} bears the mark of {holder_words(machine)}, made for {service_words(mark)}"
+    whose_mark = f"{machine['host']} is marked by {holder_words(machine)}, made for {service_words(mark)}"
     if is_made_for_azure(mark):
         return f"{whose_mark}: this run, which goes by another one, left it as it is."
     return (
         f"{whose_mark}: it counts as out of service, and this run left it as it is. If that rehearsal was interrupted, the playbook "
-        "rehearse brings the machine back with -e rehearse_state=absent."
+        "rehearse recovers the machine with -e rehearse_state=absent."
     )
 
 
@@ -247,13 +247,13 @@ def _of_watcher(record: Record, machine: MachineState) -> Iterable[tuple[str, st
     if not is_its_watchers(machine):
         yield (
             "left",
-            f"{host} bears {whose_mark}, which is down or does not act any more: start it there (systemctl start "
+            f"{host} has {whose_mark}, which is down or does not act any more: start it there (systemctl start "
             "azure-maintenance), or take its mark back with the playbook recover and -e recover_take=watcher -e recover_force=true.",
         )
     elif machine["recovering"] is not None and not machine["lost"]:
         yield (
             "left",
-            f"{host} still bears {whose_mark}: its watcher has not brought it back yet (azure-maintenance status).",
+            f"{host} still has {whose_mark}: its watcher has not recovered it yet (azure-maintenance status).",
         )
 
 
@@ -274,24 +274,24 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         because = (
             (NOBODY_SAW if keeping(record, machine) else "its event is not over")
             if held
-            else machine["why"] or machine["lost"] or "there was no time to bring it back"
+            else machine["why"] or machine["lost"] or "there was no time to recover it"
         )
         yield (
             "left",
-            f"{host} still bears the mark of {holder_words(machine)}, which is not heard of any more: {clause(because, 1000)}.",
+            f"{host} is still marked by {holder_words(machine)}, which is not heard of any more: {clause(because, 1000)}.",
         )
         return
     mark = f"the mark of run {record['run']['run']}"
-    next_step = "begin this run again, or bring it back with the playbook recover, once its maintenance is over."
+    next_step = "start this run again, or recover it with the playbook recover, once its maintenance is over."
     if machine["lost"]:
         since = time_of_day(record, machine["answered"] or at)
         why = clause(machine["lost"], 1000)
-        yield "left", f"{host} bore {mark} when it was last heard of, at {since} ({why}): {next_step}"
+        yield "left", f"{host} had {mark} when it was last heard of, at {since} ({why}): {next_step}"
         return
-    why = machine["why"] or machine["look_problem"] or "there was no time to bring it back"
+    why = machine["why"] or machine["look_problem"] or "there was no time to recover it"
     if held:
         why = NOBODY_SAW if keeping(record, machine) else "its event was not over"
-    yield "left", f"{host} is not back in service: {clause(why, 1000)}. It bears {mark}: {next_step}"
+    yield "left", f"{host} is not back in service: {clause(why, 1000)}. It has {mark}: {next_step}"
 
 
 def _is_to_be_prepared(record: Record, machine: MachineState) -> bool:

@@ -76,7 +76,7 @@ def _state_words(entry: EventState, machine: MachineState) -> str:
     if host in entry["failed"]:
         return f"could not be prepared ({clause(entry['failed'][host], 1000)})"
     if host in entry["restarted"] and phase(machine) == "prepared":
-        return "was started anew after it had been prepared, and its steps were not done again"
+        return "was rebooted after it had been prepared, and its steps were not done again"
     if machine["unbegun"] is not None and machine["mark"] is None:
         return f"could not be prepared ({clause(machine['why'], 1000)})"
     if phase(machine):

@@ -221,7 +221,7 @@ def _take_one(
 def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], ended: float, at: float) -> list[Look]:
     if not has_document(found):
         nothing = "the service answered with nothing, which does not say whether there are events"
-        why = message_of(found) or first_line(found.get("problem"), 1000) or "it could not look"
+        why = message_of(found) or first_line(found.get("problem"), 1000) or "it could not poll"
         machine["look_problem"] = why if has_failed(found) else nothing
         return []
     note_incarnation(record, machine, found["incarnation"], at)

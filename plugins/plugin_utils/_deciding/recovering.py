@@ -69,13 +69,13 @@ def _verdict(machine: Asked, shown: Iterable[Mapping[str, Any]], wish: Wish) -> 
         return Verdict("lost", f"could not be asked: {_end(machine.problem)} Nothing was done.")
     mark, owner = machine.mark, machine.view.owner
     if owner == COPIED and not wish.unmarked:
-        words = f"bears the mark of {machine.view.owner_words}, of which it is a copy: nothing of that was done here"
+        words = f"has the mark of {machine.view.owner_words}, of which it is a copy: nothing of that was done here"
         return Verdict("leave", f"{words}, and the mark is put aside.", aside=True)
     if owner == NOBODY and not wish.unmarked:
         return Verdict(
             "leave",
-            "bears no mark, so nothing is to be taken back. (If a run of version 0.1.0 left it out of service: "
-            "-e recover_unmarked=true takes back all steps.)",
+            "is not marked, so nothing is to be undone. (If a run of version 0.1.0 left it out of service: "
+            "-e recover_unmarked=true undoes all steps.)",
         )
     against = _against(machine, wish) if mark else ""
     if against:
@@ -86,7 +86,7 @@ def _verdict(machine: Asked, shown: Iterable[Mapping[str, Any]], wish: Wish) -> 
     if mark is None or owner in (UNREADABLE, COPIED):
         return Verdict(
             "recover",
-            "is brought back by taking back all steps, as no mark says which were done",
+            "is recovered by undoing all steps, as no mark says which were done",
             unmarked=True,
             drop=owner == UNREADABLE,
             aside=owner == COPIED,
@@ -94,7 +94,7 @@ def _verdict(machine: Asked, shown: Iterable[Mapping[str, Any]], wish: Wish) -> 
     run = mark["holder"]["run"]
     return Verdict(
         "recover",
-        f"is brought back from what {holder_words(mark)} did: {_inverses(mark)}",
+        f"is recovered from what {holder_words(mark)} did: {_inverses(mark)}",
         take=run,
         forced=run == wish.take,
     )
@@ -103,7 +103,7 @@ def _verdict(machine: Asked, shown: Iterable[Mapping[str, Any]], wish: Wish) -> 
 def _inverses(mark: Mapping[str, Any]) -> str:
     """What is done, in its order."""
     words = [one_line(step["unwords"]) for step in reversed(mark["steps"]) if is_to_undo(step)]
-    return listed(word for word in words if word) or "no step is left to be taken back"
+    return listed(word for word in words if word) or "no step is left to be undone"
 
 
 def _against(machine: Asked, wish: Wish) -> str:
@@ -115,8 +115,8 @@ def _against(machine: Asked, wish: Wish) -> str:
         if wish.force and wish.unmarked:
             return ""
         return (
-            f"bears a mark that can't be read, so nobody can tell what was done to it: {_end(view.owner_words)} "
-            "Nothing was done. (-e recover_force=true -e recover_unmarked=true removes it and takes back all steps.)"
+            f"has an unreadable mark, so nobody can tell what was done to it: {_end(view.owner_words)} "
+            "Nothing was done. (-e recover_force=true -e recover_unmarked=true removes it and undoes all steps.)"
         )
     run = mark["holder"]["run"]
     if run == wish.take:
@@ -124,7 +124,7 @@ def _against(machine: Asked, wish: Wish) -> str:
     whose = holder_words(mark)
     if view.owner == FOREIGN:
         return (
-            f"is held by {whose}{since_words(mark)}, made for {service_words(mark)}, which does not show here whether that is over. "
+            f"is owned by {whose}{since_words(mark)}, made for {service_words(mark)}, which does not show here whether that is over. "
             "Nothing was done. (A rehearsal that was interrupted: the playbook rehearse with -e rehearse_state=absent; "
             f"-e recover_take={shlex.quote(one_line(run))} takes it back here.)"
         )
@@ -135,19 +135,17 @@ def _against(machine: Asked, wish: Wish) -> str:
         )
     if view.owner == WATCHER:
         state = (
-            "is down: start it there (systemctl start azure-maintenance)"
-            if machine.expired
-            else "brings it back itself"
+            "is down: start it there (systemctl start azure-maintenance)" if machine.expired else "recovers it itself"
         )
         return (
-            f"is held by {whose}{since_words(mark)}, which {state}. Nothing was done. (By hand: azure-maintenance recover on the "
-            f"machine, which runs its hooks, too; -e recover_take={shlex.quote(one_line(run))} takes back the steps of the inventory here.)"
+            f"is owned by {whose}{since_words(mark)}, which {state}. Nothing was done. (By hand: azure-maintenance recover on the "
+            f"machine, which runs its hooks, too; -e recover_take={shlex.quote(one_line(run))} undoes the steps of the inventory here.)"
         )
     if has_ended(machine):
         return ""
     heard = f", and was heard of {duration(machine.silent)} ago" if machine.silent is not None else ""
     return (
-        f"is held by {whose}{since_words(mark)}{heard}: that run brings it back itself. Nothing was done. "
+        f"is owned by {whose}{since_words(mark)}{heard}: that run recovers it itself. Nothing was done. "
         f"(If it does not live any more: -e recover_take={shlex.quote(one_line(run))}, or wait until its mark has expired; the playbook status "
         "says when.)"
     )
@@ -159,7 +157,7 @@ def _still_there(machine: Asked, mark: Mapping[str, Any], shown: Iterable[Mappin
     named = [event for event in shown if event["id"].upper() in marked]
     if named:
         events = listed(event_words(event) for event in named)
-        return f"was taken out of service for {events}, which is still there: bring it back when that is over."
+        return f"was taken out of service for {events}, which is still there: recover it when that is over."
     own = {event["id"].upper() for event in machine.events or () if not machine.name}  # one of which may be its own
     started = [
         event
@@ -167,9 +165,9 @@ def _still_there(machine: Asked, mark: Mapping[str, Any], shown: Iterable[Mappin
         if _has_started(event) and (event["id"].upper() in own or event_from_dict(event).affects(machine.name))
     ]
     if started:
-        return f"is affected by {listed(event_words(event) for event in started)}: bring it back when that is over."
+        return f"is affected by {listed(event_words(event) for event in started)}: recover it when that is over."
     if machine.events is None:
-        return f"could not look whether its maintenance is over: {_end(machine.blind)}"
+        return f"could not poll whether its maintenance is over: {_end(machine.blind)}"
     damaged = [entry for entry in machine.unusable if entry["id"].upper() in {"", *marked}]
     if damaged:
         why = listed(f"entry {entry['position']}: {clause(entry['reason'])}" for entry in damaged)

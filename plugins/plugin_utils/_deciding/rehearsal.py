@@ -231,7 +231,7 @@ def _in_short(
     lines = [
         f"Scenario {wish['scenario']} ({one_line(scenario.get('description'))}), {speed:g} times as fast, for {listed(affected)}{order}.",
         f"The emulator is on {wish['emulator_host']}. The machines are really drained, nothing is rebooted, nothing is sent to Azure. "
-        "If this is interrupted, -e rehearse_state=absent brings them back and removes the emulator.",
+        "If this is interrupted, -e rehearse_state=absent recovers them and removes the emulator.",
     ]
     notice = min((_seconds(event) for event in scenario["events"] if _has_notice(event)), default=0.0)
     for host in affected:
@@ -270,12 +270,10 @@ def _bears(machine: Asked, hosts: Mapping[str, Mapping[str, Any]]) -> str:
     if mark is None:
         return ""
     if "unreadable" in mark:
-        return f"bears a mark that can't be read ({clause(mark['unreadable'], 500)}), so it may be out of service."
-    whose = f"bears the mark of {holder_words(mark)}{since_words(mark)}"
+        return f"has an unreadable mark ({clause(mark['unreadable'], 500)}), so it may be out of service."
+    whose = f"is marked by {holder_words(mark)}{since_words(mark)}"
     if is_made_for(mark, hosts[machine.host]["endpoint"]):
-        return (
-            f"{whose}: a rehearsal is under way, or was interrupted; -e rehearse_state=absent brings its machines back."
-        )
+        return f"{whose}: a rehearsal is under way, or was interrupted; -e rehearse_state=absent recovers its machines."
     return f"{whose}, made for {service_words(mark)}: it is out of service, and a rehearsal does not touch it. The playbook status shows more."
 
 
@@ -295,13 +293,13 @@ def _left(machine: Asked, endpoint: str) -> Left:
             f"could not be asked ({clause(machine.problem, 500)}): begin this again when it can.",
         )
     if mark is None:
-        return Left("leave", "bears no mark: it was not taken out of service, or is back.")
+        return Left("leave", "is not marked: it was not taken out of service, or is back.")
     if "unreadable" in mark:
-        return Left("refuse", f"bears a mark that can't be read: {sentence(clause(mark['unreadable'], 500))}.")
+        return Left("refuse", f"has an unreadable mark: {sentence(clause(mark['unreadable'], 500))}.")
     whose = f"{holder_words(mark)}{since_words(mark)}"
     if not is_made_for(mark, endpoint):
         return Left(
             "leave",
-            f"bears the mark of {whose}, made for {service_words(mark)}, and not for this rehearsal ({one_line(endpoint)}): it is left as it is.",
+            f"is marked by {whose}, made for {service_words(mark)}, and not for this rehearsal ({one_line(endpoint)}): it is left as it is.",
         )
-    return Left("back", f"is brought back from the rehearsal of {whose}.", run=str(mark["holder"]["run"]))
+    return Left("back", f"is recovered from the rehearsal of {whose}.", run=str(mark["holder"]["run"]))

@@ -55,7 +55,7 @@ def _unfinished(record: Record) -> list[str]:
         return []
     return [
         f"The run ended after {record['ticks']} ticks although it was not over, as its loops go no further. Run it again: it takes up "
-        "what bears a mark."
+        "what is marked."
     ]
 
 

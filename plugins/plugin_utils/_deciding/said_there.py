@@ -18,7 +18,7 @@ from .marks import mark_keys
 from .reports import happened, report
 from .schema import EventState, MachineState, Record
 
-PUT_BACK = "a person has put it back into service in spite of this event (recover with force), so it is not prepared for it again"
+PUT_BACK = "it was recovered by force despite this event, so it is not prepared for it again"
 
 
 def is_put_back(machine: MachineState, key: str) -> bool:
@@ -42,7 +42,7 @@ def keep_off(record: Record, at: float) -> None:
                         record,
                         at,
                         "yes",
-                        f"{host} may be prepared for it again: a person has said yes to it",
+                        f"{host} may be prepared for it again: it was confirmed",
                         key,
                         host,
                     )
@@ -78,7 +78,7 @@ def note_put_back(record: Record, machine: MachineState, keys: Iterable[str], an
 
 
 def _report_late(record: Record, key: str, entry: EventState, host: str) -> None:
-    entry["unprepared"][host] = words = "was put back into service by a person in spite of it (recover with force)"
+    entry["unprepared"][host] = words = "was recovered by force despite it"
     text = f"{title(entry)} may have reached {host} unprepared: {host} {words}."
     report(record, f"event {key}: {host} unprepared", text)
 

@@ -31,10 +31,10 @@ _STEPS = {
     DONE: "done",
     BEGUN: "under way",
     FAILED: "FAILED",
-    TAKING_BACK: "being taken back",
-    NOT_TAKEN_BACK: "NOT TAKEN BACK",
-    TAKEN_BACK: "taken back",
-    WAITING: "not begun",
+    TAKING_BACK: "being undone",
+    NOT_TAKEN_BACK: "NOT UNDONE",
+    TAKEN_BACK: "undone",
+    WAITING: "not started",
 }
 """What is said of a step in each state, in the order in which it is said."""
 
@@ -61,7 +61,7 @@ def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
             continue
         lines.append(f"{machine.host:<{hosts}}  {_sight(machine):<{sights}}  {_in_short(machine)}".rstrip())
         lines.extend(below + line for line in _below(machine, wall, machine.host in alone))
-    lines += [f"CANNOT LOOK, {counted(one.hosts)}: {one.words}" for one in why if len(one.hosts) > 1]
+    lines += [f"CANNOT POLL, {counted(one.hosts)}: {one.words}" for one in why if len(one.hosts) > 1]
     if len(reached) < len(machines):
         lost = listed(machine.host for machine in machines if machine.problem)
         lines.append(f"Not reached, so nothing is known of their events and marks: {lost}.")
@@ -70,7 +70,7 @@ def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
 
 def _sight(machine: Asked) -> str:
     if machine.blind:
-        return f"{machine.name or '(name in Azure not known)'}: CANNOT LOOK"
+        return f"{machine.name or '(name in Azure not known)'}: CANNOT POLL"
     count = len(machine.events or ())
     return f"{machine.name or '(name in Azure not known)'}: {count or 'no'} event{'' if count == 1 else 's'}"
 
@@ -86,14 +86,14 @@ def _in_short(machine: Asked) -> str:
     phase = view.phase.upper()
     if is_drains(view):
         return f"{phase} by role drain"
-    return f"{phase}, its holder {'has EXPIRED' if has_ended(machine) else 'may be alive'}"
+    return f"{phase}, its owner {'has EXPIRED' if has_ended(machine) else 'may be alive'}"
 
 
 def unknown(machines: Sequence[Asked]) -> list[str]:
     """What keeps anybody from knowing how the machines are, for monitors: a sentence for each kind."""
     kinds = {
         "not reached": [machine.host for machine in machines if machine.problem],
-        "can't look": [machine.host for machine in machines if machine.blind and not machine.problem],
+        "can't poll": [machine.host for machine in machines if machine.blind and not machine.problem],
         "mark can't be read": [machine.host for machine in machines if machine.view.owner == UNREADABLE],
     }
     return [f"{what}: {counted(hosts)} of {len(machines)}" for what, hosts in kinds.items() if hosts]
@@ -139,7 +139,7 @@ def _mark_lines(machine: Asked, mark: Mapping[str, Any], wall: float) -> list[st
     events = f"for {listed(one_line(event) for event in mark['events'])}" if mark["events"] else "for no event"
     lines = [
         f"mark: {mark['phase']} {events}, by {holder_words(mark)}{since_words(mark)}{_age(mark['since'], wall)}",
-        f"holder: {_life(machine, mark)}",
+        f"owner: {_life(machine, mark)}",
     ]
     if machine.view.owner == COPIED:
         lines.append(f"made on {machine.view.owner_words}, of which this one is a copy: nothing of it was done here")
@@ -167,7 +167,7 @@ def _age(since: str, wall: float) -> str:
 def _life(machine: Asked, mark: Mapping[str, Any]) -> str:
     """Whether who holds the mark is taken to be alive, and why."""
     if is_drains(machine.view):
-        return "brought back by role drain's entry point recover, or by the playbook recover with recover_take"
+        return "recovered by role drain's entry point recover, or by the playbook recover with recover_take"
     if machine.silent is None:
         if machine.expired:
             return f"EXPIRED, the machine has been rebooted since it was heard of last ({one_line(mark['renewed'])})"

@@ -159,8 +159,10 @@ def outcome(hand: AtHand, result: TaskResult, about: Sequence[str] = ()) -> Outc
 def cut_off(hand: AtHand) -> Outcome:
     """Nobody knows what became of the step. Before it is undone, its limit has to pass: until then it may still be at work."""
     if hand["awaited"] and hand["left"] > 0:
-        return waits(hand, "it was begun by a run, or in a call, that was cut off, and may go on until its limit")
-    return failed(hand, {"msg": "it was begun by a run, or in a call, that was cut off, and nobody knows how it ended"})
+        return waits(hand, "it was started by a run, or in a call, that was interrupted, and may go on until its limit")
+    return failed(
+        hand, {"msg": "it was started by a run, or in a call, that was interrupted, and nobody knows how it ended"}
+    )
 
 
 def too_late(hand: AtHand) -> bool:

@@ -24,7 +24,7 @@ DECIDED = 10.0
 """Seconds from an approval's decision after which it is not sent any more but decided again: a run may have been stopped meanwhile."""
 HARMLESS = ("hello", "look", "ready")  # requests that change nothing
 CHECK_MODE = "check mode: nothing is changed"
-UNHEARD = "nothing was heard from the machine before this call, which only looks: nothing was begun"
+UNHEARD = "nothing was heard from the machine before this call, which only looks: nothing was started"
 
 _START = (MODULE_UTILS / "_machine" / "bootstrap.py").read_text(encoding="utf-8")
 

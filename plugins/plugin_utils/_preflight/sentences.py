@@ -110,7 +110,7 @@ def _on_steps(record: Record) -> Iterator[str]:
     allowed = [host for host in _without_steps(record) if not hosts[host]["require_steps"]]
     if allowed:
         yield (
-            f"There are no steps for {listed(allowed)}: such a machine counts as prepared as soon as it bears its mark (drain_steps)."
+            f"There are no steps for {listed(allowed)}: such a machine counts as prepared as soon as it is marked (drain_steps)."
         )
 
 
@@ -209,7 +209,7 @@ def _unwatched(record: Record, at: float) -> Iterator[str]:
             why = machine["lost"] or machine["look_problem"]
             if why:
                 what = "could not be asked" if machine["lost"] else "can't see its scheduled events"
-                then = f"{chosen[scope]} looks for it" if watched else "nobody looks for it"
+                then = f"{chosen[scope]} polls for it" if watched else "no machine polls for it"
                 said.setdefault((what, then), {})[host] = one_line(why, 500).rstrip(".")
             elif not machine["resource_name"]:
                 why = machine["hello_problem"] or "its metadata service did not say"
@@ -255,30 +255,30 @@ def _marks(record: Record, at: float) -> Iterator[str]:
         owner = whose(record, machine, at)
         if owner == NOBODY:
             continue
-        said = f"{host} bears {'' if owner == UNREADABLE else 'the mark of '}{holder_words(machine).rstrip('.')}"
+        said = f"{host} {'has ' if owner == UNREADABLE else 'is marked by '}{holder_words(machine).rstrip('.')}"
         if owner == EXPIRED:
             yield (
-                f"{said}, which is not heard of any more: a run takes the machine over, and brings it back when its maintenance is over."
+                f"{said}, which is not heard of any more: a run takes the machine over, and recovers it when its maintenance is over."
             )
         elif owner == UNREADABLE:
             yield f"{said}: it is left as it is. See its folder of marks."
         elif owner == DRAIN:
             yield (
-                f"{said}: a run keeps off. Bring it back by role drain's entry point recover, or by the playbook recover with "
+                f"{said}: a run leaves it alone. Recover it by role drain's entry point recover, or by the playbook recover with "
                 "recover_take."
             )
         elif owner == COPIED:
             yield f"{said}, which is that of the VM of which it is a copy: a run puts it aside, and undoes nothing."
         elif owner == FOREIGN:
             yield (
-                f"{said}, made for {service_words(machine['mark'] or {})}: a run keeps off. What an interrupted rehearsal has left, the "
+                f"{said}, made for {service_words(machine['mark'] or {})}: a run leaves it alone. What an interrupted rehearsal has left, the "
                 "playbook rehearse brings back with -e rehearse_state=absent."
             )
         elif owner == WATCHER:
-            yield f"{said}: its watcher brings it back, a run keeps off (azure-maintenance status, on the machine)."
+            yield f"{said}: its watcher recovers it, a run leaves it alone (azure-maintenance status, on the machine)."
         else:
             yield (
-                f"{said}, which is alive as far as is known: a run keeps off. If it is not there any more, it is taken over when its lease "
+                f"{said}, which is alive as far as is known: a run leaves it alone. If it is not there any more, it is taken over when its lease "
                 "is over; the playbook status shows when."
             )
 

@@ -70,7 +70,7 @@ def _azure(options: Mapping[str, Any], probed: Mapping[str, Any], answer: Mappin
         yield _not_azure(str(hello["problem"] or "it gives no name or no vmId"), probed)
         return
     if (answer.get("mark") or {}).get("unreadable"):
-        yield f"bears a mark that can't be read: {answer['mark']['unreadable']}"
+        yield f"has an unreadable mark: {answer['mark']['unreadable']}"
     elif ready["mark"]:
         yield f"could not be marked as out of service: {ready['mark']}"
     for key, why in (ready["lacks"] or {}).items():

@@ -162,7 +162,7 @@ def leaving(files: Files | None, before: str, mark: Any, force: bool = False) ->
         lacking = [step["key"] for step in mark.get("steps") or () if step["key"] not in keys]
         if lacking:
             refused = (
-                f"is out of service by the watcher, and what would bring it back is not among its new hooks and steps: {listed(lacking)}. "
+                f"is out of service by the watcher, and what would recover it is not among its new hooks and steps: {listed(lacking)}. "
                 "Wait until it is back, or set watcher_force to true. Nothing was changed"
             )
     return {"hooks": gone, "refused": refused}

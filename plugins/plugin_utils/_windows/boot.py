@@ -53,7 +53,7 @@ class Boot:
         booted, uptime = said.get("booted"), said.get("uptime_ms")
         if not isinstance(booted, str) or not isinstance(uptime, int) or not isinstance(said.get("clock_ms"), int):
             raise WindowsProblem(
-                f"{self._machine.name}: when the machine was started can't be learned from Win32_OperatingSystem "
+                f"{self._machine.name}: when the machine was started can't be determined from Win32_OperatingSystem "
                 f"({one_line(said.get('message'), 200) or 'it did not say'}): see whether WMI works there."
             )
         seconds = uptime / 1000.0 + self._machine.age(self._asked)

@@ -23,7 +23,7 @@ from .machine import WindowsMachine, WindowsProblem
 IIS = ("microsoft.iis.website_info", "microsoft.iis.web_app_pool_info")
 """The modules by which a step learns what is the case before it."""
 
-NO_TIME = "no time was left to look at it"
+NO_TIME = "no time was left to check it"
 
 
 class _Looks:
@@ -59,7 +59,7 @@ def lacking(machine: WindowsMachine, steps: Iterable[Step], until: Deadline) -> 
         try:
             why = NO_TIME if until.passed() else by_type[step["type"]](step)
         except (WindowsProblem, AnsibleConnectionFailure) as problem:
-            why = f"it could not be looked at: {one_line(problem, 300)}"
+            why = f"it could not be checked: {one_line(problem, 300)}"
         if why:
             lacks[step["key"]] = why
     return lacks

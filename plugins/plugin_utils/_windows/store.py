@@ -170,7 +170,7 @@ class WindowsStore(Store):
         said = self._asked_trust.answer()
         sddl = said.get("sddl")
         if "failure" in said:
-            why = f"whose it is can't be learned ({_said(said)})"
+            why = f"whose it is can't be determined ({_said(said)})"
         else:
             why = "" if sddl is None else distrust(str(sddl), bool(said.get("link")), str(said.get("user") or ""))
         if not why:

@@ -258,7 +258,7 @@ def back_in_time(run: RunFacts) -> Iterator[str]:
             if due > run.until or others or run.beside_others or not run.visible(event, event.shown):
                 continue
             if run.sound(host, since, due) and run.marked_at(host, due) == run.name:
-                yield f"forgotten: {host} still bears the mark {due - since:.0f} s after {event.id} left"
+                yield f"forgotten: {host} still has the mark {due - since:.0f} s after {event.id} left"
 
 
 def restored(run: RunFacts) -> Iterator[str]:
@@ -312,7 +312,7 @@ def put_back(run: RunFacts) -> Iterator[str]:
             if run.lost_its_disk(host, recovered["at"], line["at"]):
                 continue
             if later and mine and line["at"] > recovered["at"] + 12 + run.slowness(0, 4):
-                yield f"put-back: at {line['at']:.1f} {line['what']} for {kept}, in spite of which {host} was put back at {recovered['at']:.1f}"
+                yield f"put-back: at {line['at']:.1f} {line['what']} for {kept}, despite which {host} was put back at {recovered['at']:.1f}"
 
 
 def repeated(run: RunFacts) -> Iterator[str]:

@@ -106,7 +106,7 @@ class Going:
         elif "unreadable" in mark:
             self.fenced = "its mark can't be read"
         elif not self.ours or mark["holder"]["run"] != self.run or mark["number"] != self.number:
-            self.fenced = self.fenced or f"it bears the mark of {mark['holder']['run']}, number {mark['number']}"
+            self.fenced = self.fenced or f"it is marked by {mark['holder']['run']}, number {mark['number']}"
         return not self.fenced
 
     def is_prepared(self, event: str) -> bool:
@@ -125,7 +125,7 @@ class Going:
             if whose == self.run and mark["number"] >= self.number:
                 self.fenced = f"this call (number {self.number}) comes too late"
             elif whose != self.run and (mark["holder"]["kind"] == "drain" or take != whose or not self.expired()):
-                self.fenced = f"it bears the mark of {whose}"
+                self.fenced = f"it is marked by {whose}"
             if self.fenced:
                 return
             if whose != self.run:
@@ -198,7 +198,7 @@ class Going:
         if self.late():
             return self._said("skipped", "it comes too late")
         if self.busy:
-            return self._said("preparing" if to == "prepared" else "recovering", "the lock is held by another call")
+            return self._said("preparing" if to == "prepared" else "recovering", "the lock is owned by another call")
         if self.within:
             request = {**request, "left": request["left"] - (machine.uptime - self.within["uptime"])}
         if self.mark is None and request.get("restore"):
@@ -216,7 +216,7 @@ class Going:
                 machine.journal.add("unmarked", host=machine.host, run=self.run)
             return self._said("recovered")
         elif request.get("still"):
-            return self._said("refused", "it bears no mark, and nothing new may be begun")
+            return self._said("refused", "it is not marked, and nothing new may be started")
         elif request["left"] <= 0:
             return self._said("failed", "there is no time left to prepare it")
         else:
@@ -226,7 +226,7 @@ class Going:
             if ask:
                 return {**self._said("preparing"), "ask": ask}
             if put_back(machine, request.get("events") or []):
-                return self._said("refused", "a person has put it back into service in spite of an event")
+                return self._said("refused", "a person has put it back into service despite an event")
             if machine.fault("mark-readonly"):
                 return self._said("failed", "its mark can't be written: no space left on device")
             self._first_mark(request)
@@ -241,7 +241,7 @@ class Going:
             new = [identity for identity in asked if identity not in self.mark["events"]]
             kept_off = put_back(machine, new)
             if kept_off and len(kept_off) == len(asked) and not request.get("still"):
-                return self._said("refused", "a person has put it back into service in spite of its events")
+                return self._said("refused", "it was recovered by force despite its events")
             for identity in new:
                 if identity not in kept_off:
                     self.mark["events"].append(identity)

@@ -96,7 +96,7 @@ def _only_who_answers(real: Any) -> Any:
 def _not_by_watchers(real: Any) -> Any:
     def why_not_able(record: Any, key: str, machine: Any, at: float) -> str:
         mark = machine["mark"] or {}
-        return "bears a mark" if mark.get("holder", {}).get("kind") == "watcher" else real(record, key, machine, at)
+        return "is marked" if mark.get("holder", {}).get("kind") == "watcher" else real(record, key, machine, at)
 
     return why_not_able
 
@@ -146,7 +146,7 @@ def _by_all(_real: Any) -> Any:
 FAULTS = {
     "restart": Fault(
         "barrier",
-        "a machine that was started anew passes for prepared",
+        "a machine that was rebooted passes for prepared",
         [("module_utils._core.mark_view", "is_prepared_for", _of_any_start)],
         scenario="restarted",
     ),
@@ -204,7 +204,7 @@ FAULTS = {
     "idle": Fault("waits", "it waits though machines are out", [("calls", "is_under_way", always(False))], seed=1),
     "again": Fault("repeated", "what Azure took is sent again", [("approving", "choice_of", _sent_again)], seed=23),
     "slow": Fault("prompt", "it rests between ticks", [("calls", "_rest", always(25.0))], seed=4),
-    "never-back": Fault("forgotten", "nobody is brought back", [("calls", "target", _never_recovers)], seed=4),
+    "never-back": Fault("forgotten", "nobody is recovered", [("calls", "target", _never_recovers)], seed=4),
     "undone-early": Fault(
         "left-out",
         "what others still do is undone at once",

@@ -54,15 +54,15 @@ def leftovers(run: RunFacts) -> Iterator[str]:
             yield f"left: {host} could never be asked, and no problem says so"
         for put_back in run.lines_of_put_back(host):
             if not named:
-                yield f"left: {host} was put back by a person in spite of {put_back}, and no problem says so"
+                yield f"left: {host} was put back by a person despite {put_back}, and no problem says so"
         left = run.marked_at(host, run.until) == run.name
         if left and not named and not run.gone_by(host, run.until) and run.fleet.options[host]["hold"] != "leave":
-            yield f"left: {host} bears the mark of {run.name} at its end, and no problem says so"
+            yield f"left: {host} is marked by {run.name} at its end, and no problem says so"
         if run.left_elsewhere(host) and not named and not run.gone_by(host, run.until):
             yield f"left: {run.left_elsewhere(host)} for {host} is still out, no mark says so any more, and no problem does"
         dead = run.marked_at(host, run.until)
         if dead and dead != run.name and run.is_dead(dead) and machine.is_up and not named:
-            yield f"left: {host} bears the mark of {dead}, which is dead, at the end of {run.name}, and no problem says so"
+            yield f"left: {host} is marked by {dead}, which is dead, at the end of {run.name}, and no problem says so"
 
 
 def waited_for(run: RunFacts) -> Iterator[str]:
@@ -110,7 +110,7 @@ def claims(run: RunFacts) -> Iterator[str]:
                 and run.marked_at(host, run.until) == run.name
                 and not run.marked_since(host, moment(back["at"]))
             ):
-                yield f"claim: {host} is said to be back, and still bears the mark"
+                yield f"claim: {host} is said to be back, and still has the mark"
     for text in problem_texts(run.result):
         for event in run.fleet.events.values():
             for host in run.affected(event) if event.id in text else ():

@@ -123,25 +123,25 @@ class Judge:
         for event in line["events"] if line["to"] == "prepared" and not line["still"] else ():
             if seer.is_put_back(event.upper(), line["at"]):
                 self._say_wrong(
-                    "stays", line["at"], seer, f"it is prepared for {event}, in spite of which a person has put it back"
+                    "stays", line["at"], seer, f"it is prepared for {event}, despite which a person has put it back"
                 )
 
     def _undone(self, at: float, key: str, seer: Witness) -> None:
         if seer.is_forced:
             return
         if seer.struck():
-            self._say_wrong("early", at, seer, f"{key} was taken back under {seer.struck()[0]}")
+            self._say_wrong("early", at, seer, f"{key} was undone under {seer.struck()[0]}")
         for event in seer.mark_events:
             gone_for = at - seer.last_seen.get(event, -1e9)
             known = self.events.get(event)
             if event in seer.failed or event in seer.going_back or seer.is_put_back(event, at):
                 continue
             if known and known.is_open_at(at):
-                self._say_wrong("early", at, seer, f"{key} was taken back, and {event} was not over")
+                self._say_wrong("early", at, seer, f"{key} was undone, and {event} was not over")
             elif gone_for < 4.5:
-                self._say_wrong("early", at, seer, f"{key} was taken back {gone_for:.1f} s after {event} was seen")
+                self._say_wrong("early", at, seer, f"{key} was undone {gone_for:.1f} s after {event} was seen")
         if at - seer.machine_booted < seer.machine.settles - 0.1:
-            self._say_wrong("settled", at, seer, f"{key} was taken back while the boot went on")
+            self._say_wrong("settled", at, seer, f"{key} was undone while the boot went on")
 
     # ---- what was said ----
 
@@ -286,9 +286,9 @@ class Judge:
         if seer.phase == "recovering" and now - seer.begun_at < limit + SLACK:
             return  # what was begun has its time yet
         if not seer.says_not_recovered:
-            self._say_wrong("ends", now, seer, f"it bears its mark ({machine.mark['phase']}), and nobody says why")
+            self._say_wrong("ends", now, seer, f"it is marked ({machine.mark['phase']}), and nobody says why")
         elif not seer.is_cut_off_twice and all(_can_be_undone(piece) for piece in machine.program.pieces.values()):
-            self._say_wrong("ends", now, seer, "it bears its mark, and nothing stands against its recovery")
+            self._say_wrong("ends", now, seer, "it is marked, and nothing stands against its recovery")
 
 
 def _can_be_undone(piece: Any) -> bool:

@@ -183,11 +183,11 @@ FAULTS = {
         "no event keeps a machine out of service",
         [("transitions", "_may_recover", _always(True)), ("transitions", "_is_struck", _always(False))],
     ),
-    "never-back": Fault("ends", "nobody is brought back", [("transitions", "_recover", _always(None))]),
+    "never-back": Fault("ends", "nobody is recovered", [("transitions", "_recover", _always(None))]),
     "struck": Fault("struck", "hooks are begun under an event", [("engine", "target", _begins_more)], seed=2),
     "settled": Fault("settled", "the boot is not waited for", [("transitions", "_recover", _settled)]),
     "late": Fault(
-        "due", "nothing is prepared unless by choice", [("_core.deadlines", "urgency", _always("later"))], seed=1
+        "due", "nothing is prepared unless voluntarily", [("_core.deadlines", "urgency", _always("later"))], seed=1
     ),
     "full": Fault("full", "a full disk is no obstacle", [("snapshot", "Here.may_act", _may_act_though_full)]),
     "going-down": Fault(

@@ -118,9 +118,9 @@ class Program:
     def _prepare(self, act: Any) -> tuple[str, str]:
         if self.mark is None:
             if act.still:
-                return "refused", "nothing new may be begun"
+                return "refused", "nothing new may be started"
             if act.left <= 0 or self.machine.lacks_case():
-                return "failed", "nothing was begun"
+                return "failed", "nothing was started"
         if act.turn_round and self.mark is not None and self.mark["phase"] in ("recovering", "half"):
             self._turn_round(act)
         self._take(act)
@@ -254,7 +254,7 @@ class Program:
                 left.append(key)
         if left:
             self._write(phase="half")
-            return "half", f"{left[0]} was not taken back"
+            return "half", f"{left[0]} was not undone"
         self.at()
         if self.machine.within("unwritable"):
             raise NotWritten

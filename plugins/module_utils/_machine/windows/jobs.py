@@ -68,7 +68,7 @@ class WindowsJobs(Jobs):
             files.replace(self._path(name, ORDER), dict(order, program=self._program))
             process = self._launched(name)
         except OSError as error:
-            raise JobFailed(f"the job could not be begun: {one_line(error)}") from error
+            raise JobFailed(f"the job could not be started: {one_line(error)}") from error
         self._wait_for_begin(name, process)
         return True
 
@@ -88,7 +88,7 @@ class WindowsJobs(Jobs):
         deadline = Deadline(clock, LONGEST_BEGINNING)
         while not os.path.exists(self._path(name, STARTED)) and not deadline.passed():
             if process.poll() is not None and not os.path.exists(self._path(name, STARTED)):
-                raise JobFailed(f"the job could not be begun: its keeper ended with exit code {process.returncode}")
+                raise JobFailed(f"the job could not be started: its keeper ended with exit code {process.returncode}")
             clock.sleep(_LOOK_EVERY)
         # It goes on by itself, and nobody asks how it has ended.
         vars(process)["returncode"] = 0

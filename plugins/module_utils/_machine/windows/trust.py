@@ -78,7 +78,7 @@ def _why(path: str, what: str = "") -> str:
             if why:
                 return _words(here, f"is not trusted: {why}. See who may do what there: icacls {one_line(here)}")
     except OSError as error:
-        return _words(path, f"can't be looked at: {one_line(error.strerror or error)}")
+        return _words(path, f"can't be read: {one_line(error.strerror or error)}")
     return ""
 
 

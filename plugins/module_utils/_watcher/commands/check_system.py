@@ -52,7 +52,7 @@ def folders(folder: str) -> List[Finding]:
             Finding(
                 FAIL,
                 "state",
-                f"{folder} can't be looked at: {error.strerror}",
+                f"{folder} can't be read: {error.strerror}",
                 f"see what is wrong there: {HOST.look(folder)}",
             )
         ]
@@ -63,7 +63,7 @@ def folders(folder: str) -> List[Finding]:
         return [Finding(FAIL, "state", f"others than {HOST.admin} may write into {folder}", advice)]
     problem = DiskReserve(folder).problem()
     if problem:
-        return [Finding(FAIL, "state", problem, f"{HOST.room(folder)}; until then nothing is begun")]
+        return [Finding(FAIL, "state", problem, f"{HOST.room(folder)}; until then nothing is started")]
     return [Finding(OK, "state", f"{folder} is root's, and has room")]
 
 

@@ -70,7 +70,7 @@ def _outcome(here: CliContext, name: str, path: str, stays: bool) -> int:
         here.tell("The service has taken the order just now. See azure-maintenance status.")
         return FINE
     except OSError as error:
-        here.complain(f"The order could not be taken back: {error.strerror}; remove {path}")
+        here.complain(f"The command could not be withdrawn: {error.strerror}; remove {path}")
     here.complain(f"The service has not taken the order within {WITHIN:g} s, and nothing was done. {_start()}")
     return NO_ANSWER
 

@@ -41,9 +41,9 @@ def recover_arguments(parser: argparse.ArgumentParser) -> None:
 def run_recover(options: argparse.Namespace, here: CliContext) -> int:
     mark = here.mark()
     if here.is_root and mark.value is None and not mark.problem:
-        here.tell("This machine bears no mark: it is in service, as far as this program knows. Nothing was done.")
+        here.tell("This machine is not marked: it is in service, as far as this program knows. Nothing was done.")
         return FINE
-    what = "put the machine back into service"
+    what = "recover the machine"
     if here.must_be_root(what):
         return NOT_ROOT
     try:
@@ -64,15 +64,15 @@ def _run_offline(options: argparse.Namespace, here: CliContext) -> int:
         settings = SettingsFile(here.settings)
     except SettingsError as error:
         here.complain(
-            f"The watcher does not run, and how the machine is put back stands in its settings, which can't be followed. {error.message} "
-            f"Correct that, or run role watcher again; then run: {HOST.start()}. It brings the machine back when its event is over. To bring it "
-            f"back at once: {force}. What was done to the machine: azure-maintenance status. Nothing was done."
+            f"The watcher does not run, and how to recover the machine is in its settings, which can't be followed. {error.message} "
+            f"Correct that, or run role watcher again; then run: {HOST.start()}. It recovers the machine when its event is over. To recover it "
+            f"at once: {force}. What was done to the machine: azure-maintenance status. Nothing was done."
         )
         return NO_ANSWER
     if not options.force:
         here.complain(
-            f"The watcher does not run, so nobody sees whether the machine's event is over. Nothing was done. Run: {HOST.start()}. It brings the "
-            f"machine back when the event is over (why it ended: {HOST.log_end()}). To bring the machine back now, "
+            f"The watcher does not run, so nobody sees whether the machine's event is over. Nothing was done. Run: {HOST.start()}. It recovers the "
+            f"machine when the event is over (why it ended: {HOST.log_end()}). To recover the machine now, "
             f"without it, whatever its event says: {force}"
         )
         return NO_ANSWER
@@ -105,12 +105,12 @@ def recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any = 
     lock = InstanceLock(settings.current.folder)
     try:
         here.tell(
-            "The watcher does not run: this command puts the machine back itself, which takes as long as hooks and steps do."
+            "The watcher does not run: this command recovers the machine itself, which takes as long as hooks and steps do."
         )
         return _recover_offline(here, settings, inside_for)
     except KeyboardInterrupt:
         here.complain(
-            "Not over: what runs goes on. Run it again, or start the watcher, which brings the machine back then."
+            "Not over: what runs goes on. Run it again, or start the watcher, which recovers the machine then."
         )
         raise
     finally:
@@ -134,9 +134,7 @@ def _recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any) 
         here.clock.sleep(pause if not loop.outcomes else 0.0)
     done = bool(loop.outcomes[-1]["done"])
     if done:
-        parts.tell(
-            Say("recovered", "A person has put this machine back into service, while its watcher did not run."), None
-        )
+        parts.tell(Say("recovered", "This machine was recovered by a command while its watcher did not run."), None)
     inside.stop()
     return FINE if done else WRONG
 

@@ -137,12 +137,12 @@ Entry = Tuple[str, str]
 
 _STATES = {
     FAILED: "FAILED",
-    NOT_TAKEN_BACK: "NOT TAKEN BACK",
+    NOT_TAKEN_BACK: "NOT UNDONE",
     BEGUN: "under way",
-    TAKING_BACK: "being taken back",
+    TAKING_BACK: "being undone",
     DONE: "done",
-    TAKEN_BACK: "taken back",
-    WAITING: "not begun",
+    TAKEN_BACK: "undone",
+    WAITING: "not started",
 }
 """How steps are in words, the worst first."""
 
@@ -224,7 +224,7 @@ def _service(view: StatusView, here: CliContext) -> str:
     since = _since(published.get("since"), view.wall)
     if view.silent is not None and view.silent > SILENT:
         return f"HANGS, or somebody has set the clock: version {version}, running {since}{ago}. See {HOST.log()}"
-    looks = "looks at its events" if view.is_looking else "DOES NOT SEE its events"
+    looks = "polls its events" if view.is_looking else "DOES NOT SEE its events"
     return f"running {since}, version {version}, {looks}"
 
 
@@ -280,7 +280,7 @@ def _hold(view: StatusView) -> str:
     if isinstance(until, (int, float)) and until <= view.wall:
         return f"its time was over {duration(view.wall - until)} ago"
     ends = f"for another {duration(until - view.wall)}" if isinstance(until, (int, float)) else "until it is released"
-    return f"NOTHING IS APPROVED BY CHOICE {ends}, by {one_line(hold.get('by')) or 'nobody knows whom'}: {one_line(hold.get('reason'), 500)}"
+    return f"APPROVALS ARE ON HOLD {ends}, by {one_line(hold.get('by')) or 'nobody knows whom'}: {one_line(hold.get('reason'), 500)}"
 
 
 def _events(published: Mapping[str, Any], wall: float) -> List[Entry]:
@@ -293,7 +293,7 @@ def _events(published: Mapping[str, Any], wall: float) -> List[Entry]:
     if unreadable:
         words.append(f"{unreadable} that CAN'T BE READ, see below")
     if not words:
-        words = [f"none in the document (looked at {one_line(published['looked_at'], 30)})"]
+        words = [f"none in the document (polled {one_line(published['looked_at'], 30)})"]
     return [("Events" if number == 0 else "", line) for number, line in enumerate(words)]
 
 
@@ -307,7 +307,7 @@ def _event(event: Mapping[str, Any], name: str, is_put_back: bool, wall: float) 
     if at is not None:
         words += f", not before {one_line(event['not_before'], 30)} (in {duration(at - wall)})"
     if is_put_back:
-        words += ", in spite of which somebody has put the machine back"
+        words += ", despite which the machine was recovered by force"
     if not waits or status.lower() == "started":
         return [one_line(words, 1000)]
     ends = one_line(event.get("ends_by"), 500)

@@ -54,10 +54,10 @@ def said(
 
 _BEGINS = {
     "imds_unreachable": "The watcher can't see which events there are: {}. It goes on by what it saw last.",
-    "degraded": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or brought back.",
+    "degraded": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or recovered.",
     "unreadable": "This machine's mark can't be read, so nobody can tell what was done to it: {}. Nothing is prepared, approved or recovered. "
     "To undo all steps and run all recovery hooks: azure-maintenance recover --force",
-    "approvals_held": "No event is approved by choice: {}. It ends by: azure-maintenance release",
+    "approvals_held": "Approvals are on hold: {}. Release them with: azure-maintenance release",
     "skipped": "An event of this machine is left alone, as {}.",
 }
 _ENDS = {
@@ -88,7 +88,7 @@ def _kept_off(here: Here) -> str:
     if here.marked.owner not in _OTHERS or not here.acts:
         return ""
     wanted = [life for life in here.open if wish(here, life).prepare]
-    return f"the machine is held by {here.marked.owner_words}" if wanted else ""
+    return f"the machine is owned by {here.marked.owner_words}" if wanted else ""
 
 
 def _paused(here: Here, clocks: Optional[Reckoning]) -> List[Say]:

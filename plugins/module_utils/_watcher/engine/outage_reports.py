@@ -85,10 +85,10 @@ class OutageNews:
         before = self._progress.before
         if self._progress.ended == MARK_REMOVED:
             self._say(
-                before, "mark_removed", "Somebody has taken off this machine's mark: the watcher keeps off its events."
+                before, "mark_removed", "Somebody removed this machine's mark: the watcher leaves its events alone."
             )
         else:
-            self._say(before, "recovered", "This machine is back in service: all that was done is taken back.")
+            self._say(before, "recovered", "This machine is back in service: all that was done is undone.")
 
     def _say(self, outage: Begun, happened: str, message: str) -> None:
         """Of the outage as a whole: with the event that came last to it."""

@@ -68,7 +68,7 @@ def _ended(here: Here, before: Begun, answer: Optional[Answer]) -> str:
 
 
 def _given_up(life: Life) -> Life:
-    return life._replace(failed="somebody has taken off the mark")
+    return life._replace(failed="somebody removed the mark")
 
 
 def _prepared(here: Here, life: Life) -> Life:

@@ -19,7 +19,7 @@ _DOES = {
     "ignore": "nothing is done about it",
     "notify": "it is only shown",
     "prepare": "the machine is prepared, and it starts by itself",
-    "hold": "the machine is prepared, and it waits for a person's yes",
+    "hold": "the machine is prepared, and it waits for a confirmation",
     "prepare_and_approve": "the machine is prepared, then it is approved",
     "approve": "it is approved at once",
 }
@@ -34,7 +34,7 @@ def shown(event: Event, wish: Wish) -> str:
         f"{title(event)} of {machines} comes {seconds_until(wish.left)}: {_DOES.get(wish.action, wish.action)}{rule}"
     )
     if acts(wish.action) and not wish.prepare and not wish.approve:
-        return f"{words}, not by choice for now, as {clause(wish.waits, 1000)}."
+        return f"{words}, not approved early for now, as {clause(wish.waits, 1000)}."
     return f"{words}."
 
 
@@ -58,7 +58,7 @@ def over(event: Event, outcome: str) -> str:
 
 
 def started_unprepared(event: Event) -> str:
-    return f"{title(event)} has started, and this machine was not prepared for it. Nothing is taken back that was not done."
+    return f"{title(event)} has started, and this machine was not prepared for it. Only completed steps are undone."
 
 
 def scheduled_again(event: Event) -> str:
@@ -81,7 +81,7 @@ def not_approved(event: Event, why: str) -> str:
 
 def failed(event: Event, why: str, is_begun: bool) -> str:
     then = (
-        "What was done is taken back when there is time for it before the event, else when that is over"
+        "What was done is undone when there is time for it before the event, else when that is over"
         if is_begun
         else "It is tried again until the event starts"
     )
@@ -98,6 +98,6 @@ def recovery_interrupted(over: Sequence[Event], coming: Sequence[Event]) -> str:
 
 def recovery_failed(why: str) -> str:
     return (
-        f"This machine could not be brought back whole: {clause(why, 1000) or 'no reason is known'}. Steps are tried again, and so "
+        f"This machine could not be fully recovered: {clause(why, 1000) or 'no reason is known'}. Steps are tried again, and so "
         "is a hook that was not run; one that has failed is not. See to it, then run: azure-maintenance recover --force"
     )

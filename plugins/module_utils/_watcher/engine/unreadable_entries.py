@@ -76,7 +76,7 @@ def _kept_out(here: Here) -> str:
     entry = next(entry for entry in here.document.unusable if entry.key in ("", *(life.key for life in lost)))
     return (
         f"This machine stays out of service: {listed(title(life.event) for life in lost)} is not in the document any more, "
-        f"but {_title(entry, 'e')}, which can't be read, may be it. The machine is brought back once that entry has left, or by: "
+        f"but {_title(entry, 'e')}, which can't be read, may be it. The machine is recovered once that entry has left, or by: "
         "azure-maintenance recover --force"
     )
 

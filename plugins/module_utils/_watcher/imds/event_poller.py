@@ -81,7 +81,7 @@ class EventPoller:
                 pause = self.look()
             except Exception as error:  # a thread that is gone would be blind without a word
                 pause = self._failed(
-                    ScheduledEventsError(f"The look failed: {type(error).__name__}: {one_line(error)}")
+                    ScheduledEventsError(f"The poll failed: {type(error).__name__}: {one_line(error)}")
                 )
             self._stop.wait(pause)
         self._transport.close()

@@ -234,7 +234,7 @@ class Reporter:
         if go.to == "recovered":
             is_open = seen is not None and seen.event.key in there
             happened = "prepare_failed" if is_open else "cancelled" if seen and seen.outcome == CANCELLED else "ended"
-            words = "The machine is to be put back into service."
+            words = "The machine is to be recovered."
         if seen is None:
             return self._report(Say(happened, words, outage=outage), facts.identity)
         return self._report(Say(happened, words, *seen, outage=outage), facts.identity)

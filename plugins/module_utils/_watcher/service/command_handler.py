@@ -104,11 +104,11 @@ class CommandHandler:
                 Hold(order.reason, order.by, order.until, identity.vm_id if identity else ""), self._clock.wall()
             )
             until = f" until {iso_utc(order.until)}" if order.until is not None else ""
-            return f"Nothing is approved by choice{until or ' until that is released'}."
+            return f"No event is approved early{until or ' until that is released'}."
         if order.order == "release":
             was_held = self._hold.read() is not None
             self._hold.remove()
-            return "Events are approved by choice again." if was_held else "Nothing was held."
+            return "Events are approved early again." if was_held else "Nothing was held."
         if order.order == "approve":
             return self._yes(order, look, identity)
         if order.order == "recover":
@@ -127,10 +127,10 @@ class CommandHandler:
             there = ", ".join(event.event_id for event in events) or "none"
             raise NotDone(f"The document holds no event {order.event}. Those that it holds: {there}.")
         self._program.say_yes(found[0].event_id, order.by)
-        said, hold = f"The yes to {found[0].event_id} is noted", self._hold.read()
+        said, hold = f"The confirmation of {found[0].event_id} is noted", self._hold.read()
         never = self._never(found[0], identity)
         if never:
-            return f"{said}. The watcher itself does not approve it, as {never}; a run of maintain does, which goes by this yes."
+            return f"{said}. The watcher itself does not approve it, as {never}; a run of maintain does, which uses this confirmation."
         if hold and hold.lasts(self._clock.wall()):
             return f"{said}, but all approvals are held: it is approved after azure-maintenance release, or when the hold ends."
         return f"{said}; it is approved as soon as this machine is prepared and its turn has come."
@@ -159,21 +159,21 @@ class CommandHandler:
         if unreadable:
             mark = self._all_done(look, identity)
         if not mark:
-            raise NotDone("The machine bears no mark: there is nothing to take back.")
+            raise NotDone("The machine is not marked: there is nothing to undo.")
         self._in_spite_of = []
         if order.force:
             self._keep_off(mark, look)
             return
         view = mark_view(mark, "", asker(identity, self._settings.current.endpoint), self._system.moment())
         if view.owner not in (OURS, UNIDENTIFIED, COPIED):
-            raise NotDone(f"The machine is held by {view.owner_words}; to take it over, force it.")
+            raise NotDone(f"The machine is owned by {view.owner_words}; to take it over, force it.")
         if not (look and identity) or self._clock.now() - look.asked > UNBROKEN:
             raise NotDone("Which events concern this machine is not known now; to recover it all the same, force it.")
         shown = [event.event_id for event in look.document.events if event.affects(identity.name)]
         # One document that lacks an event does not end it.
         not_over = [*shown, *open_events]
         if not_over:
-            raise NotDone(f"The event {not_over[0]} is not over; to put the machine back into service now, force it.")
+            raise NotDone(f"The event {not_over[0]} is not over; to recover the machine now, force it.")
 
     def _all_done(self, look: Optional[Look], identity: Optional[Identity]) -> Optional[Mark]:
         """The mark in the place of one that can't be read: all steps, those for every type of event, count as done."""

@@ -108,7 +108,7 @@ class Loop:
             return False
         goes = [act for act in acts if isinstance(act, Go) and act.turn_round]
         for go in goes:
-            words = f"The machine is not put back now, as it has to be prepared for {listed(go.events)}."
+            words = f"The machine is not recovered now, as it has to be prepared for {listed(go.events)}."
             self._parts.log.say(commands.recovered(words, False), NOTICE)
         return bool(goes)
 

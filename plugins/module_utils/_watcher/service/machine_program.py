@@ -148,7 +148,7 @@ def objection(
     if view.owner == UNREADABLE:
         return view.owner_words
     if view.owner not in (NOBODY, OURS):
-        return f"the machine is held by {view.owner_words}"
+        return f"the machine is owned by {view.owner_words}"
     if not all(is_prepared_for(view, event.upper(), moment.boot_id, 0.0) for event in own):
         return "the machine is not prepared for it any more"
     if hold and hold.lasts(moment.wall):

@@ -71,7 +71,7 @@ class Snapshots:
         if file.look(anyway):
             parts.log.say(f"{file.path} has changed and is followed from now on.", NOTICE)
             if file.current.folder != folder:
-                parts.log.say("The state stays in its folder until the watcher is started anew.", WARNING)
+                parts.log.say("The state stays in its folder until the watcher is restarted.", WARNING)
             parts.metadata.configure(file.current)
             self._found_at = None
         if file.problem and file.problem != before:

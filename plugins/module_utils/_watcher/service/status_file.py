@@ -102,14 +102,14 @@ def doing(facts: Facts) -> str:
     """``watching``, the phase of the outage, or who else holds the machine."""
     owner = own_mark(facts).owner
     if owner == UNREADABLE:
-        return "bears a mark that can't be read"
+        return "has an unreadable mark"
     if not facts.mark:
         return "watching"
     if owner in (OURS, UNIDENTIFIED):
         return str(facts.mark["phase"])
     holder = facts.mark["holder"]
     what = {FOREIGN: ", for another metadata service", COPIED: ", of the VM of which this one is a copy"}.get(owner, "")
-    return f"held by {holder['kind'] or 'run'} {holder['run']}{what}"
+    return f"owned by {holder['kind'] or 'run'} {holder['run']}{what}"
 
 
 EVERY = 30.0  # seconds; at once where something else than a time or a count has changed

@@ -129,7 +129,7 @@ def assemble(
 
     def why_not(events: Tuple[str, ...], own: Tuple[str, ...]) -> str:
         if (put_back.read() - program.yes()).intersection(event.upper() for event in events):
-            return "a person has put the machine back into service in spite of it"
+            return "a person has recovered the machine despite it"
         us = asker(metadata.identity, settings.current.endpoint)
         return objection(*program.mark(), own, us, system.moment(), hold.read())
 

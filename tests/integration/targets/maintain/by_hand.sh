@@ -4,11 +4,11 @@
 # shellcheck shell=bash disable=SC2154
 # A person's playbooks: status, approve, recover. To be sourced where said.sh has been.
 
-# What a run leaves to a person's yes it has let go of
+# What a run leaves to a confirmation it has let go of
 works on_web test_yes.yml
 event=$(cat "$dir/event")
 works status
-says "PREPARED, its holder has EXPIRED"
+says "PREPARED, its owner has EXPIRED"
 works approve -e "event=$event"
 says "web3 has approved event $event."
 posts 1
@@ -16,7 +16,7 @@ posts 1
 marked 600
 printf '[web]\nlost1 ansible_connection=ssh ansible_host=127.0.0.1 ansible_port=1\n' >"$dir/lost"
 works status -i "$dir/lost"
-says "web1   web1: 1 event    PREPARED, its holder may be alive"
+says "web1   web1: 1 event    PREPARED, its owner may be alive"
 says "mark: prepared for $event, by run gone (job 12) on ctl1, since 20"
 says "web3   web3: 1 event    no mark"
 says "lost1  NOT REACHED: "
@@ -30,11 +30,11 @@ works approve -e "event=$event" --check
 says "Run gone (job 12) on ctl1 holds web1, web2 for Reboot $event"
 [ ! -e "$dir/marks/web1/yes" ]
 
-# Nobody named: nobody is brought back
+# Nobody named: nobody is recovered
 refuses on_web cloudops.azure_maintenance.recover
 says "Say which machines to bring back"
 refuses recover
-says "web1 is held by run gone (job 12) on ctl1, since 20"
+says "web1 is owned by run gone (job 12) on ctl1, since 20"
 refuses recover -e recover_take=gone
 says "web1 was taken out of service for Reboot $event (Scheduled"
 
@@ -48,7 +48,7 @@ says "web1 was taken out of service for Reboot $event (Scheduled"
     edit 'mark["number"] += 1' web1 web2
 ) &
 works approve -e "event=$event"
-says "The yes to event $event is laid down on web1, web2."
+says "The confirmation of event $event is laid down on web1, web2."
 says "approves it when all of its machines are prepared."
 posts 0
 notes "web1 prepared" "web2 prepared"
@@ -60,7 +60,7 @@ says "EXPIRED, heard of "
 says "a person has said yes to $event"
 mv "$dir/marks/web2/mark.json" "$dir/aside"
 refuses approve -e "event=$event"
-says "web2 bears no mark: it is in service."
+says "web2 is not marked: it is in service."
 posts 0
 mv "$dir/aside" "$dir/marks/web2/mark.json"
 works approve -e "event=$event" --check
@@ -75,11 +75,11 @@ posts 1
 refuses recover
 says "web1 was taken out of service for Reboot $event (Started)"
 works recover --check -e recover_force=true
-says "web1 is brought back from what run gone (job 12) on ctl1 did: run sh -c 'echo web1 recovered"
+says "web1 is recovered from what run gone (job 12) on ctl1 did: run sh -c 'echo web1 recovered"
 notes "web1 prepared" "web2 prepared"
 [ ! -e "$dir/marks/web1/put_back.json" ]
 works recover -e recover_force=true
-says "web3 bears no mark"
+says "web3 is not marked"
 grep -qiF "\"$event\"" "$dir/marks/web1/put_back.json" # a run that is alive keeps off
 notes "web1 prepared" "web1 recovered" "web2 prepared" "web2 recovered"
 [ ! -e "$dir/marks/web1/mark.json" ]
@@ -94,7 +94,7 @@ works recover --limit web3 -e recover_unmarked=true
 notes "web3 recovered"
 echo '{' >"$dir/marks/web3/mark.json"
 refuses recover --limit web3 -e recover_unmarked=true
-says "bears a mark that can't be read, so nobody can tell what was done to it"
+says "has an unreadable mark, so nobody can tell what was done to it"
 works recover --limit web3 -e recover_unmarked=true -e recover_force=true
 notes "web3 recovered" "web3 recovered"
 [ ! -e "$dir/marks/web3/mark.json" ]

@@ -68,7 +68,7 @@ says "rehearse_port is 0: the number of a port is wanted"
 marked 0
 edit 'mark["endpoint"] = "http://169.254.169.254"' web1 web2
 refuses rehearse
-says "web1 bears the mark of run gone (job 12) on ctl1, since 20"
+says "web1 is marked by run gone (job 12) on ctl1, since 20"
 says "made for Azure's own metadata service (http://169.254.169.254)"
 works rehearse -e rehearse_state=absent
 says "and not for this rehearsal ($own/web1): it is left as it is."
@@ -78,7 +78,7 @@ grep -qE '^web1 .*changed=0' <<<"$said"
 # What an interrupted rehearsal has left
 edit "mark['endpoint'] = '$own/web1'" web1
 works rehearse -e rehearse_state=absent
-says "web1 is brought back from the rehearsal of run gone (job 12) on ctl1"
+says "web1 is recovered from the rehearsal of run gone (job 12) on ctl1"
 [ ! -e "$dir/marks/web1/mark.json" ]
 [ -e "$dir/marks/web2/mark.json" ]
 notes "web1 prepared" "web1 recovered" "web2 prepared"
@@ -98,7 +98,7 @@ refuses rehearse -e '{"maintain_members": ["web1", "web9"]}'
 says "web9: named by maintain_members"
 nothing
 
-# One that fails while a machine is drained, as that can't be brought back at first
+# One that fails while a machine is drained, as that can't be recovered at first
 does="echo web1 prepared >>$dir/notes"
 undoes="[ -e $dir/tried ] || { touch $dir/tried; exit 1; }; echo web1 recovered >>$dir/notes"
 refuses rehearse -e rehearse_speed=40 -e maintain_recover_timeout=1 \

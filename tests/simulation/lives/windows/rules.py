@@ -51,7 +51,7 @@ def without_mark(run: RunFacts) -> Iterator[str]:
         if not is_windows(run, host) or run.marked_at(host, at) == run.name:
             continue
         if not _just_lost(run, host, at):
-            yield f"unmarked: at {at:.1f} {line['key']} of {host} was begun ({line['direction']}), which bears no mark of {run.name}"
+            yield f"unmarked: at {at:.1f} {line['key']} of {host} was begun ({line['direction']}), which has no mark of {run.name}"
 
 
 def _just_lost(run: RunFacts, host: str, at: float) -> bool:

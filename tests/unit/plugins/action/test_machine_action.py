@@ -116,7 +116,7 @@ def test_an_approval_of_a_run_that_was_stopped_meanwhile_is_not_sent(monkeypatch
 
 HEARD = {"uptime": 1000.0, "boot_id": "boot-1", "at": 500.0}
 GO = {"do": "go", "to": "prepared", "events": ["E1"], "left": 60.0}
-NOT_HEARD = "nothing was heard from the machine before this call, which only looks: nothing was begun"
+NOT_HEARD = "nothing was heard from the machine before this call, which only looks: nothing was started"
 
 
 def a_call(**more):

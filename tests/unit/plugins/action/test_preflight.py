@@ -101,7 +101,7 @@ class TestItBegins:
             "[WARNING]: away could not be reached, which has to do step 3 (command true) of linux1, step 3 (command true) "
             "of nosuch: ",
             "[WARNING]: linux1, nosuch: step 1 (command nosuchprogram) would fail: this machine has no program nosuchprogram.",
-            "[WARNING]: nosuch can't see its scheduled events, nobody looks for it: ",
+            "[WARNING]: nosuch can't see its scheduled events, no machine polls for it: ",
             "[WARNING]: This collection has no variable maintain_zzzz: unless it is one of your own, correct it.",
         ],
     )

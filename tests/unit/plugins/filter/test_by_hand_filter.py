@@ -32,7 +32,7 @@ def test_a_yes_from_its_beginning_to_its_end():
     again = maintenance_by_hand({"web1": later}, "approve", event="a-1", before=found)
     assert again == dict(found, decided=again["decided"]) and again["decided"] >= later["answer"]["ended"]
     laid = maintenance_by_hand({"web1": {"answer": {"answers": [{}]}}}, "laid", before=found)
-    assert laid == {"done": True, "sentence": "The yes to event A-1 is laid down on web1."}
+    assert laid == {"done": True, "sentence": "The confirmation of event A-1 is laid down on web1."}
     came = maintenance_by_hand({"web1": {}}, "approved", before=found)
     assert came["done"] is False and "the task that was to do it failed" in came["sentence"]
 

@@ -26,11 +26,11 @@ CASES = {
     "not_before": ("", "", "its not-before has come: it starts by itself", ITSELF, ITSELF),
     "policy_prepares": ("", "prepare", "the policy says prepare", APPROVE_BY_PLAYBOOK, APPROVE_HERE),
     "policy_leaves": ("", "notify", "the policy says notify", ITSELF, ITSELF),
-    "confirmation": ("", "", "it waits for a person's yes", APPROVE_BY_PLAYBOOK, APPROVE_HERE),
+    "confirmation": ("", "", "it waits for a confirmation", APPROVE_BY_PLAYBOOK, APPROVE_HERE),
     "put_back": (
         "web1",
         "",
-        "a person has put web1 back into service in spite of it",
+        "web1 was recovered by force despite it",
         APPROVE_BY_PLAYBOOK,
         APPROVE_HERE,
     ),
@@ -73,7 +73,7 @@ CASES = {
     "cooldown": (
         "120 s",
         "5 s",
-        "for 120 s nothing of another machine's may have left the document, and it is 5 s so far",
+        "waiting 120 s after another machine's last event (5 s elapsed)",
         ITSELF,
         ITSELF,
     ),
@@ -84,11 +84,11 @@ CASES = {
         ITSELF,
         ITSELF,
     ),
-    "owned": ("web1", "run 7", "it affects web1, which bears the mark of run 7", ITSELF, ITSELF),
+    "owned": ("web1", "run 7", "it affects web1, which is marked by run 7", ITSELF, ITSELF),
     "unreadable_mark": (
         "web1",
         "it is no JSON",
-        "it affects web1, which bears a mark that can't be read (it is no JSON)",
+        "it affects web1, which has an unreadable mark (it is no JSON)",
         "run the playbook recover",
         "azure-maintenance recover --force",
     ),
@@ -126,7 +126,7 @@ CASES = {
     "owner_down": (
         "web1",
         "watcher",
-        "it affects web1, which bears the mark of watcher, which is down",
+        "it affects web1, which is marked by watcher, which is down",
         "run there: systemctl start azure-maintenance",
         "systemctl start azure-maintenance",
     ),
@@ -157,7 +157,7 @@ CASES = {
     "not_shown": ("", "", "the last document that came does not show it, or is too old", ITSELF, ITSELF),
     "denied": ("web1", "", "web1 is not shown it by its own document", ITSELF, ITSELF),
     "not_prepared": ("web1, web2", "", "web1, web2 are not prepared yet", ITSELF, ITSELF),
-    "in_service": ("web1", "bears no mark", "web1 bears no mark", "run maintain", "run maintain"),
+    "in_service": ("web1", "is not marked", "web1 is not marked", "run maintain", "run maintain"),
 }
 
 
@@ -176,7 +176,7 @@ def test_a_sentence_and_what_ends_it(code):
 @pytest.mark.parametrize(
     "reason, said",
     [
-        (Reason("put_back"), "a person has put the machine back into service in spite of it"),
+        (Reason("put_back"), "the machine was recovered by force despite it"),
         (Reason("on_hold", words="root: a freeze"), "approvals are on hold (root: a freeze)"),
         (Reason("failed", words="exit 1"), "the machine could not be prepared: exit 1"),
         (Reason("not_prepared"), "the machine is not prepared yet"),

@@ -166,7 +166,7 @@ def test_one_that_was_never_begun(doing):
 def test_one_that_was_cut_off_by_a_reboot(doing, tmp_path):
     piece = doing.begun(do=["sleep", "60"])
     after = job_runner.JobRunner(jobs_in(tmp_path, "next boot")).check(piece)
-    assert after.state == FAILED and "it was cut off: the machine was started anew" in after.note
+    assert after.state == FAILED and "it was interrupted: the machine was rebooted" in after.note
     doing.hand.stop(piece)
     doing.end_of(piece)
 

@@ -284,7 +284,7 @@ def test_a_call_that_comes_too_late_makes_no_mark_and_begins_nothing(tmp_path):
     assert went["state"] == "skipped"
     assert went["why"] == (
         "This call comes too late: nobody has waited for it since 10 s after it was sent, and that was 62 s ago. "
-        "Nothing was begun."
+        "Nothing was started."
     )
     assert yes["problem"] == went["why"] and answer["yes"] == []
     assert machine.mark() is None and machine.world.journal == []
@@ -295,7 +295,7 @@ def test_a_call_from_before_the_machine_was_started_anew_comes_too_late_whatever
     machine = a_machine(tmp_path)
     went = machine.go(options=sent_before(machine, 1.0, boot_id="boot-0"))
     assert (went["state"], machine.mark()) == ("skipped", None)
-    assert went["why"] == "This call was sent before the machine was started anew. Nothing was begun."
+    assert went["why"] == "This call was sent before the machine was rebooted. Nothing was started."
 
 
 def test_an_approval_that_comes_too_late_is_not_sent_though_no_mark_is_there(tmp_path):

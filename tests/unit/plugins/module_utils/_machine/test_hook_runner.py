@@ -340,7 +340,7 @@ def test_a_prepare_hook_that_was_cut_off_has_failed_and_is_not_begun_again(tmp_p
 
 def test_a_recover_hook_that_was_cut_off_is_begun_once_more_and_not_a_third_time(tmp_path):
     found = cut_off(tmp_path, "recover")
-    assert found.check() == Progress(ABSENT, "it was cut off, and is begun once more")
+    assert found.check() == Progress(ABSENT, "it was interrupted, and is started once more")
     assert found.begin() == Progress(PENDING)
     until(lambda: content(tmp_path / "log") == "1\n2\n")
     pid = json.loads(until(lambda: content(tmp_path / "state/jobs/job-2/work")))["pid"]

@@ -29,7 +29,7 @@ PLACES_THERE, PLACES_BACK = 39, 61  # where the program can be killed that goes 
 KEEPERS_PLACES = 8  # and where what keeps a hook can
 OTHERS = ("link", "unlink", "replace", "fsync")  # between any two changes of a file
 
-MISSED = r"hook \S+ \S+: (it was cut off|exit code -9|the job could not be begun)"
+MISSED = r"hook \S+ \S+: (it was interrupted|exit code -9|the job could not be started)"
 
 THERE = ["prepare 10-a 1", "prepare 20-b 1", "do drain"]
 BACK = ["undo drain", "recover 10-c 1", "recover 20-d 1"]
@@ -218,7 +218,7 @@ def test_the_power_is_cut_on_the_way_there(machine, monkeypatch, place):
     machine.life(place, "prepared", monkeypatch)
     machine.cut_power()
     answer = machine.goes("prepared")
-    assert answer["state"] == "prepared" or "it was cut off" in answer["why"]
+    assert answer["state"] == "prepared" or "it was interrupted" in answer["why"]
     assert machine.goes("recovered")["state"] == "recovered"
     there = [line for line in machine.journal if line in THERE]
     assert there == THERE[: len(there)], "in order, and each once"
@@ -232,7 +232,7 @@ def test_the_power_is_cut_on_the_way_back(machine, monkeypatch, place):
     machine.cut_power()
     answer = machine.goes("recovered")
     if answer["state"] == "half":  # a step that may have taken back something; whoever goes on tries it again
-        assert "step 1 (drain), undone: it was cut off" in answer["why"]
+        assert "step 1 (drain), undone: it was interrupted" in answer["why"]
         answer = machine.goes("recovered")
     assert answer["state"] == "recovered"
     journal = [line for line in machine.journal if line.startswith("recover")]

@@ -205,7 +205,7 @@ def test_a_look_goes_on_where_the_mark_cant_be_renewed(machine, monkeypatch):
     assert any("could not be renewed" in warning for warning in answer["warnings"])
 
 
-@pytest.mark.parametrize("why", ["brought back", "started anew", "another event"])
+@pytest.mark.parametrize("why", ["recovered", "started anew", "another event"])
 def test_nothing_is_sent_by_a_machine_that_is_not_prepared_itself_any_more(machine, why):
     machine.go()
     assert machine.mark()["phase"] == "prepared"
@@ -213,7 +213,7 @@ def test_nothing_is_sent_by_a_machine_that_is_not_prepared_itself_any_more(machi
     looked = look(200, document(1, event("E1"))), own_name()
     machine.transport.expect(*looked, sent("E1"), *looked)
     assert machine.call(approve)["answers"][0]["approved"] == ["E1"]
-    if why == "brought back":
+    if why == "recovered":
         machine.go("recovered")
     elif why == "started anew":
         machine.boot_id = "boot-2"

@@ -82,7 +82,7 @@ def test_where_a_case_before_cant_be_learned_nothing_is_begun(machine):
     answer = machine.go()
     assert answer["state"] == "failed"
     assert answer["why"] == (
-        "What is the case before step 1 (drain) can't be learned: systemctl does not answer. It was not begun."
+        "Could not determine the initial state of step 1 (drain): systemctl does not answer. The step was not started."
     )
     assert (machine.mark(), machine.world.journal) == (None, [])
 
@@ -97,7 +97,7 @@ def test_a_machine_that_is_slow_to_say_what_is_the_case_before_answers_in_time(t
     assert answer["state"] == state
     assert machine.clock.elapsed < 6 and machine.world.journal == []
     if state == "failed":
-        assert "step 1 (s3) can't be learned: the 4 s are over" in answer["why"] and machine.mark() is None
+        assert "the initial state of step 1 (s3): the 4 s are over" in answer["why"] and machine.mark() is None
     else:
         assert machine.go()["state"] == "prepared"
 
@@ -301,7 +301,7 @@ def test_what_cant_be_taken_back_leaves_the_mark_and_is_tried_again(machine):
 def test_a_machine_without_a_mark_is_not_recovered(machine):
     answer = machine.go("recovered")
     assert answer["state"] == "recovered"
-    assert "no mark: nothing was done" in answer["why"]
+    assert "not marked: nothing was done" in answer["why"]
     assert machine.world.journal == []
 
 
@@ -379,10 +379,7 @@ def test_what_it_no_longer_has_is_named_and_the_mark_stays(machine):
     machine.steps = [one for one in machine.steps if one["name"] != "drain"]
     answer = machine.go("recovered")
     assert answer["state"] == "half"
-    assert (
-        "command drain (do drain, undo drain) was not taken back: the inventory no longer has this step"
-        in answer["why"]
-    )
+    assert "command drain (do drain, undo drain) was not undone: the inventory no longer has this step" in answer["why"]
     assert machine.states() == {"nginx": "taken_back", "drain": "done", "wait": "taken_back"}
 
 
@@ -402,7 +399,7 @@ def test_another_run_keeps_off_and_says_why(machine):
     before = machine.mark()
     answer = machine.call({"do": "go", "to": "recovered"}, **another_run())
     assert answer["answers"][0]["state"] == "refused"
-    assert "held by run run-1 of ctl1" in answer["answers"][0]["why"]
+    assert "owned by run run-1 of ctl1" in answer["answers"][0]["why"]
     assert answer["fenced"] == answer["answers"][0]["why"]
     assert machine.mark() == before
     assert answer["mark"] == before

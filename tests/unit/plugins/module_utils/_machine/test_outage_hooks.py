@@ -243,7 +243,7 @@ def test_again_goes_on_with_what_can_be_repeated_where_the_start_cut_it_off(mach
 
 def _ended_by_a_start(machine):
     """The machine restarts in the middle of step nginx."""
-    machine.world.results["do", "nginx"] = [*STILL_AT_IT, Progress(CUT_OFF, "it was cut off")]
+    machine.world.results["do", "nginx"] = [*STILL_AT_IT, Progress(CUT_OFF, "it was interrupted")]
     machine.go()
     machine.boot_id = "boot-2"
 
@@ -262,7 +262,7 @@ def test_what_a_start_has_ended_has_not_failed_while_nothing_may_be_begun(machin
 def test_it_has_failed_where_nobody_does_it_again(machine, given):
     _ended_by_a_start(machine)
     answer = machine.go(**given)
-    assert answer["state"] == "failed" and "it was cut off" in answer["why"]
+    assert answer["state"] == "failed" and "it was interrupted" in answer["why"]
 
 
 def test_it_is_undone_when_its_event_is_over(machine):
@@ -349,7 +349,7 @@ def test_what_the_start_of_the_machine_cut_off_waits_for_as_long_as_nothing_may_
     hand.said = Progress(PENDING)
     asking.go("recovered")
     asking.boot_id = "boot-2"
-    hand.said = Progress(ABSENT, "it was cut off, and is begun once more")
+    hand.said = Progress(ABSENT, "it was interrupted, and is started once more")
     for _call in range(3):
         assert asking.go("recovered", still=True)["state"] == "recovering"
         asking.clock.sleep(600)
@@ -359,9 +359,9 @@ def test_what_the_start_of_the_machine_cut_off_waits_for_as_long_as_nothing_may_
 
 
 def test_what_the_system_does_not_take_on_has_not_failed(asking):
-    asking.world.said = Progress(ABSENT, "it was not begun: the system is going down")
+    asking.world.said = Progress(ABSENT, "it was not started: the system is going down")
     answer = asking.go()
     assert (answer["state"], answer["steps"][0]["state"]) == ("preparing", "begun")
-    assert answer["steps"][0]["note"] == "it was not begun: the system is going down"
+    assert answer["steps"][0]["note"] == "it was not started: the system is going down"
     asking.world.said = Progress(DONE)
     assert asking.go()["state"] == "prepared"

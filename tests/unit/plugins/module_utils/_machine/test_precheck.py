@@ -38,12 +38,12 @@ def test_what_its_own_steps_lack_is_said_of_each(machine):
 def test_a_hand_that_fails_is_no_end_of_the_look(machine, monkeypatch):
     monkeypatch.setattr(type(machine.world), "cases", {"one": 5}, raising=False)
     machine.world.cases = None
-    assert asked(machine)["lacks"]["command three"].startswith("it could not be looked at: ")
+    assert asked(machine)["lacks"]["command three"].startswith("it could not be checked: ")
 
 
 def test_a_look_has_its_time(machine, monkeypatch):
     monkeypatch.setattr(program, "PRECHECK_SECONDS", 0.0)
-    assert asked(machine)["lacks"]["command one"] == "no time was left to look at it"
+    assert asked(machine)["lacks"]["command one"] == "no time was left to check it"
 
 
 # ---- whether a mark can be written ----

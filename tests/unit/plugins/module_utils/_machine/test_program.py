@@ -105,7 +105,7 @@ def test_who_takes_it_off_must_be_allowed_to(machine):
     machine.go()
     machine.call({"do": "yes", "event": "E7", "by": "me"})
     answer = machine.call({"do": "take_off"}, **another_run())
-    assert "held by run run-1" in answer["answers"][0]["problem"]
+    assert "owned by run run-1" in answer["answers"][0]["problem"]
     assert machine.mark()
     answer = machine.call({"do": "take_off", "take": "run-1", "forced": True}, **another_run())
     assert (answer["answers"], answer["mark"], answer["yes"]) == ([{}], None, [])
@@ -138,7 +138,7 @@ def test_nobody_lets_go_of_what_is_another_run_s(machine):
     machine.go()
     before = machine.mark()
     answer = machine.call({"do": "release"}, **another_run())
-    assert "held by run run-1" in answer["answers"][0]["problem"]
+    assert "owned by run run-1" in answer["answers"][0]["problem"]
     assert machine.mark() == before
 
 
@@ -224,7 +224,7 @@ def test_a_call_that_was_sent_before_a_person_put_the_machine_back_prepares_noth
     machine.call({"do": "put_back", "events": ["E-1"]}, run="")
     answer = machine.call(go)
     assert (answer["answers"][0]["state"], answer["mark"]) == ("refused", None)
-    assert "in spite of event e-1" in answer["answers"][0]["why"]
+    assert "despite event e-1" in answer["answers"][0]["why"]
     assert machine.call(dict(go, events=["E-2"]))["answers"][0]["state"] == "prepared", "another event is one"
 
 
@@ -240,7 +240,7 @@ def test_what_a_person_has_put_back_does_not_join_the_mark_of_another_event(mach
         ["E-2", "E-3"],
         "",
     )
-    assert "in spite of event e-1" in answer["answers"][0]["why"]
+    assert "despite event e-1" in answer["answers"][0]["why"]
     answer = machine.call(dict(go, events=["e-1"], still=True))
     assert (answer["answers"][0]["state"], answer["mark"]["events"]) == ("prepared", ["E-2", "E-3"]), (
         "it begins nothing"

@@ -149,6 +149,6 @@ def test_one_that_a_start_of_the_machine_has_ended_may_be_done_again(doing, unit
     (units / "slow").write_text("active")
     piece = doing.begun(direction, service="slow")
     after = step_runners.ServiceRunner(jobs_in(units.parent, "next boot")).check(piece._replace(elapsed=elapsed))
-    assert after.state == state and "it was cut off" in after.note
+    assert after.state == state and "it was interrupted" in after.note
     doing.hand.stop(piece)
     doing.end_of(piece)

@@ -159,7 +159,7 @@ def test_where_the_mark_cant_be_written_nothing_is_begun_and_the_preparation_has
     answer = machine.go()
     assert answer["state"] == "failed"
     assert f"{machine.folder} can't be written ({os.strerror(number)}): {says}" in answer["why"]
-    assert answer["why"].endswith("run this again. Nothing was begun.")
+    assert answer["why"].endswith("run this again. Nothing was started.")
     assert (machine.mark(), machine.world.journal) == (None, [])
 
 

@@ -161,14 +161,14 @@ def test_what_has_begun_is_not_asked_for_again(tmp_path):
 @pytest.mark.parametrize("answers", [[DESTRUCTIVE], [Said(1, "Failed to connect to bus\n"), Said(1, "stopping\n")]])
 def test_a_system_that_goes_down_has_not_failed_it(tmp_path, answers):
     jobs = unit_jobs(tmp_path, Systemd(*answers, OK))
-    with pytest.raises(NotBegun, match="it was not begun: the system is going down"):
+    with pytest.raises(NotBegun, match="it was not started: the system is going down"):
         begun(jobs)
     assert begun(jobs), "after the next start of the machine, say"
 
 
 def test_what_a_hand_says_of_it(tmp_path):
     jobs = unit_jobs(tmp_path, Systemd(DESTRUCTIVE))
-    assert CommandRunner(jobs).begin(a_piece()) == Progress(NOT_YET, "it was not begun: the system is going down")
+    assert CommandRunner(jobs).begin(a_piece()) == Progress(NOT_YET, "it was not started: the system is going down")
 
 
 def test_a_refusal_of_another_kind_fails_it_and_it_can_not_begin_later(tmp_path):

@@ -69,9 +69,9 @@ def test_a_folder_that_is_a_link(file, tmp_path):
 
 def test_what_is_no_file_or_not_there_or_leads_nowhere(file, tmp_path):
     assert trust.objection(str(file.parent)) == f"{file.parent} is no file"
-    assert trust.objection(str(tmp_path / "x")) == f"{tmp_path}/x can't be looked at: No such file or directory"
+    assert trust.objection(str(tmp_path / "x")) == f"{tmp_path}/x can't be read: No such file or directory"
     (tmp_path / "round").symlink_to("round")
-    assert trust.objection(str(tmp_path / "round")).endswith("can't be looked at: Too many levels of symbolic links")
+    assert trust.objection(str(tmp_path / "round")).endswith("can't be read: Too many levels of symbolic links")
     os.mkfifo(str(tmp_path / "pipe"))
     assert trust.objection(str(tmp_path / "pipe")).endswith("is no file")
 

@@ -151,9 +151,9 @@ def test_a_step_that_the_inventory_no_longer_has_is_named_and_others_are_taken_b
     steps[1]["state"] = TAKEN_BACK
     move = next_move(steps, PLAN, "recovered")
     assert move.what == STUCK
-    assert move.why == "gone (do it, undo it) was not taken back: the inventory no longer has this step"
+    assert move.why == "gone (do it, undo it) was not undone: the inventory no longer has this step"
     steps[0]["unwords"] = ""
-    assert next_move(steps, PLAN, "recovered").what == FINISHED, "there was nothing to take back"
+    assert next_move(steps, PLAN, "recovered").what == FINISHED, "there was nothing to undo"
 
 
 @pytest.mark.parametrize("state", [WAITING, BEGUN])

@@ -169,7 +169,7 @@ def test_status_of_a_machine_in_service(machine):
     assert machine.call("status") == FINE
     lines = machine.out.splitlines()
     assert lines[0].startswith("Watcher    running since 2026-01-01T00:00:00Z (")
-    assert "looks at its events" in " ".join(machine.out.split())
+    assert "polls its events" in " ".join(machine.out.split())
     assert "Machine    web1; the watcher prepares it and recovers it, and approves events" in lines
     assert "State      in service: no mark" in lines
     assert "Hold       none" in lines
@@ -206,14 +206,14 @@ def test_status_of_entries_that_can_not_be_read(machine):
 def test_status_of_a_machine_that_was_put_back(machine):
     machine.state(shown=[an_event("E1"), an_event("E2")], put_back=["E2"])
     machine.call("status")
-    assert machine.out.count("in spite of which somebody has put the machine back") == 1
+    assert machine.out.count("despite which the machine was recovered by force") == 1
 
 
 def test_status_of_a_step_that_failed(machine):
     machine.state().mark(phase="half", kind="run", state="not_taken_back", note="exit\n\x1b[31m code 1")
     machine.call("status")
     assert "State      HALF by run run since" in machine.out
-    assert "           NOT TAKEN BACK: prepare.d/10-app (exit [31m code 1)\n" in machine.out
+    assert "           NOT UNDONE: prepare.d/10-app (exit [31m code 1)\n" in machine.out
 
 
 def test_status_where_none_has_ever_run(machine):
@@ -251,15 +251,15 @@ def test_status_of_one_that_sees_nothing(machine):
     [
         (
             {"reason": "audit", "by": "root", "until": None},
-            "NOTHING IS APPROVED BY CHOICE until it is released, by root: audit",
+            "APPROVALS ARE ON HOLD until it is released, by root: audit",
         ),
-        ({"reason": "audit", "by": "root", "until": "2 h from now"}, "BY CHOICE for another 2 h, by root: audit"),
+        ({"reason": "audit", "by": "root", "until": "2 h from now"}, "ON HOLD for another 2 h, by root: audit"),
         ({"reason": "audit", "by": "root", "until": 5}, "its time was over"),
         ([], "CAN'T BE UNDERSTOOD, so nothing is approved"),
     ],
 )
 def test_status_of_a_hold(machine, content, words):
-    if words.startswith("BY CHOICE"):
+    if words.startswith("ON HOLD"):
         content = dict(content, until=time.time() + 7300)
     files.replace(str(machine.state().folder / "hold.json"), content)
     machine.call("status")
@@ -425,10 +425,10 @@ class Service:
 
 
 def test_an_order_that_is_taken(machine):
-    with Service(machine, "Nothing is approved by choice until 2026.") as service:
+    with Service(machine, "No event is approved early until 2026.") as service:
         before = time.time()
         assert machine.call("hold", "--reason", "an\naudit", "--for", "2h", SUDO_USER="operator") == FINE
-    assert machine.out == "Nothing is approved by choice until 2026.\n"
+    assert machine.out == "No event is approved early until 2026.\n"
     order = service.taken[0]
     assert (order.order, order.reason, order.by, order.problem) == ("hold", "an audit", "operator", "")
     assert 7199 < order.until - before < 7210

@@ -121,7 +121,7 @@ def test_what_may_not_be_asked_every_second_is_left_alone_for_longer(outcome, pa
     looking = service.looking()
     look_on(service, looking)
     assert [look_on(service, looking) for _each in pauses] == pauses
-    assert looking.blind and looking.latest.document.events, "an event that was seen is not taken back"
+    assert looking.blind and looking.latest.document.events, "an event that was seen is not undone"
     assert look_on(service, looking) == 1.0
     assert not looking.blind
     assert look_on(service, looking) == pauses[0], "counted anew"
@@ -340,9 +340,9 @@ def test_its_age_counts_from_the_decision():
 
 def test_nor_what_must_not_be_approved_any_more():
     service = Service()
-    found = posting(service, "the machine is held by run 7")
+    found = posting(service, "the machine is owned by run 7")
     found.send(("a",), service.clock.now())
-    assert found.posted()["A"].why == "It was not sent: the machine is held by run 7"
+    assert found.posted()["A"].why == "It was not sent: the machine is owned by run 7"
 
 
 def test_it_is_asked_by_what_has_to_be_prepared():
@@ -364,7 +364,7 @@ def test_a_mark_that_has_changed_since_the_decision_speaks_against_it():
     assert why_not(mark) == why_not(None, ()) == ""
     for changed in (None, dict(mark, phase="recovering"), dict(mark, events=["b"]), dict(mark, boot_id="boot-0")):
         assert why_not(changed) == "the machine is not prepared for it any more"
-    assert "held by run r7" in why_not(dict(mark, holder={"kind": "run", "run": "r7"}))
+    assert "owned by run r7" in why_not(dict(mark, holder={"kind": "run", "run": "r7"}))
 
 
 def test_what_is_on_its_way_is_not_sent_twice():

@@ -89,7 +89,7 @@ def test_a_mark_that_can_not_be_read(played):
     (played.state / "mark.json").write_text("{")
     played.tick()
     assert played.facts.mark is None and "mark.json can't be understood" in played.facts.unreadable
-    assert played.published()["doing"] == "bears a mark that can't be read"
+    assert played.published()["doing"] == "has an unreadable mark"
 
 
 def test_hooks_are_looked_at_for_each_document_and_now_and_then(played):
@@ -147,7 +147,7 @@ def test_while_something_is_under_way_it_ticks_faster(played):
     assert [played.tick(PREPARE) for _each in range(3)] == [BUSY] * 3
     progress.append(Progress(FAILED, "no"))
     assert [played.tick(PREPARE) for _each in range(2)] == [BUSY, EVERY]
-    assert played.tick(Say("x", "x")) == EVERY, "it bears a mark"
+    assert played.tick(Say("x", "x")) == EVERY, "it is marked"
     assert played.system.closely[0] is True and played.system.closely[-1] is False
 
 
@@ -190,7 +190,7 @@ def test_a_mark_of_another_run_is_left_alone(played):
     played.tick(RECOVER)
     played.tick(Say("x", "x"))
     assert played.facts.answer.state == "refused" and "run-7" in played.facts.answer.why
-    assert path.read_text() == before and played.published()["doing"] == "held by run run-7"
+    assert path.read_text() == before and played.published()["doing"] == "owned by run run-7"
 
 
 def test_the_other_acts(played):
@@ -249,7 +249,7 @@ def test_a_tick_that_fails_is_not_the_last_one(played):
     assert len(played.told) == 1, "the same is not told again and again"
     played.tick(seconds=SAME_CRASH_EVERY)
     assert len(played.told) == 2
-    assert len(played.handlings) == 2 + 1, f"after {CRASHES} in a row it is begun anew"
+    assert len(played.handlings) == 2 + 1, f"after {CRASHES} in a row it is restarted"
     played.tick(Say("x", "fine"))
     assert played.told[-1].message == "fine"
 
@@ -371,7 +371,7 @@ def test_hold_and_release(played):
     assert given(played, "hold", reason="Friday", until=1767229200)[0]
     hold = played.facts.hold
     assert (hold.reason, hold.by, hold.until, hold.vm_id) == ("Friday", "anna", 1767229200, "VM-1")
-    assert given(played, "release") == (True, "Events are approved by choice again.")
+    assert given(played, "release") == (True, "Events are approved early again.")
     assert played.facts.hold is None
     assert given(played, "release") == (True, "Nothing was held.")
 
@@ -380,7 +380,9 @@ def test_approve(played):
     played.metadata.shows(event("aB-1"))
     done, outcome = given(played, "approve", event="nothing")
     assert not done and "Those that it holds: aB-1" in outcome
-    words = "The yes to aB-1 is noted; it is approved as soon as this machine is prepared and its turn has come."
+    words = (
+        "The confirmation of aB-1 is noted; it is approved as soon as this machine is prepared and its turn has come."
+    )
     assert given(played, "approve", event="AB-1") == (True, words)
     assert played.facts.yes == frozenset({"AB-1"})
 
@@ -417,7 +419,7 @@ def test_check(played):
 
 
 def test_recover(played):
-    assert given(played, "recover") == (False, "The machine bears no mark: there is nothing to take back.")
+    assert given(played, "recover") == (False, "The machine is not marked: there is nothing to undo.")
     played.metadata.shows(event())
     played.tick(PREPARE)
     done, outcome = given(played, "recover")
@@ -443,7 +445,7 @@ def test_recover_by_force(played):
     mark = dict(json.loads(path.read_text()), holder={"kind": "run", "run": "run-7", "job": "", "controller": "ctl"})
     path.write_text(json.dumps(mark))
     done, outcome = given(played, "recover")
-    assert not done and "held by run run-7" in outcome
+    assert not done and "owned by run run-7" in outcome
     assert given(played, "recover", force=True)[0]
     assert not path.exists()
 
@@ -589,7 +591,7 @@ def test_an_approval_that_waits_is_not_sent_once_a_hold_is_confirmed(tmp_path):
 def test_nor_once_a_person_has_put_the_machine_back(tmp_path):
     watched = Watched(tmp_path, endpoint="http://127.0.0.1:1")
     SuppressedEvents(str(watched.state)).add(["ID-1"], watched.clock.wall())
-    assert _why_not_sent(watched).startswith("It was not sent: a person has put the machine back into service")
+    assert _why_not_sent(watched).startswith("It was not sent: a person has recovered the machine")
     watched.parts.program.say_yes("id-1", "anna")
     assert not _why_not_sent(watched).startswith("It was not sent")
 

@@ -202,7 +202,7 @@ def test_a_power_cut_in_the_middle_of_a_prepare_hook(machine):
     machine.start()
     back(machine)
     assert machine.hooks() == [PREPARED, RECOVERED]
-    assert machine.happened().count("prepare_failed") == 1 and "it was cut off" in machine.log()
+    assert machine.happened().count("prepare_failed") == 1 and "it was interrupted" in machine.log()
     assert machine.world.journal("post") == []
 
 
@@ -302,7 +302,7 @@ def test_a_mark_that_can_not_be_read(machine, mark):
     watching(machine)
     machine.event()
     until(lambda: {"scheduled", "degraded"} <= set(machine.happened()))
-    until(lambda: machine.does("bears a mark that can't be read"))
+    until(lambda: machine.does("has an unreadable mark"))
     assert machine.lines() == [] and (machine.state / "mark.json").read_text() == mark
     (machine.state / "mark.json").unlink()
     until(lambda: machine.does("prepared"))

@@ -128,7 +128,7 @@ def test_a_report_says_what_will_be_done_and_why_not_now():
     say = said(story.tick({"at": 0, "document": [E1]}), "scheduled")
     assert say.message == (
         "Reboot E1 of this machine comes in 900 s: the machine is prepared, and it starts by itself (policy: rule 1), "
-        "not by choice for now, as the policy says prepare."
+        "not approved early for now, as the policy says prepare."
     )
     assert (say.event.event_id, say.notice, say.details) == ("E1", 900.0, {"do": "prepare", "rule": "rule 1"})
 

@@ -94,7 +94,7 @@ def test_without_force_nothing_is_done_and_it_is_said_what_to_do(machine):
 def test_by_force_it_is_done_by_the_command_itself(machine):
     assert machine.call("--force") == FINE
     assert not machine.is_out and machine.undone == ["10-app"]
-    assert "this command puts the machine back itself" in machine.words
+    assert "this command recovers the machine itself" in machine.words
     assert "The machine is recovered." in machine.words
     assert machine.said == ["recovered"]
 

@@ -221,7 +221,7 @@ class Machine:
             self.mark = dict(request["restore"], holder=mark(call["run"], [])["holder"])
             self.done_at = at + self.seconds
         if self.mark and self.mark["holder"]["run"] not in (call["run"], request["take"]):
-            return self._state("refused", "it is held by another run")
+            return self._state("refused", "it is owned by another run")
         if request["to"] == "prepared":
             return self._prepare(request, call, at)
         return self._recover(request, call, at)

@@ -118,7 +118,7 @@ class TestReadiness:
         found = ready(standing(action="hold"), action="hold")
         assert not found.ready and found.against == ""
         assert found.yet == (
-            "it waits for a person's yes: ansible-playbook cloudops.azure_maintenance.approve -e event=A"
+            "it waits for a confirmation: ansible-playbook cloudops.azure_maintenance.approve -e event=A"
         )
         assert ready(standing(action="hold"), action="hold", yes=True).ready
 

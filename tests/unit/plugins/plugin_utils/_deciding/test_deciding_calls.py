@@ -308,10 +308,10 @@ def test_a_call_that_came_too_late_is_one_that_was_not_made():
     run["web1"].answer = lambda call, at: dict(answer(call, at), outcomes=outcomes)
     run.tick()
     run["web1"].answer = answer
-    run["web1"].go = lambda *_arguments: run["web1"]._state("skipped", "This call comes too late. Nothing was begun.")
+    run["web1"].go = lambda *_arguments: run["web1"]._state("skipped", "This call comes too late. Nothing was started.")
     run.tick()
     assert run.record["todo"]["calls"]["web1"]["requests"][0]["outcomes"] == outcomes
-    assert run.record["hosts"]["web1"]["why"] == "This call comes too late. Nothing was begun."
+    assert run.record["hosts"]["web1"]["why"] == "This call comes too late. Nothing was started."
     assert run.record["events"]["A"]["failed"] == {}
     run["web1"].go = go
     run.until(lambda: run["web1"].approved == ["A"])
@@ -407,7 +407,7 @@ def test_hold_waits_for_a_person():
     run = held()
     run.tick(20)
     assert run.approvals() == [] and not run.record["finished"]
-    assert "a person's yes" in run.event()["waits"]
+    assert "a confirmation" in run.event()["waits"]
     run["web1"].yes = ["a"]
     run.tick(3)
     assert run.approvals() != []
@@ -467,8 +467,8 @@ def test_a_scope_that_nobody_looked_at_is_a_problem():
     run.until(lambda: run.at > 300)
     run["db1"].blind = ""
     run.to_end()
-    said = [problem for problem in run.problems if "Nobody looked at the events of scope 'db'" in problem]
-    assert said and all("Nobody" in problem for problem in run.problems)
+    said = [problem for problem in run.problems if "No machine polled the events of scope 'db'" in problem]
+    assert said and all("No machine" in problem for problem in run.problems)
 
 
 @pytest.mark.parametrize("kind, said", [("SpotRebalanceRecommendation", True), ("Redeploy", False)])
@@ -479,7 +479,7 @@ def test_maintenance_explains_that_a_machine_is_silent_and_advice_does_not(kind,
     run.until(lambda: run.at > 60)
     run["web1"].down = NO_ROUTE
     run.until(lambda: run.at > 400)
-    assert any("Nobody looked" in problem for problem in run.problems) is said
+    assert any("No machine polled" in problem for problem in run.problems) is said
 
 
 def test_a_scope_that_nobody_looked_at_names_its_machines():
@@ -619,12 +619,12 @@ def test_scopes_that_nobody_looked_at_for_the_same_reason_are_one_problem():
     run.until(lambda: run.at > 400)
     run["web8"].blind = ""
     run.tick(20)
-    said = [problem for problem in run.problems if "Nobody looked" in problem]
+    said = [problem for problem in run.problems if "No machine polled" in problem]
     assert len(said) == 1 and said[0].startswith(
-        "Nobody looked at the events of 8 scopes (s1, s2, s3, s4, s5 and 3 more) for "
+        "No machine polled the events of 8 scopes (s1, s2, s3, s4, s5 and 3 more) for "
     )
     assert said[0].endswith(" on: The service hangs (5 times in 12.0 s).")
-    lines = [line for line in run.timeline.splitlines() if "Nobody looked" in line]
+    lines = [line for line in run.timeline.splitlines() if "No machine polled" in line]
     assert len(lines) <= 1
 
 
@@ -633,7 +633,9 @@ def test_scopes_that_nobody_looked_at_for_reasons_of_their_own_are_told_apart():
     run["web1"].blind = "the service hangs"
     run["db1"].blind = run["db2"].blind = "a firewall keeps it off"
     run.until(lambda: run.at > 400)
-    web, db = sorted((problem for problem in run.problems if "Nobody looked" in problem), key=lambda one: "'db'" in one)
+    web, db = sorted(
+        (problem for problem in run.problems if "No machine polled" in problem), key=lambda one: "'db'" in one
+    )
     assert "of scope 'web' (web1) for" in web and web.endswith(": web1: the service hangs.")
     assert "of scope 'db' (db1, db2) for" in db and db.endswith(": 2 machines (db1, db2): a firewall keeps it off.")
 
@@ -645,7 +647,7 @@ def test_a_scope_that_was_not_looked_at_twice_has_two_problems():
         run.until(lambda until=run.at + 300: run.at > until)
         run["web1"].blind = ""
         run.until(lambda until=run.at + 100: run.at > until)
-    said = [problem for problem in run.problems if "Nobody looked" in problem]
+    said = [problem for problem in run.problems if "No machine polled" in problem]
     assert len(said) == 2 and all(": web1: the service hangs." in problem for problem in said)
 
 
@@ -657,7 +659,7 @@ def test_a_scope_that_was_not_looked_at_twice_while_another_was_not_at_all():
         run.until(lambda until=run.at + seconds: run.at > until)
         run["web1"].blind = ""
         run.until(lambda until=run.at + 100: run.at > until)
-    both, again = (problem for problem in run.problems if "Nobody looked" in problem)
+    both, again = (problem for problem in run.problems if "No machine polled" in problem)
     assert "of 2 scopes (web, db) for up to" in both or "of 2 scopes (db, web) for up to" in both
     assert "of scope 'web' (web1) for" in again
     assert all(

@@ -62,7 +62,7 @@ class TestTurns:
             ("web1",),
         )
         assert found["B"].words == (
-            "it waits for its turn: of the 3 machines of group web at most 1 may be out by choice, and web1 is about to be, for "
+            "it waits for its turn: of the 3 machines of group web at most 1 may be out of service voluntarily, and web1 is about to be, for "
             "Reboot A"
         )
         assert found["C"].behind == ("A", "B")
@@ -144,7 +144,7 @@ class TestTooLarge:
         found = given(candidate("A", "web1", "web2"))["A"]
         assert (found.too_large, found.prepare, found.approve) == (True, False, False)
         assert found.words == (
-            "it affects 2 machines at once, and of the 3 machines of group web at most 1 may be out by choice: it is never approved "
+            "it affects 2 machines at once, and of the 3 machines of group web at most 1 may be out of service voluntarily: it is never approved "
             "early; they are prepared when 75 s are left"
         )
 

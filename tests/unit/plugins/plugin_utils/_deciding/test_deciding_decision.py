@@ -109,7 +109,7 @@ def test_what_azure_has_accepted_is_sent_again_after_a_minute_while_it_is_still_
 
 def test_a_preparation_that_could_not_begin_is_tried_again():
     run = Run()
-    run["web1"].unknown = "What is the case before step 1 can't be learned: busy"
+    run["web1"].unknown = "Could not determine the initial state of step 1: busy"
     run.tick()
     run.show(event())
     run.until(lambda: run.goes("web1"))
@@ -117,8 +117,8 @@ def test_a_preparation_that_could_not_begin_is_tried_again():
     assert 1 < len(run.goes("web1")) < 12, "not in every tick"
     assert "not_begun" in codes(run) and run.event()["failed"] == {}
     (said,) = [said for said in run.problems if "so far" in said]
-    assert said.startswith("web1 could not be prepared so far: What is the case before step 1")
-    assert run.timeline.count("NOT BEGUN") == 1
+    assert said.startswith("web1 could not be prepared so far: Could not determine the initial state of step 1")
+    assert run.timeline.count("NOT STARTED") == 1
     run["web1"].unknown = ""
     run.until(run.sent)
     assert not [said for said in run.problems if "so far" in said]

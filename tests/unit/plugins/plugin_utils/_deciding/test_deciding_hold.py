@@ -118,7 +118,7 @@ class TestWhatAMachineAnswered:
         [
             ({"problem": "no route to the service"}, "no route to the service"),
             ({**LOOK, "failure": {"kind": "timeout"}, "msg": "It took too long."}, "It took too long."),
-            ({**LOOK, "incarnation": None}, "its look brought no document"),
+            ({**LOOK, "incarnation": None}, "its poll returned no document"),
         ],
     )
     def test_a_look_without_a_document_says_nothing_of_events_but_its_mark_counts(self, look, why):
@@ -129,7 +129,7 @@ class TestWhatAMachineAnswered:
 
     def test_one_that_is_lost_keeps_the_inventory_s_name(self):
         nothing = {"lost": "no route", "answers": None, "mark": None, "yes": None, "boot_id": None}
-        blind = "its look brought no document"
+        blind = "its poll returned no document"
         assert asked("web1", True, "vm1", nothing) == Asked("web1", "vm1", True, None, None, False, "no route", blind)
 
 
@@ -165,7 +165,7 @@ class TestWhetherTheRunLives:
     def test_one_that_did_not_is_no_good_ending(self):
         found = after_waiting(self.before(), self.before())
         assert found.verdict == "silent"
-        assert "not been heard of since" in found.sentences[-1] and "The yes is kept" in found.sentences[-1]
+        assert "not been heard of since" in found.sentences[-1] and "The confirmation is kept" in found.sentences[-1]
 
     def test_one_that_has_expired_meanwhile_is_gone_by_as_ever(self):
         assert after_waiting(by_hand("A-1", fleet()), self.before()).verdict == "approve"
@@ -181,7 +181,7 @@ class TestWhatCameOfIt:
         lost = {"lost": "no route", "answers": None}
         assert laid_down(found, {"web1": lost, "web2": {"answers": [{}]}}) == (
             True,
-            "The yes to event A-1 is laid down on web2.",
+            "The confirmation of event A-1 is laid down on web2.",
         )
         said = laid_down(found, {"web1": lost, "web2": {"answers": [{"problem": "/m can't be written."}]}, "web3": {}})
         assert said[0] is False
@@ -207,7 +207,7 @@ class TestWhatCameOfIt:
     )
     def test_one_that_was_not_says_why_and_what_to_do(self, answer, why):
         done, sentence = approved(by_hand("A-1", fleet()), answer)
-        assert not done and why in sentence and "Give the yes again" in sentence
+        assert not done and why in sentence and "Confirm it again" in sentence
 
 
 class TestNoRunLives:
@@ -231,19 +231,19 @@ class TestNoRunLives:
     @pytest.mark.parametrize(
         "second, why",
         [
-            (BARE, "web2 bears no mark: it is in service."),
-            ({"mark": mark("B-2"), "expired": True}, "web2 bears a mark of r7 that is not for this event."),
-            ({"mark": mark("B-2", kind="drain", run="")}, "web2 bears a mark of drain that is not for this event."),
+            (BARE, "web2 is not marked: it is in service."),
+            ({"mark": mark("B-2"), "expired": True}, "web2 has a mark of r7 that is not for this event."),
+            ({"mark": mark("B-2", kind="drain", run="")}, "web2 has a mark of drain that is not for this event."),
             (
                 {"mark": {**mark(), "endpoint": "http://10.0.0.11:8780"}},
-                "web2 bears the mark of run r7 on ctl, made for another metadata service, as in a rehearsal (http://10.0.0.11:8780).",
+                "web2 is marked by run r7 on ctl, made for another metadata service, as in a rehearsal (http://10.0.0.11:8780).",
             ),
             (
                 {"mark": {**mark(), "vm_id": "vm-a"}},
-                "web2 bears the mark of VM vm-a, of which it is a copy: it is in service.",
+                "web2 has the mark of VM vm-a, of which it is a copy: it is in service.",
             ),
-            ({"mark": mark(phase="half"), "expired": True}, "web2 bears a mark that says 'half', not 'prepared'."),
-            ({"mark": {"unreadable": "cut off"}}, "web2 bears a mark that can't be read: cut off."),
+            ({"mark": mark(phase="half"), "expired": True}, "web2 has a mark that says 'half', not 'prepared'."),
+            ({"mark": {"unreadable": "cut off"}}, "web2 has an unreadable mark: cut off."),
             ({"mark": None, "events": None, "problem": "no route"}, "web2 could not be asked: no route."),
         ],
     )
@@ -257,7 +257,7 @@ class TestNoRunLives:
     def test_one_that_was_started_anew_since_is_in_service(self):
         found = by_hand("A-1", fleet(second={**DEAD, "boot_id": "b2"}))
         assert (found.verdict, found.missing) == ("missing", ("web2",))
-        assert "web2 was started anew since it was prepared" in found.sentences[1]
+        assert "web2 was rebooted since it was prepared" in found.sentences[1]
         assert "Run maintain for these machines" in found.sentences[2]
         again = {**DEAD, "mark": {**mark(), "again": "b2"}, "boot_id": "b2"}
         assert by_hand("A-1", fleet(second=again)).verdict == "approve", "its steps were done again under this start"
@@ -309,14 +309,14 @@ class TestNothingToApprove:
         assert (found.verdict, found.yes_on) == ("not_shown", ())
         assert found.sentences[0].startswith("No machine is shown an event '{{ x }}\\n'")
         assert found.sentences[1] == "These are shown: Reboot A-1 (Scheduled), which affects vm1, vm2."
-        assert found.sentences[2] == "These could not look: web3 (no route)."
+        assert found.sentences[2] == "These could not poll: web3 (no route)."
 
     def test_one_whose_id_is_like_it_is_named(self):
         assert "'A-11' (did you mean 'A-1'?): it is over" in by_hand("A-11", fleet()).sentences[0]
 
     def test_marks_of_an_event_that_is_over(self):
         found = by_hand("A-1", fleet(shown=()))
-        assert "web1, web2 bear a mark for it: run maintain or recover" in found.sentences[-1]
+        assert "web1, web2 are marked for it: run maintain or recover" in found.sentences[-1]
 
     def test_one_that_has_started_by_anybody_s_document(self):
         found = by_hand("A-1", fleet(third={"mark": None, "events": [event(status="Started")]}))

@@ -325,7 +325,7 @@ def test_check_mode_says_what_it_waits_for():
     run.tick()
     (line,) = timeline.plan_lines(run.record)
     assert (
-        "prepare, then approve, by choice only 22:00-05:00 UTC on sat, sun [policy: Nights; rule 1 matches every event]"
+        "prepare, then approve, early only 22:00-05:00 UTC on sat, sun [policy: Nights; rule 1 matches every event]"
         in line
     )
     assert "it waits for its hours (22:00-05:00 UTC on sat, sun): they open Sat 22:00 UTC, in 2 d 21 h" in line

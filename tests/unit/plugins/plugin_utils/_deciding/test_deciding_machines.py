@@ -389,7 +389,7 @@ def test_what_was_given_up_is_watched_again_when_it_comes_over_a_machine_that_is
     run.show()
     run.to_end()
     assert run.event("A")["outcome"] == "completed"
-    assert not any("bore the mark" in problem for problem in run.problems)
+    assert not any("had the mark" in problem for problem in run.problems)
 
 
 def test_a_machine_that_was_given_up_may_be_taken_away():
@@ -400,7 +400,7 @@ def test_a_machine_that_was_given_up_may_be_taken_away():
         machine.down = NO_ROUTE
     run.to_end()
     assert "nothing has been heard of web1 since" in run.timeline
-    assert not any("bore the mark" in problem or "web1 was not prepared" in problem for problem in run.problems)
+    assert not any("had the mark" in problem or "web1 was not prepared" in problem for problem in run.problems)
 
 
 def test_a_machine_that_is_silent_together_with_others_may_not_have_been_taken_away():
@@ -473,7 +473,7 @@ def test_three_events_take_turns():
     assert all(run.sent(key) for key in "ABC")
     waits = [line for line in run.timeline.splitlines() if "  waits  " in line]
     assert len(waits) == 2, "once for each that did not come first, not in every tick"
-    assert "at most 1 may be out by choice, and web1 is about to be, for Reboot A" in waits[0]
+    assert "at most 1 may be out of service voluntarily, and web1 is about to be, for Reboot A" in waits[0]
 
 
 def test_one_that_can_not_be_reached_counts_as_out():
@@ -568,7 +568,7 @@ def test_who_has_left_the_play_is_not_waited_for(scope):
     run.tick(2)
     run.show()
     run.until(lambda: run.record["finished"], most=20)
-    assert any("web1 bore the mark" in said and "left the play" in said for said in run.problems)
+    assert any("web1 had the mark" in said and "left the play" in said for said in run.problems)
 
 
 def test_what_only_who_has_left_the_play_was_shown_is_not_waited_for():

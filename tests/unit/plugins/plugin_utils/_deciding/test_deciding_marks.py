@@ -224,7 +224,7 @@ def test_a_living_other_holder_is_left_alone(kind):
     run.tick(10)
     assert run.goes("web1") == []
     assert run.approvals() == []
-    assert any("web1 bears the mark of" in problem and "r0" in problem for problem in run.problems)
+    assert any("web1 is marked by" in problem and "r0" in problem for problem in run.problems)
     assert any(f"{kind} r0 of ctl1, since 1970-01-01T00:00:00Z" in problem for problem in run.problems)
 
 
@@ -472,7 +472,7 @@ def test_a_machine_that_stays_down_holds_up_nobody():
     run.until(lambda: run.sent("B"))
     run.show()
     run.tick(100)
-    assert any("web3 bore the mark of run r1 when it was last heard of" in problem for problem in run.problems)
+    assert any("web3 had the mark of run r1 when it was last heard of" in problem for problem in run.problems)
     run["web3"].down = ""
     run.until(lambda: run["web3"].mark is None)
     run.to_end()
@@ -518,8 +518,8 @@ def test_prepared_under_another_start_is_not_prepared():
     assert not run.sent() and done_again(run, "web1", at)
     run.until(run.sent)
     assert run.prepared("web1")
-    assert "web1 was started anew after it was prepared" in run.timeline
-    assert any("web1 was started anew after it was prepared" in words for words in run.notes)
+    assert "web1 was rebooted after it was prepared" in run.timeline
+    assert any("web1 was rebooted after it was prepared" in words for words in run.notes)
     assert run.result["events"][0]["prepared"]["web1"]["seconds"] >= 90, "of the second time"
     assert run.problems == []
 
@@ -604,7 +604,7 @@ def test_with_no_time_for_it_nothing_is_begun_and_it_is_said():
     assert done_again(run, "web1", at) == []
     run.show(started(reboot))
     run.tick(2)
-    assert any("web1 was started anew after it had been prepared" in problem for problem in run.problems)
+    assert any("web1 was rebooted after it had been prepared" in problem for problem in run.problems)
 
 
 def test_prepared_before_a_start_does_not_count_for_the_event_after_it():

@@ -44,7 +44,7 @@ def test_who_wants_nothing_done_is_stricter_than_who_wants_to_be_asked():
 
 def test_machines_that_agree_are_not_listed():
     found = decided(event(), 900, {"app1": policy("hold"), "db1": policy("hold")})
-    assert found.words == "prepare, then wait for a person's yes [policy: All; rule 1 matches every event]"
+    assert found.words == "prepare, then wait for a confirmation [policy: All; rule 1 matches every event]"
 
 
 def test_the_policy_is_asked_with_the_notice():

@@ -43,13 +43,13 @@ class TestByItsMark:
         found = verdict(OTHERS, mark=mark("A-1", steps=steps), **PAST)
         assert found.verdict == "recover"
         assert found.words == (
-            "is brought back from what run r7 (job 12) on ctl1 did: undo command flush, undo service nginx"
+            "is recovered from what run r7 (job 12) on ctl1 did: undo command flush, undo service nginx"
         )
         assert (found.take, found.forced, found.unmarked, found.drop) == ("r7", False, False, False)
 
     def test_a_machine_without_a_mark_is_left_alone(self):
         found = verdict()
-        assert found.verdict == "leave" and "recover_unmarked=true takes back all steps" in found.words
+        assert found.verdict == "leave" and "recover_unmarked=true undoes all steps" in found.words
 
     def test_that_of_the_vm_of_which_it_is_a_copy_is_put_aside_and_nothing_is_undone(self):
         said = copied(answer(mark=mark("A-1", steps=[step("service nginx")])))
@@ -72,7 +72,9 @@ class TestWhoHoldsIt:
     def test_a_run_that_lives_keeps_it(self):
         found = verdict(mark=mark("A-1"), wish=Wish(force=True, take="other"))
         assert found.verdict == "refuse"
-        assert "held by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z, and was heard of 40 s ago" in (found.words)
+        assert "owned by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z, and was heard of 40 s ago" in (
+            found.words
+        )
         assert "-e recover_take=r7" in found.words
 
     def test_unless_it_is_named(self):
@@ -139,7 +141,7 @@ class TestItsMaintenanceIsNotOver:
 
     def test_nobody_knows_while_it_can_not_look(self):
         found = verdict(mark=mark("A-1"), **PAST, **DENIED)
-        assert found.verdict == "refuse" and "could not look whether its maintenance is over: HTTP 403." in found.words
+        assert found.verdict == "refuse" and "could not poll whether its maintenance is over: HTTP 403." in found.words
 
     @pytest.mark.parametrize("id, wanted", [("", "refuse"), ("A-1", "refuse"), ("B-2", "recover")])
     def test_nor_while_its_event_may_be_an_entry_that_can_not_be_read(self, id, wanted):
@@ -168,7 +170,7 @@ class TestOfItsWatcher:
     MARK = mark("A-1", kind="watcher", run="watcher")
 
     @pytest.mark.parametrize(
-        "alive, words", [(True, "which brings it back itself"), (False, "which is down: start it there")]
+        "alive, words", [(True, "which recovers it itself"), (False, "which is down: start it there")]
     )
     def test_its_mark_is_taken_back_by_nobody_else(self, alive, words):
         found = verdicts([machine("web1", dict(answer(mark=self.MARK, **PAST), watcher={"alive": alive}))], NOTHING)[

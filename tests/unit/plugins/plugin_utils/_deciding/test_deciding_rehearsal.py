@@ -193,7 +193,7 @@ def bears(host, made_for):
 
 def test_a_machine_that_somebody_has_is_refused_with_whose_it_is():
     words = problem(bears("web2", "http://169.254.169.254"))
-    assert words.startswith("web2 bears the mark of run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z")
+    assert words.startswith("web2 is marked by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z")
     assert "made for Azure's own metadata service" in words and "does not touch it" in words
     assert "made for Azure's own metadata service" in problem(bears("web2", ""))
 
@@ -204,7 +204,7 @@ def test_what_a_rehearsal_has_left_is_refused_with_the_way_to_clean_up():
 
 def test_a_machine_of_which_nobody_knows_is_refused():
     assert "could not be asked (no route to host)" in problem(machine("web3", LOST))
-    assert "can't be read" in problem(machine("web3", mark=UNREADABLE))
+    assert "unreadable" in problem(machine("web3", mark=UNREADABLE))
 
 
 def test_of_an_interrupted_rehearsal_what_bears_its_mark_is_brought_back_and_nothing_else():

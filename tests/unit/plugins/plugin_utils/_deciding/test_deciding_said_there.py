@@ -35,7 +35,7 @@ def test_who_was_put_back_by_force_is_not_drained_again_for_the_same_event(is_se
     since = run.at
     run.to_end()
     assert run.goes("web1", since=since + 1) == [] and run.approvals() == []
-    assert any("a person has put it back into service in spite of this event" in said for said in run.problems)
+    assert any("it was recovered by force despite this event" in said for said in run.problems)
     assert not any("Somebody else" in said for said in run.problems)
     assert run["web2"].mark is None, "nothing is left out of service for an event that is not approved"
 
@@ -85,7 +85,7 @@ def test_who_was_put_back_before_an_event_started_and_is_heard_of_after_it_may_h
     run.tick(3)
     run.show()
     run.to_end()
-    assert any("may have reached web1 unprepared: web1 was put back" in said for said in run.problems)
+    assert any("may have reached web1 unprepared: web1 was recovered by force" in said for said in run.problems)
 
 
 def test_a_yes_after_it_was_put_back_does_not_hide_that_it_was_in_service():
@@ -102,7 +102,7 @@ def test_a_yes_after_it_was_put_back_does_not_hide_that_it_was_in_service():
     run.until(lambda: not run.record["hosts"]["web1"]["lost"])
     run.show()
     run.to_end()
-    assert any("may have reached web1 unprepared: web1 was put back" in said for said in run.problems)
+    assert any("may have reached web1 unprepared: web1 was recovered by force" in said for said in run.problems)
 
 
 @pytest.mark.parametrize("answers_under_it", [False, True])
@@ -126,7 +126,7 @@ def test_who_was_put_back_and_is_heard_of_when_the_event_is_over_may_have_been_r
     run["web1"].down = ""
     run.until(lambda: not run.record["hosts"]["web1"]["lost"])
     run.tick(2)
-    said = [words for words in run.problems if "may have reached web1 unprepared: web1 was put back" in words]
+    said = [words for words in run.problems if "may have reached web1 unprepared: web1 was recovered by force" in words]
     assert len(said) == (0 if answers_under_it else 1)
 
 

@@ -47,7 +47,7 @@ def test_it_does_not_count_as_prepared_whatever_it_says(until):
     assert run.approvals() == [] and run.goes("web1") == []
     assert run.prepared("web2")
     why = [problem for problem in run.problems if "was not approved" in problem]
-    assert why and "web1, which bears the mark of run r0 of ctl1" in why[0]
+    assert why and "web1, which is marked by run r0 of ctl1" in why[0]
 
 
 def test_it_counts_as_out_of_service():
@@ -55,7 +55,7 @@ def test_it_counts_as_out_of_service():
     run.show(event("A", ["vm2"], not_before=2000.0))
     run.tick(5)
     assert run.goes("web2") == []
-    assert "web1 bears the mark of run r0" in run.event("A")["turn_words"]
+    assert "web1 is marked by run r0" in run.event("A")["turn_words"]
     run["web1"].mark = None
     run.until(lambda: run.sent("A"))
 
@@ -80,7 +80,7 @@ def test_a_rehearsal_says_whose_the_real_mark_is():
     run.show(event("A", ["vm1"]))
     run.tick(5)
     assert any(
-        "mark of run r0 of ctl1, since 1970-01-01T00:00:00Z, made for Azure's own metadata service" in problem
+        "marked by run r0 of ctl1, since 1970-01-01T00:00:00Z, made for Azure's own metadata service" in problem
         for problem in run.problems
     )
 

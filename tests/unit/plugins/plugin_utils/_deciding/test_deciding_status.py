@@ -41,7 +41,7 @@ def test_machines_stand_in_columns_and_their_events_below():
         "web1  vm1: 2 events          no mark",
         "        Reboot Scheduled, in 300 s (soon), Platform, affects this machine, id A-1",
         "        Reboot Scheduled, no time given, Platform, affects vm1, vm2, id B-2",
-        "db    prod-db-01: no events  PREPARED, its holder may be alive",
+        "db    prod-db-01: no events  PREPARED, its owner may be alive",
     ]
 
 
@@ -68,13 +68,13 @@ def test_a_mark_says_who_for_what_since_when_and_how_far():
     ]
     said = lines(machine(mark=mark("A-1", "B-2", phase="half", steps=steps), yes=["A-1"]))
     assert said == [
-        "web1  vm1: no events  HALF, its holder may be alive",
+        "web1  vm1: no events  HALF, its owner may be alive",
         "        mark: half for A-1, B-2, by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z (10 min ago)",
-        "        holder: heard of 40 s ago; it counts as alive for another 80 s if it is not heard of again",
+        "        owner: heard of 40 s ago; it counts as alive for another 80 s if it is not heard of again",
         "        done: service nginx",
         "        under way: command flush",
         "        FAILED: haproxy lb1 (no such server)",
-        "        not begun: http app",
+        "        not started: http app",
         "        a person has said yes to A-1",
     ]
 
@@ -84,16 +84,16 @@ def test_a_mark_says_who_for_what_since_when_and_how_far():
     [
         (
             {"uptime": 400.0},
-            "PREPARED, its holder has EXPIRED",
+            "PREPARED, its owner has EXPIRED",
             "EXPIRED, heard of 5 min ago: maintain or recover takes",
         ),
-        ({"boot_id": "b2", "uptime": 5.0}, "PREPARED, its holder has EXPIRED", "the machine has been rebooted since"),
-        ({"uptime": None}, "PREPARED, its holder may be alive", "heard of last 2026-01-01T00:01:00Z"),
-        ({"mark": mark(kind="drain")}, "PREPARED by role drain", "brought back by role drain's entry point recover"),
-        ({"mark": mark("A-1", kind="drain", phase="half")}, "HALF, its holder has EXPIRED", "EXPIRED, heard of 40 s"),
+        ({"boot_id": "b2", "uptime": 5.0}, "PREPARED, its owner has EXPIRED", "the machine has been rebooted since"),
+        ({"uptime": None}, "PREPARED, its owner may be alive", "heard of last 2026-01-01T00:01:00Z"),
+        ({"mark": mark(kind="drain")}, "PREPARED by role drain", "recovered by role drain's entry point recover"),
+        ({"mark": mark("A-1", kind="drain", phase="half")}, "HALF, its owner has EXPIRED", "EXPIRED, heard of 40 s"),
         (
             {"mark": mark("A-1", kind="drain", phase="recovering")},
-            "RECOVERING, its holder may be alive",
+            "RECOVERING, its owner may be alive",
             "heard of 40 s ago; it counts as alive",
         ),
     ],
@@ -114,7 +114,7 @@ def test_marks_that_can_not_be_read_are_named_with_the_reason():
 def test_one_that_can_not_look_still_shows_its_mark():
     said = lines(machine(mark=mark(phase="recovering"), **DENIED))
     assert said[:3] == [
-        "web1  vm1: CANNOT LOOK  RECOVERING, its holder may be alive",
+        "web1  vm1: CANNOT POLL  RECOVERING, its owner may be alive",
         "        why: HTTP 403.",
         "        mark: recovering for no event, by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z (10 min ago)",
     ]
@@ -144,7 +144,7 @@ def test_text_of_a_mark_stays_in_its_line():
     found["since"] = "some\ntime"
     assert lines(machine(mark=found))[1:] == [
         "        mark: prepared for A 1, by run r7 [2J (job 12) on ctl1, since some time",
-        "        holder: heard of 40 s ago; it counts as alive for another 80 s if it is not heard of again",
+        "        owner: heard of 40 s ago; it counts as alive for another 80 s if it is not heard of again",
         "        FAILED: command a b (c d)",
     ]
 
@@ -164,8 +164,8 @@ def blind(host, seconds):
 def test_why_several_machines_can_not_look_is_said_once_with_their_number():
     said = lines(blind("web1", 5), blind("web2", 6), machine("web3", answer(event("A-1"))))
     assert len([line for line in said if "No connection" in line]) == 1
-    assert said[-1] == "CANNOT LOOK, 2 machines (web1, web2): No connection. Asked 5 times in 5.5 s."
-    assert sum("CANNOT LOOK" in line for line in said) == 3
+    assert said[-1] == "CANNOT POLL, 2 machines (web1, web2): No connection. Asked 5 times in 5.5 s."
+    assert sum("CANNOT POLL" in line for line in said) == 3
 
 
 def test_why_one_can_not_stands_below_it():
@@ -178,6 +178,6 @@ def test_what_is_not_known_is_for_monitors():
     found = unknown([blind("web1", 5), blind("web2", 5), machine("web3", LOST), machine("web4", mark=UNREADABLE)])
     assert found == [
         "not reached: web3 of 4",
-        "can't look: 2 machines (web1, web2) of 4",
+        "can't poll: 2 machines (web1, web2) of 4",
         "mark can't be read: web4 of 4",
     ]

@@ -111,15 +111,15 @@ def test_undoing_it_may_fail_as_well():
 
 def test_where_nothing_was_begun_nothing_is_undone():
     record = alone.ticked(begun(), shown(), 1.0)
-    record = alone.ticked(record, went("failed", why="No mark could be written. Nothing was begun."), 2.0)
+    record = alone.ticked(record, went("failed", why="No mark could be written. Nothing was started."), 2.0)
     assert record["finished"] and not record["result"]["reverted"]
-    assert record["result"]["message"] == "web1: No mark could be written. Nothing was begun."
+    assert record["result"]["message"] == "web1: No mark could be written. Nothing was started."
 
 
 def test_somebody_else_s_machine_is_refused():
     record = alone.ticked(begun(), shown(), 1.0)
-    record = alone.ticked(record, went("refused", why="The machine is held by run r of ctl."), 2.0)
-    assert record["finished"] and record["result"]["message"] == "web1: The machine is held by run r of ctl."
+    record = alone.ticked(record, went("refused", why="The machine is owned by run r of ctl."), 2.0)
+    assert record["finished"] and record["result"]["message"] == "web1: The machine is owned by run r of ctl."
 
 
 def test_a_recovery_reports_the_last_step_first_and_takes_nobody_s_mark_unasked():
@@ -138,9 +138,9 @@ def test_a_recovery_reports_the_last_step_first_and_takes_nobody_s_mark_unasked(
 def test_a_machine_without_a_mark_is_left_as_it_is_unless_somebody_says_otherwise():
     record = alone.ticked(begun("recover"), shown(), 1.0)
     assert request(record)["unmarked"] is False
-    record = alone.ticked(record, went("recovered", why="The machine bears no mark: nothing was done to it."), 2.0)
+    record = alone.ticked(record, went("recovered", why="The machine is not marked: nothing was done to it."), 2.0)
     assert record["result"]["ok"] and record["result"]["steps"] == []
-    assert record["result"]["message"] == "The machine bears no mark: nothing was done to it."
+    assert record["result"]["message"] == "The machine is not marked: nothing was done to it."
     assert request(alone.ticked(begun("recover", unmarked=True), shown(), 1.0))["unmarked"] is True
 
 

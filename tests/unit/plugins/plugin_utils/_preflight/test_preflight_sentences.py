@@ -62,13 +62,13 @@ def test_a_run_against_which_nothing_speaks():
 def test_a_machine_that_can_not_look_and_who_looks_for_it():
     run = Run()
     run["web1"].blind = "the service refused it"
-    assert only(warned(run)) == ("web1 can't see its scheduled events, web2 looks for it: the service refused it.")
+    assert only(warned(run)) == ("web1 can't see its scheduled events, web2 polls for it: the service refused it.")
 
 
 def test_a_machine_that_can_not_be_asked_and_for_which_nobody_looks():
     run = Run("web1", Machine("db1", scope="db"))
     run["db1"].down = NO_ROUTE
-    assert only(warned(run)) == f"db1 could not be asked, nobody looks for it: {NO_ROUTE}."
+    assert only(warned(run)) == f"db1 could not be asked, no machine polls for it: {NO_ROUTE}."
 
 
 def test_a_machine_whose_name_nobody_knows():
@@ -130,16 +130,16 @@ def test_a_placement_group_that_nobody_declared():
         ),
         (
             mark("r0", ["A"]),
-            "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is alive as far as is known: a run keeps off",
+            "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is alive as far as is known: a run leaves it alone",
         ),
-        (mark("", ["A"], kind="watcher"), "the mark of watcher"),
-        (mark("watcher", ["A"], kind="watcher"), "its watcher brings it back"),
+        (mark("", ["A"], kind="watcher"), "is marked by watcher"),
+        (mark("watcher", ["A"], kind="watcher"), "its watcher recovers it"),
         (dict(mark("r0", ["A"]), vm_id="vm-a"), "which is that of the VM of which it is a copy: a run puts it aside"),
         (dict(mark("r0", ["A"]), endpoint="http://10.0.0.11:8780"), "made for another metadata service"),
-        (mark("r0", [], kind="drain"), "a run keeps off. Bring it back by role drain's entry point recover"),
+        (mark("r0", [], kind="drain"), "a run leaves it alone. Recover it by role drain's entry point recover"),
         (
             {"unreadable": "its JSON is broken"},
-            "web1 bears a mark that can't be read (its JSON is broken): it is left as it is",
+            "web1 has an unreadable mark (its JSON is broken): it is left as it is",
         ),
     ],
 )

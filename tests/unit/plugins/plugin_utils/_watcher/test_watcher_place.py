@@ -113,4 +113,4 @@ def test_what_keeps_it_from_being_prepared():
     assert "could not be marked as out of service: the disk is full" in only(
         answered=answer(ready={"mark": "the disk is full"})
     )
-    assert "can't be read: broken" in only(answered=answer(mark={"unreadable": "broken"}))
+    assert "an unreadable mark: broken" in only(answered=answer(mark={"unreadable": "broken"}))

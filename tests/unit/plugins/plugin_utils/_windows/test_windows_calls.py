@@ -195,7 +195,7 @@ def go(to="prepared", **more):
 OUTCOMES = {SERVICE: {"state": "done", "note": "", "seconds": 2.0}}
 OTHERS = {"run": "run-2", "holder": {"kind": "run", "run": "run-2", "job": "", "controller": "ctl2"}}
 LIVES = {
-    "prepared, approved and brought back": [
+    "prepared, approved and recovered": [
         ([HELLO, LOOK], {}),
         ([LOOK, go()], {}),
         ([LOOK, go(before={SERVICE: {"ran": True}})], {}),
@@ -482,7 +482,7 @@ def test_the_starts_of_powershell_are_no_time_for_a_step(machine):
 
 def test_a_machine_that_does_not_show_its_clock(machine):
     machine.played._clock_ms = lambda: None
-    assert "can't be learned" in machine.call(LOOK)["lost"]
+    assert "can't be determined" in machine.call(LOOK)["lost"]
 
 
 def test_a_change_that_was_overtaken_is_none_and_hands_out_nothing(machine):
@@ -603,7 +603,7 @@ def test_a_folder_whose_access_list_can_not_be_read_is_not_used(machine):
     machine.call(go(before={SERVICE: {"ran": True}}))
     machine.played.trust = {"failure": "Unknown", "message": "Access is denied", "part": "trust"}
     answer = machine.call(LOOK)
-    assert "can't be learned (Access is denied)" in answer["mark"]["unreadable"]
+    assert "can't be determined (Access is denied)" in answer["mark"]["unreadable"]
 
 
 # --- a watcher of its own ---
@@ -793,7 +793,7 @@ def test_what_a_person_has_put_back_joins_no_mark(machine):
     ]
     answer = machine.call(go(events=["ID-1"], before={SERVICE: {"ran": True}}))
     assert (answer["answers"][0]["state"], answer["mark"]["events"]) == ("refused", ["ID-2", "ID-3"])
-    assert "in spite of event ID-1" in answer["answers"][0]["why"]
+    assert "despite event ID-1" in answer["answers"][0]["why"]
 
 
 def test_what_a_person_has_put_back_is_no_yes(machine):

@@ -65,7 +65,7 @@ def test_one_that_can_not_be_looked_at(machine):
     machine.there = dict(machine.there, Gone=AnsibleConnectionFailure("Connection reset"))
     lacks = machine.ready()["lacks"]
     assert 'win_service_info did not do its work: "Access is denied"' in lacks["service Broken"]
-    assert lacks["service Gone"] == "it could not be looked at: Connection reset"
+    assert lacks["service Gone"] == "it could not be checked: Connection reset"
 
 
 def iis(sites=(), app_pools=()):
@@ -133,7 +133,7 @@ def test_they_have_their_time(machine):
     machine.steps = [dict(step, key=f"service {number}") for number, step in enumerate(machine.steps)]
     lacks = machine.ready()["lacks"]
     assert 0 < len(machine.asked) < 11  # of a call of 60 s
-    assert set(lacks.values()) == {"no time was left to look at it"} and len(lacks) == 25 - len(machine.asked)
+    assert set(lacks.values()) == {"no time was left to check it"} and len(lacks) == 25 - len(machine.asked)
 
 
 def test_an_event_comes_first_but_in_check_mode(machine):
