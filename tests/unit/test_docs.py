@@ -40,38 +40,6 @@ README = ROOT / "README.md"
 PAGES = sorted((ROOT / "docs" / "docsite" / "rst").glob("*.rst"))
 NAMESPACE = "cloudops.azure_maintenance."
 ARGUMENTS = {"scheduled_events_info": INFO_ARGUMENTS, "scheduled_events_approve": APPROVE_ARGUMENTS}
-GLOSSARY = (
-    ("document", "incarnation", "event", "resource", "affected", "scope", "not-before", "notice", "outcome")
-    + ("poll", "prepare", "recover", "approve", "step", "undo", "budget", "margin", "revert", "hold")
-    + (
-        "run",
-        "round",
-        "policy",
-        "sentinel",
-        "slice",
-        "barrier",
-        "approver",
-        "timeline",
-        "problem",
-        "note",
-        "emulator",
-        "rehearsal",
-    )
-    + (
-        "tick",
-        "machine program",
-        "mark",
-        "lease",
-        "initial state",
-        "outage",
-        "capacity group",
-        "out",
-        "turn",
-        "yes",
-        "gone",
-    )
-    + ("watcher", "hook", "runner", "report", "late")
-)
 # Words that stop a reader, or a second word for one thing, and what to write instead.
 WORDS = {
     "told": "said, reported, given",
@@ -215,11 +183,6 @@ def test_the_guide_has_every_variable_of_a_role(role):
 def test_a_reference_is_complete(where, words):
     missing = [word for word in words if f"``{word}``" not in page(where)]
     assert not missing
-
-
-@pytest.mark.parametrize("word", GLOSSARY)
-def test_the_glossary_has_every_word(word):
-    assert re.search(rf"^{word}\n   \S", page("glossary"), re.M)
 
 
 def test_every_page_is_in_the_guide_and_in_the_readme():
