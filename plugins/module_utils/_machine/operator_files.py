@@ -8,20 +8,18 @@ Private to this collection.
 """
 
 import hashlib
-import json
 import os
 from typing import Any, Dict, Iterable, Mapping, Optional
 
 from .._text import one_line
+from .state_file import FORMAT, StateFile, Unreadable, object_in
 
 PUT_BACK, HOLD = "put_back.json", "hold.json"
-FORMAT = 1
 
 KEPT = 30 * 86400.0
 """Seconds for which an event is kept: failures of hardware are predicted a week ahead, and no id comes twice."""
 
 UNKNOWN_HOLD: Dict[str, Any] = {"reason": "There is a hold that can't be read", "by": "", "until": None, "vm_id": ""}
-_ERRORS = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 def confirmation_file(event: str) -> str:
@@ -35,31 +33,39 @@ def confirmation_note(event: str, by: str, at: str) -> Dict[str, str]:
 
 
 def confirmed_event(content: bytes) -> str:
-    """The event that a file says yes to; "" when that can't be read."""
+    """The event that a file confirms; "" when that can't be read."""
     try:
-        return one_line(json.loads(content.decode("utf-8"))["event"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+        return one_line(object_in(content, None).get("event", ""))
+    except Unreadable:
         return ""
 
 
 def put_back(folder: str) -> Dict[str, float]:
     """The events in spite of which the machine was put back, by key, and when; none where that can't be read: a machine that is
     prepared once too often is the smaller evil."""
+    return put_back_of(StateFile(os.path.join(folder, PUT_BACK)))
+
+
+def put_back_of(file: StateFile) -> Dict[str, float]:
+    """The same of a file that is at hand."""
     try:
-        with open(os.path.join(folder, PUT_BACK), "rb") as file:
-            return put_back_in(file.read(65536))
-    except OSError:
+        return _events_in(file.read() or {"events": {}})
+    except Unreadable:
         return {}
 
 
 def put_back_in(content: bytes) -> Dict[str, float]:
     """The same of a file's content."""
     try:
-        given: Dict[str, Any] = json.loads(content.decode("utf-8"))
-        if given["format"] != FORMAT:
-            return {}
+        return _events_in(object_in(content))
+    except Unreadable:
+        return {}
+
+
+def _events_in(given: Mapping[str, Any]) -> Dict[str, float]:
+    try:
         return {str(key): float(at) for key, at in given["events"].items()}
-    except _ERRORS:
+    except (KeyError, TypeError, ValueError, AttributeError):
         return {}
 
 
@@ -72,27 +78,31 @@ def with_events(known: Mapping[str, float], events: Iterable[str], wall: float) 
 
 def hold(folder: str) -> Optional[Dict[str, Any]]:
     """The hold, whether it still lasts or not; one that can't be read is one all the same."""
+    return hold_of(StateFile(os.path.join(folder, HOLD)))
+
+
+def hold_of(file: StateFile) -> Optional[Dict[str, Any]]:
+    """The same of a file that is at hand."""
     try:
-        with open(os.path.join(folder, HOLD), "rb") as file:
-            return hold_in(file.read(65536))
-    except FileNotFoundError:
-        return None
-    except OSError:
+        given = file.read()
+    except Unreadable:
         return dict(UNKNOWN_HOLD)
+    return None if given is None else _hold(given)
 
 
 def hold_in(content: bytes) -> Dict[str, Any]:
-    """The hold that a file holds."""
+    """The same of a file's content."""
     try:
-        given: Dict[str, Any] = json.loads(content.decode("utf-8"))
-        until = given.get("until")
-        if given.get("format") != FORMAT:  # one of a newer version may mean more than that
-            return dict(UNKNOWN_HOLD)
-        if until is not None and (isinstance(until, bool) or not isinstance(until, (int, float))):
-            return dict(UNKNOWN_HOLD)
-        return dict({key: one_line(given.get(key), 500) for key in ("reason", "by", "vm_id")}, until=until)
-    except _ERRORS:
+        return _hold(object_in(content))
+    except Unreadable:
         return dict(UNKNOWN_HOLD)
+
+
+def _hold(given: Mapping[str, Any]) -> Dict[str, Any]:
+    until = given.get("until")
+    if until is not None and (isinstance(until, bool) or not isinstance(until, (int, float))):
+        return dict(UNKNOWN_HOLD)
+    return dict({key: one_line(given.get(key), 500) for key in ("reason", "by", "vm_id")}, until=until)
 
 
 def lasting_hold(folder: str, wall: float) -> Optional[Dict[str, Any]]:

@@ -6,15 +6,16 @@
 Private to this collection.
 """
 
-import json
 import os
 from typing import Any, Dict, Mapping, Optional, Sequence
 
 from .._core.lease import Moment
 from .._text import one_line
+from .state_file import StateFile, Unreadable, object_in
 
 NAME = "watcher.json"
-FORMAT = 1
+MOST_BYTES = 4 * 1024 * 1024
+"""It tells of every event of the document, with all of its machines."""
 
 SILENT = 120.0
 """Seconds without a word after which a watcher is taken to be down; it says something every 30."""
@@ -23,19 +24,17 @@ SILENT = 120.0
 def published(folder: str) -> Optional[Dict[str, Any]]:
     """What the watcher of that folder says of itself; None when there was none, or it can't be read."""
     try:
-        with open(os.path.join(folder, NAME), encoding="utf-8") as file:
-            return understood(file.read())
-    except (OSError, ValueError):
+        return StateFile(os.path.join(folder, NAME), most=MOST_BYTES).read()
+    except Unreadable:
         return None
 
 
 def understood(text: str) -> Optional[Dict[str, Any]]:
     """What a watcher has written of itself; None when it can't be read."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        return object_in(text.encode("utf-8", "surrogatepass"))
+    except Unreadable:
         return None
-    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
 
 
 def watched(

@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tex
 
 from ..._clock import Clock
 from ..._machine.mark import MOST_BYTES, understood
+from ..._machine.state_file import StateFile, Unreadable
 from ..._machine.store_interface import Mark, MarkUnreadable
 from ..._text import one_line
 from ..host.this_host import HOST
@@ -158,16 +159,15 @@ def _user_number() -> int:
     return os.geteuid()
 
 
-def read_json(path: str) -> Read:
+def read_json(path: str, form: Optional[int] = None) -> Read:
+    """What a file holds.
+
+    :arg form: the format that it has to say; None for any
+    """
     try:
-        with open(path, "rb") as file:
-            return Read(json.loads(file.read(4 * MOST_BYTES).decode("utf-8")), "")
-    except FileNotFoundError:
-        return Read(None, "")
-    except OSError as error:
-        return Read(None, f"{path} can't be read: {error.strerror}")
-    except (ValueError, RecursionError) as error:
-        return Read(None, f"{path} is no JSON: {one_line(error, 200)}")
+        return Read(StateFile(path, form, 4 * MOST_BYTES).read(), "")
+    except Unreadable as error:
+        return Read(None, f"{path} {error}")
 
 
 def entry_lines(label: str, text: str) -> List[str]:

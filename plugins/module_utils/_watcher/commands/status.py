@@ -57,6 +57,7 @@ class StatusView(NamedTuple):
 
 def view_of(here: CliContext) -> StatusView:
     from ..._machine.operator_files import HOLD
+    from ..._machine.state_file import FORMAT
     from ..service.command_queue import FOLDER as ORDERS
     from .cli_context import read_json
 
@@ -76,7 +77,7 @@ def view_of(here: CliContext) -> StatusView:
         lives(published),
         silent,
         here.mark(),
-        read_json(os.path.join(here.folder, HOLD)),
+        read_json(os.path.join(here.folder, HOLD), FORMAT),
         _waits(here),
         orders,
         _health(here),
@@ -270,12 +271,10 @@ def _answers(one: Asked) -> str:
 
 def _hold(view: StatusView) -> str:
     if view.hold.problem:
-        return f"CAN'T BE READ, so nothing is approved: {view.hold.problem}"
+        return f"CAN'T BE READ, so nothing is approved: {view.hold.problem}. Remove it: azure-maintenance release"
     hold = view.hold.value
     if hold is None:
         return "none"
-    if not isinstance(hold, dict):
-        return "CAN'T BE UNDERSTOOD, so nothing is approved: see azure-maintenance release"
     until = hold.get("until")
     if isinstance(until, (int, float)) and until <= view.wall:
         return f"its time was over {duration(view.wall - until)} ago"

@@ -11,7 +11,7 @@ The daemon writes it, ``status`` and ``doctor`` read it. Nothing is decided by i
 import os
 from typing import Any, NamedTuple
 
-from ..._machine import files
+from ..._machine.state_file import StateFile, Unreadable
 from ..._text import one_line
 
 LAST_TRY = "last"
@@ -36,7 +36,7 @@ class LastTry(NamedTuple):
 def read_last_try(folder: str) -> LastTry:
     """:arg folder: of the destination"""
     try:
-        found = files.read(os.path.join(folder, LAST_TRY)) or {}
+        found = _file(folder).read() or {}
         return LastTry(
             one_line(found.get("at", ""), 30),
             one_line(found.get("words", "")),
@@ -45,13 +45,13 @@ def read_last_try(folder: str) -> LastTry:
             _number(found.get("given_up")),
             one_line(found.get("given_up_last", "")),
         )
-    except (OSError, ValueError, AttributeError):
+    except Unreadable:
         return LastTry()
 
 
 def write_last_try(folder: str, last: LastTry) -> None:
     try:
-        files.replace(os.path.join(folder, LAST_TRY), dict(last._asdict()))
+        _file(folder).replace(last._asdict())
     except OSError:
         pass
 
@@ -68,6 +68,10 @@ def what_to_do(status: int) -> str:
     if status == 407:
         return "The proxy wants credentials: correct proxy in watcher_reports and deploy it"
     return "The receiver does not want these reports: see its log"
+
+
+def _file(folder: str) -> StateFile:
+    return StateFile(os.path.join(folder, LAST_TRY), None)
 
 
 def _number(given: Any) -> int:

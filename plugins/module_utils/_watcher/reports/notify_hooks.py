@@ -15,8 +15,8 @@ import tempfile
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..._clock import Clock, Deadline
-from ..._machine import files
 from ..._machine.platform import native
+from ..._machine.state_file import StateFile, Unreadable
 from ..._steps.hook import PREFIX, variables
 from ..._text import last_line, one_line
 from ..host.this_host import HOST
@@ -58,7 +58,7 @@ class NotifyHooks:
         log: Callable[[int, str], None],
     ) -> None:
         self._find = find
-        self._ran = os.path.join(spool, RAN)
+        self._ran = StateFile(os.path.join(spool, RAN), None)
         self._run_folder = run_folder
         self._clock = clock
         self._log = log
@@ -82,9 +82,9 @@ class NotifyHooks:
                 continue
             begun.append(hook.key)
             try:
-                files.replace(self._ran, {"report": report["id"], "hooks": begun})
+                self._ran.replace({"report": report["id"], "hooks": begun})
             except OSError as error:  # what can't be noted is not begun: it might be begun again and again
-                return Outcome(GIVEN_UP, f"{self._ran} can't be written: {error.strerror}")
+                return Outcome(GIVEN_UP, f"{self._ran.path} can't be written: {error.strerror}")
             problem = self._run(hook, report)
             if problem:
                 self._log(4, f"hook {hook.key} ({report['happened']}): {problem}")
@@ -92,9 +92,9 @@ class NotifyHooks:
 
     def _begun(self, report: str) -> List[str]:
         try:
-            ran = files.read(self._ran) or {}
+            ran = self._ran.read() or {}
             return list(ran["hooks"]) if ran.get("report") == report else []
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (Unreadable, KeyError, TypeError):
             return []
 
     def _run(self, hook: NotifyHook, report: Report) -> str:

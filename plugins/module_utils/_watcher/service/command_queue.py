@@ -12,13 +12,13 @@ import json
 import os
 import stat
 import time
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, List, NamedTuple
 
 from ..._machine.platform import native
+from ..._machine.state_file import FORMAT, Unreadable, object_in
 from ..._text import did_you_mean, one_line, shown
 from ..host.this_host import HOST
 
-FORMAT = 1
 FOLDER = "orders"
 COMMANDS = ("hold", "release", "approve", "recover", "check")
 MOST = 100  # that wait; more than that is no person
@@ -125,11 +125,9 @@ class CommandQueue:
 
 def _parsed(name: str, content: bytes) -> Command:
     try:
-        given: Dict[str, Any] = json.loads(content.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"it is no JSON: {one_line(error)}") from error
-    if not isinstance(given, dict) or given.get("format") != FORMAT:
-        raise ValueError(f"it is no order of format {FORMAT}; the command `azure-maintenance` writes such")
+        given = object_in(content)
+    except Unreadable as error:
+        raise ValueError(f"it {error}; the command `azure-maintenance` writes such files") from error
     order = given.get("order")
     if order not in COMMANDS:
         raise ValueError(

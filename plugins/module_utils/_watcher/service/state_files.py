@@ -9,14 +9,14 @@ The lock, the hold and the suppressed events are in the state folder, for the ma
 remembered is where a boot clears it: for a watcher that is started anew on a machine that was not.
 """
 
-import json
 import os
-from typing import Any, Dict, FrozenSet, Iterable, Optional, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, Optional
 
 from ..._clock import iso_utc
 from ..._machine import files
-from ..._machine.operator_files import FORMAT, HOLD, PUT_BACK, UNKNOWN_HOLD, hold, put_back, with_events
+from ..._machine.operator_files import HOLD, PUT_BACK, hold_of, put_back_of, with_events
 from ..._machine.platform import native
+from ..._machine.state_file import StateFile, Unreadable
 from ..engine.facts import Hold
 
 LOCK = "watcher.lock"
@@ -50,32 +50,20 @@ class InstanceLock:
 
 
 class HoldFile:
-    """A person's word that nothing is to be approved by choice, until it is released: a file, read when it has changed."""
+    """A person's word that nothing is to be approved early, until it is released: a file, read when it has changed."""
 
     def __init__(self, folder: str) -> None:
         self.path = os.path.join(folder, HOLD)
-        self._seen: Optional[Tuple[int, ...]] = None
-        self._hold: Optional[Hold] = None
+        self._file = StateFile(self.path)
 
     def read(self) -> Optional[Hold]:
         """The hold; one that can't be read is one all the same."""
-        try:
-            found = os.stat(self.path)
-        except FileNotFoundError:
-            self._seen, self._hold = None, None
-            return None
-        except OSError:
-            return Hold(**UNKNOWN_HOLD)
-        state = (found.st_mtime_ns, found.st_ino, found.st_size)
-        if state != self._seen:
-            said = hold(os.path.dirname(self.path))
-            self._hold = Hold(**said) if said else None
-            self._seen = state
-        return self._hold
+        said = hold_of(self._file)
+        return None if said is None else Hold(**said)
 
     def put(self, hold: Hold, wall: float) -> None:
         """:raises OSError: when it can't be written"""
-        files.replace(self.path, dict(hold._asdict(), format=FORMAT, at=iso_utc(wall)))
+        self._file.replace(dict(hold._asdict(), at=iso_utc(wall)))
 
     def remove(self) -> None:
         """:raises OSError: when it can't be removed"""
@@ -98,56 +86,40 @@ class SuppressedEvents:
     """
 
     def __init__(self, folder: str) -> None:
-        self.path = os.path.join(folder, PUT_BACK)
-        self._seen: Optional[Tuple[int, ...]] = None
-        self._events: Dict[str, float] = {}
+        self._file = StateFile(os.path.join(folder, PUT_BACK))
 
     def read(self) -> FrozenSet[str]:
         """The keys of the events; none where that can't be read: a machine that is prepared once too often is the smaller evil."""
-        try:
-            found = os.stat(self.path)
-        except OSError:
-            self._seen, self._events = None, {}
-            return frozenset()
-        state = (found.st_mtime_ns, found.st_ino, found.st_size)
-        if state != self._seen:
-            self._events, self._seen = put_back(os.path.dirname(self.path)), state
-        return frozenset(self._events)
+        return frozenset(put_back_of(self._file))
 
     def add(self, events: Iterable[str], wall: float) -> None:
         """:raises OSError: when it can't be written"""
-        self.read()
-        files.replace(self.path, with_events(self._events, events, wall))
+        self._file.replace(with_events(put_back_of(self._file), events, wall))
 
 
 REMEMBERED = "remembered.json"
+MOST_REMEMBERED = 4 * 1024 * 1024
+"""Bytes: all of this machine's events, and the ids of all others in the document."""
 
 
 class RememberedState:
-    """What handling wants to know again: a file that is gone after a boot.
+    """What the engine wants to know again: a file that is gone after a boot. What can't be read is forgotten.
 
     :arg folder: where such files are
     """
 
     def __init__(self, folder: str) -> None:
-        self._path = os.path.join(folder, REMEMBERED)
-        self.what: Dict[str, Any] = self._read()
-
-    def _read(self) -> Dict[str, Any]:
+        self._folder = folder
+        self._file = StateFile(os.path.join(folder, REMEMBERED), None, MOST_REMEMBERED)  # the engine knows its format
         try:
-            found = files.read(self._path)
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+            self.what: Dict[str, Any] = self._file.read() or {}
+        except Unreadable:
+            self.what = {}
 
     def keep(self, what: Dict[str, Any]) -> None:
         """:raises OSError: when it can't be written"""
         if what == self.what:
             return
-        files.make_folder(os.path.dirname(self._path))
-        temporary = f"{self._path}.new"
-        # Not synced: it is not to outlive a power cut.
-        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump(what, file)
-        native.replace(temporary, self._path)
+        files.make_folder(self._folder)
+        self._file.replace_unsynced(what)  # it is not to outlive a power cut
         self.what = what

@@ -9,15 +9,14 @@ Private to this collection.
 The file is no state of the watcher's: it is never read back, and may be lost.
 """
 
-import json
 import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from ..._clock import Clock, iso_utc
 from ..._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
 from ..._core.messages import WATCHER, ends_by
-from ..._machine.platform import native
-from ..._machine.watcher_status import FORMAT, NAME
+from ..._machine.state_file import StateFile
+from ..._machine.watcher_status import NAME
 from ..engine.decision import Wish
 from ..engine.facts import Facts
 from ..engine.own_mark import own_mark
@@ -123,8 +122,7 @@ class StatusFile:
     """
 
     def __init__(self, folder: str, clock: Clock) -> None:
-        self._path = os.path.join(folder, NAME)
-        self._temporary = os.path.join(folder, f".{NAME}.new")
+        self._file = StateFile(os.path.join(folder, NAME))
         self._clock = clock
         self._written: Optional[Dict[str, Any]] = None
         self._at = 0.0
@@ -137,15 +135,11 @@ class StatusFile:
         if lasting == self._written and now - self._at < EVERY:
             return
         self._at = now
-        whole = dict(state, format=FORMAT, at=iso_utc(self._clock.wall()))
         try:
             # Not synced: who looks after a power cut starts a watcher first.
-            descriptor = os.open(self._temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-            with open(descriptor, "w", encoding="utf-8") as file:
-                json.dump(whole, file)
-            native.replace(self._temporary, self._path)
+            self._file.replace_unsynced(dict(state, at=iso_utc(self._clock.wall())), 0o644)
         except OSError as error:
-            self.problem = f"{self._path} can't be written: {error.strerror}"
+            self.problem = f"{self._file.path} can't be written: {error.strerror}"
             return
         self._written = lasting
         self.problem = ""

@@ -255,13 +255,18 @@ def test_status_of_one_that_sees_nothing(machine):
         ),
         ({"reason": "audit", "by": "root", "until": "2 h from now"}, "ON HOLD for another 2 h, by root: audit"),
         ({"reason": "audit", "by": "root", "until": 5}, "its time was over"),
-        ([], "CAN'T BE UNDERSTOOD, so nothing is approved"),
+        ([], "CAN'T BE READ, so nothing is approved"),
+        (
+            {"reason": "audit", "format": 2},
+            "is of format 2, and this version reads format 1. Remove it: azure-maintenance release",
+        ),
     ],
 )
 def test_status_of_a_hold(machine, content, words):
     if words.startswith("ON HOLD"):
         content = dict(content, until=time.time() + 7300)
-    files.replace(str(machine.state().folder / "hold.json"), content)
+    whole = dict({"format": 1}, **content) if content else content
+    files.replace(str(machine.state().folder / "hold.json"), whole)
     machine.call("status")
     assert words in " ".join(machine.out.split())
 

@@ -274,7 +274,7 @@ def test_nor_one_in_which_it_can_not_even_be_told(played):
 
 
 def test_a_state_that_can_not_be_published_is_no_reason_to_stop(played):
-    (played.state / ".watcher.json.new").mkdir()
+    (played.state / "watcher.json.new").mkdir()
     played.metadata.shows(event())
     played.tick(PREPARE)
     assert played.hand.begun and any("can't be written" in problem for problem in played.loop._snapshots.problems(""))

@@ -90,9 +90,9 @@ def test_what_is_no_file_is_refused_and_does_not_hang(tmp_path, orders):
     "content, words",
     [
         (b"{", "no JSON"),
-        (b"[]", "no order of format 1"),
-        ({"order": "hold"}, "no order of format 1"),
-        ({"format": 2, "order": "hold"}, "no order of format 1"),
+        (b"[]", "is no JSON object, but []"),
+        ({"order": "hold"}, "is of format None, and this version reads format 1"),
+        ({"format": 2, "order": "hold"}, "is of format 2, and this version reads format 1"),
         ({"format": 1, "order": "aprove"}, "did you mean 'approve'?"),
         ({"format": 1}, "None is not known"),
         ({"format": 1, "order": "approve"}, "does not name the event"),
