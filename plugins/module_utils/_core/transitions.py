@@ -6,9 +6,12 @@
 Private to this collection.
 """
 
-from typing import Callable, NamedTuple, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
-from .mark_view import MarkView
+from . import deadlines
+from .deadlines import Terms
+from .mark_view import NOBODY, MarkView
+from .tracked_event import TrackedEvent
 
 PREPARED, RECOVERED = "prepared", "recovered"
 
@@ -45,32 +48,194 @@ class Try(NamedTuple):
         return now - self.at < (PREPARE_AGAIN if to == PREPARED else longer)
 
 
-def taken_up(
-    view: MarkView,
-    wanted: Sequence[str],
-    is_struck: bool,
-    preempts: Callable[[str], bool],
-    must: Callable[[str], bool],
-    retry: bool = False,
-) -> Tuple[str, ...]:
-    """For which of the events that it should be prepared for a machine is prepared now, by how far its outage is.
+class Machine(NamedTuple):
+    """A machine, as whoever decides about it knows it.
 
-    :arg view: of its own mark, or of one that is being taken over
-    :arg wanted: keys of the events
-    :arg is_struck: whether one of its events has started
-    :arg preempts: whether an event may leave no time to wait for the end of a recovery
-    :arg must: whether the time left to an event has come to where it has to be prepared for
-    :arg retry: whether a preparation that has failed may be retried, as it was another process's
+    view: its mark: nobody's, or that of whoever decides, or one that he takes over
+    may_recover: whether it may begin to be recovered by what was polled last: by its own poll of just now
+    tried: what did not come about last
+    settled: whether its last start is over
+    takes_over: whether the mark is another's, which is taken over in order to do something, and not to wait
+    retries: whether a preparation that has failed may be retried, as it was another process's
+    keeps_failed: whether it stays out of service after a preparation that has failed, until its events are over
     """
+
+    view: MarkView
+    terms: Terms
+    now: float
+    may_recover: bool
+    tried: Try = Try()
+    settled: bool = True
+    takes_over: bool = False
+    retries: bool = False
+    keeps_failed: bool = False
+
+    @property
+    def is_new(self) -> bool:
+        """Whether what it is prepared for begins an outage."""
+        return self.view.owner == NOBODY or is_new_outage(self.view)
+
+
+class Ahead(NamedTuple):
+    """An event of the machine that is not over, as whoever decides knows it.
+
+    needed: whether the machine has to be prepared for it at some time
+    wanted: whether it should be prepared for it now, were the machine in service
+    must: whether the time that is left has come to that
+    shown: whether the last document that could show it did
+    approved: whether it was, so that it may start at any moment
+    failed: whether a machine could not be prepared for it, so that it is never approved
+    ignored: whether it holds up no recovery: a person has put the machine back in spite of it
+    watched: whether it still counts as coming; it may have stayed for longer than it is watched
+    undone: whether a start of the machine has undone what was done for it, and the event is still announced
+    begun: when its preparation was begun; None where it was not
+    """
+
+    tracked: TrackedEvent
+    needed: bool = True
+    wanted: bool = False
+    must: bool = False
+    shown: bool = True
+    approved: bool = False
+    failed: bool = False
+    ignored: bool = False
+    watched: bool = True
+    undone: bool = False
+    begun: Optional[float] = None
+
+    @property
+    def key(self) -> str:
+        return self.tracked.event.key
+
+    @property
+    def has_started(self) -> bool:
+        return self.tracked.started is not None
+
+
+class Goal(NamedTuple):
+    """What a machine becomes.
+
+    to: PREPARED or RECOVERED
+    events: keys of those that it is prepared for
+    budget: seconds in which steps may be begun for that
+    no_new_steps: only what runs goes on
+    redo_after_reboot: what a start of the machine has undone is done once more
+    replace_outage: it is another outage: what the one before has under way in being undone is stopped
+    """
+
+    to: str
+    events: Tuple[str, ...] = ()
+    budget: float = 0.0
+    no_new_steps: bool = False
+    redo_after_reboot: bool = False
+    replace_outage: bool = False
+
+
+def becomes(machine: Machine, events: Sequence[Ahead]) -> Optional[Goal]:
+    """What the machine is to become now; None where it is left as it is.
+
+    :arg events: all of its events that are not over, those of its mark among them
+    """
+    view, wanted = machine.view, _taken_up(machine, events)
+    if view.owner == NOBODY:
+        return None if machine.tried.rests(PREPARED, machine.now) else _prepared(machine, events, wanted)
+    goal = _prepared(machine, events, wanted) if wanted else None
+    if goal or (wanted and not view.is_recovering):
+        return goal
+    if is_held(machine, events) or not machine.may_recover:
+        return _unchanged(machine)
+    rests = not view.is_recovering and machine.tried.rests(RECOVERED, machine.now)
+    return None if rests or not machine.settled else Goal(RECOVERED)
+
+
+def is_due_back(machine: Machine, events: Sequence[Ahead]) -> bool:
+    """Whether nothing but the machine itself, which may be down or not have polled yet, stands against its recovery."""
+    return not _taken_up(machine, events) and not is_held(machine, events)
+
+
+def _unchanged(machine: Machine) -> Optional[Goal]:
+    """Nothing new is begun; what runs goes on."""
+    to = {"preparing": PREPARED, "recovering": RECOVERED}.get(machine.view.phase)
+    return Goal(to, no_new_steps=True) if to and not machine.takes_over else None
+
+
+# ---- prepared ----
+
+
+def _taken_up(machine: Machine, events: Sequence[Ahead]) -> List[Ahead]:
+    """For which of the events that it should be prepared for it is prepared now, by how far its outage is."""
+    view, wanted = machine.view, [one for one in events if one.wanted]
     if view.is_failed:  # it is undone first: what shows meanwhile is another outage
-        return tuple(key for key in wanted if retry and key in view.keys)
+        return [one for one in wanted if machine.retries and one.key in view.keys]
     if view.is_recovering:  # it ends first where there is time for that
-        return tuple(key for key in wanted if preempts(key) or must(key))
-    if is_struck and view.phase in ("preparing", "prepared"):  # nothing more is begun under it before it has to be
-        return tuple(key for key in wanted if key in view.keys or must(key))
-    return tuple(wanted)
+        return [one for one in wanted if one.must or one.tracked.event.is_preempt]
+    if _is_under_event(events) and view.phase in ("preparing", "prepared"):  # nothing more is begun before it has to be
+        return [one for one in wanted if one.must or one.key in view.keys]
+    return wanted
+
+
+def _prepared(machine: Machine, events: Sequence[Ahead], wanted: Sequence[Ahead]) -> Optional[Goal]:
+    seen = [one for one in wanted if one.shown]
+    must = any(one.must for one in seen)
+    if must:
+        wanted = seen  # what may be over holds up nothing that has to be done now
+    if not wanted:
+        return None
+    redo = any(one.undone for one in wanted)
+    if redo and not (machine.settled or must):
+        return None  # what the start still begins would only be stopped to be begun by it
+    budget = deadlines.budget([(one.tracked, one.begun) for one in wanted], machine.terms, machine.now)
+    waits = not must and (len(seen) < len(wanted) or _is_under_event(events))
+    no_new_steps = waits or budget <= 0
+    if no_new_steps and (machine.is_new or machine.takes_over):
+        return None
+    is_done = machine.view.phase == "prepared" and all(one.key in machine.view.keys for one in wanted)
+    redo = redo and not no_new_steps
+    if is_done and not (redo or machine.takes_over):
+        return None
+    keys = tuple(one.key for one in wanted)
+    return Goal(PREPARED, keys, budget, no_new_steps, redo, is_new_outage(machine.view))
 
 
 def is_new_outage(view: MarkView) -> bool:
     """Whether what a machine is prepared for is another outage than that of its mark: what is being undone by that is stopped."""
     return view.is_recovering or view.is_partially_recovered
+
+
+# ---- kept out of service, or recovered ----
+
+
+def _is_under_event(events: Sequence[Ahead]) -> bool:
+    return any(one.has_started for one in events)
+
+
+def is_held(machine: Machine, events: Sequence[Ahead]) -> bool:
+    """Whether an event keeps the machine out of service: nothing is put into service under one, and there is time for all of it before."""
+    view = machine.view
+    if any(one.has_started or one.approved for one in events):
+        return True
+    failed = any(one.failed and one.key in view.keys for one in events)
+    if failed and machine.keeps_failed:
+        return True
+    if view.is_recovering:
+        return False  # what shows, or shows again, in the middle of it is another outage's
+    if any(one.key in view.keys and not (one.failed or one.ignored) for one in events):
+        return True
+    if failed:
+        return not undo_fits(machine, events)
+    return any(comes_soon(machine, one) for one in events if one.key not in view.keys)
+
+
+def undo_fits(machine: Machine, events: Sequence[Ahead]) -> bool:
+    """Whether the machine can be in service again before any of the events that come."""
+    coming = [deadlines.left(one.tracked, machine.now) for one in events if one.watched and not one.has_started]
+    return deadlines.undo_fits(coming, machine.terms)
+
+
+def comes_soon(machine: Machine, one: Ahead) -> bool:
+    """Whether an event comes too soon for a machine to be recovered that was out for another one: it could not be prepared for it any more,
+    or, where that has failed, not be in service before it."""
+    if not (one.needed and one.watched) or one.has_started or one.tracked.event.is_advice:
+        return False
+    too_late = machine.now >= deadlines.prepared_by(one.tracked, machine.terms)
+    return (too_late and not one.failed) or not undo_fits(machine, [one])

@@ -73,6 +73,11 @@ class Event(NamedTuple):
         return self.event_type.lower() == "terminate"
 
     @property
+    def is_preempt(self) -> bool:
+        """Whether it evicts spot machines, with 30 s of notice at least (S4.13)."""
+        return self.event_type.lower() == "preempt"
+
+    @property
     def may_terminate(self) -> bool:
         """Whether it is a Terminate, or may be one because its type can't be read."""
         return self.is_terminate or not self.event_type
@@ -80,7 +85,7 @@ class Event(NamedTuple):
     @property
     def takes_machines_away(self) -> bool:
         """Whether nothing is left of its machines when it is over: they are deleted, or evicted as spot machines."""
-        return self.is_terminate or self.event_type.lower() == "preempt"
+        return self.is_terminate or self.is_preempt
 
     def affects(self, resource_name: Optional[str]) -> bool:
         """Whether the machine of this name is listed: the whole name, in whatever case."""

@@ -32,9 +32,9 @@ from .looking import (
     unseen,
 )
 from .marks import has_restarted, is_all_done, mark_keys, phase, whose
-from .outages import Target, target
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
+from .targets import Target, target
 
 LIMIT = 10.0
 """Seconds for a call that does not wait."""

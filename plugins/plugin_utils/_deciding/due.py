@@ -8,14 +8,11 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ...module_utils._core import deadlines
 from ...module_utils._core.deadlines import LATER, Terms
 from ...module_utils._core.tracked_event import TrackedEvent
 from ...module_utils._events.event import Event
 from .capacity import SLACK
-from .life import not_before
 from .marks import mark_keys
 from .schema import EventState, MachineState, Record
 
@@ -28,8 +25,8 @@ SHARE_OF_NOTICE_FOR_MARGIN = 0.25
 """Of the notice, that a margin takes at most: a run decides once a tick, and that has to fit into a Preempt's 30 s (S4.13)."""
 
 
-def _tracked(entry: EventState) -> TrackedEvent:
-    """As far as deadlines ask: all of it, for each question of each machine, would be half of a tick's time."""
+def tracked(entry: EventState) -> TrackedEvent:
+    """An event as far as deadlines ask: all of it, for each question of each machine, would be half of a tick's time."""
     event = Event(entry["id"], entry["type"], entry["status"], "", (), (), "", None, "", "", None)
     return TrackedEvent(
         event,
@@ -44,7 +41,8 @@ def _tracked(entry: EventState) -> TrackedEvent:
     )
 
 
-def _terms(machine: MachineState) -> Terms:
+def terms(machine: MachineState) -> Terms:
+    """What a machine needs to be prepared and recovered."""
     options = machine["options"]
     return Terms(
         margin=options["margin"],
@@ -63,42 +61,32 @@ def seconds_needed(machine: MachineState) -> float:
 
 def preparation_end(entry: EventState, machine: MachineState) -> float:
     """When a machine has to be prepared: at not-before, less its margin, a share of the notice that this not-before came with."""
-    return deadlines.prepared_by(_tracked(entry), _terms(machine))
+    return deadlines.prepared_by(tracked(entry), terms(machine))
 
 
 def wanted_from(entry: EventState, machine: MachineState) -> float:
     """When the machine begins to be prepared for an event that is not approved."""
-    return deadlines.wanted_from(_tracked(entry), _terms(machine))
+    return deadlines.wanted_from(tracked(entry), terms(machine))
 
 
 def is_last_call(entry: EventState) -> bool:
     """Whether it has started, and takes its machines away: what is not done now will never be."""
-    return deadlines.is_last_call(_tracked(entry))
+    return deadlines.is_last_call(tracked(entry))
 
 
 def must_prepare(entry: EventState, machine: MachineState, at: float) -> bool:
     """Whether the time that is left has come to where the machine has to be prepared."""
-    return entry["turn"] == "due" or deadlines.urgency(_tracked(entry), _terms(machine), at) != LATER
+    return entry["turn"] == "due" or deadlines.urgency(tracked(entry), terms(machine), at) != LATER
 
 
 def may_come_now(entry: EventState, machine: MachineState, key: str, at: float) -> bool:
     """Whether the machine is prepared for it though its time has come: nobody knows when it starts."""
-    return deadlines.may_come_now(_tracked(entry), _begun(machine, key), at)
+    return deadlines.may_come_now(tracked(entry), begun(machine, key), at)
 
 
-def budget(machine: MachineState, entries: Iterable[tuple[str, EventState]], at: float) -> float:
-    """Seconds that there are to prepare the machine for these events together."""
-    several = [(_tracked(entry), _begun(machine, key)) for key, entry in entries]
-    return deadlines.budget(several, _terms(machine), at)
-
-
-def _begun(machine: MachineState, key: str) -> float | None:
+def begun(machine: MachineState, key: str) -> float | None:
+    """When its preparation for an event was begun; None where it was not."""
     return machine["begun"] if key in mark_keys(machine) else None
-
-
-def undo_fits(machine: MachineState, entries: Iterable[EventState], at: float) -> bool:
-    """Whether the machine can be put back into service before the next of these events."""
-    return deadlines.undo_fits([not_before(entry) - at for entry in entries], _terms(machine))
 
 
 def is_late(record: Record, entry: EventState, machine: MachineState) -> bool:

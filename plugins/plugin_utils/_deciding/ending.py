@@ -17,11 +17,11 @@ from .judging import SILENT, is_for_later, is_given_up, is_handled, needs_prepar
 from .life import STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before
 from .looking import is_to_be_learned
 from .marks import has_restarted, mark_keys, phase, whose
-from .outages import comes_soon, is_kept
 from .recalled import keeping
 from .reports import happened, note, report
 from .schema import EventState, MachineState, Record
 from .scopes import near
+from .targets import comes_soon, is_kept
 from .watchers import is_its_watchers
 
 TRIES = 3
@@ -36,13 +36,13 @@ GIVEN_UP = "its machines could not be prepared, and are in service"
 def stop_watching(record: Record, at: float) -> None:
     """Close the events that stay for too long, that nobody is left to see, or that have been given up."""
     for key, entry in record["events"].items():
-        if entry["closed"] == GIVEN_UP and _comes_over_ours(record, entry, at):
+        if entry["closed"] == GIVEN_UP and _comes_over_ours(record, key, entry, at):
             entry["closed"] = ""
         if not is_open(entry):
             continue
         if _is_silent(record, entry, at):
             _close_taken(record, key, entry, at)
-        elif is_given_up(entry) and not _bearing(record, key, at) and not _comes_over_ours(record, entry, at):
+        elif is_given_up(entry) and not _bearing(record, key, at) and not _comes_over_ours(record, key, entry, at):
             entry["closed"] = GIVEN_UP
         elif _nobody_sees(record, entry):
             entry["closed"] = UNSEEN
@@ -78,11 +78,13 @@ def _bearing(record: Record, key: str, at: float) -> list[str]:
     ]
 
 
-def _comes_over_ours(record: Record, entry: EventState, at: float) -> bool:
+def _comes_over_ours(record: Record, key: str, entry: EventState, at: float) -> bool:
     """Whether its time has come, or is near, for a machine that bears a mark of this run, though for another event: both have to be over."""
     due = entry["started"] is not None or at >= not_before(entry)
     machines = [record["hosts"][host] for host in entry["affected"]]
-    return any(whose(record, machine, at) == OURS and (due or comes_soon(entry, machine, at)) for machine in machines)
+    return any(
+        whose(record, machine, at) == OURS and (due or comes_soon(record, machine, key, at)) for machine in machines
+    )
 
 
 def _is_silent(record: Record, entry: EventState, at: float) -> bool:

@@ -24,13 +24,13 @@ from .life import STAYED, event_of, is_open, last_seen, not_before
 from .lost_marks import undo_words, undone_words
 from .marks import holder_words, is_expired, mark_keys, whose
 from .nameless import LATE, of_nameless
-from .outages import is_kept
 from .reached import has_come
 from .reasons import by_reason, counted
 from .recalled import NOBODY_SAW, keeping
 from .reports import happened, note, report, time_of_day
 from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
+from .targets import is_kept
 from .watchers import is_its_watchers, lacking
 
 

@@ -180,7 +180,7 @@ FAULTS = {
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",
-        [("outages", "is_kept", always(False)), ("outages", "_may_recover", always(True))],
+        [("module_utils._core.transitions", "is_held", always(False)), ("targets", "_may_recover", always(True))],
         seed=1,
     ),
     "one-look": Fault(
@@ -224,11 +224,11 @@ FAULTS = {
         [("approving", "_why_not_able", _not_by_watchers)],
         seed=43,
     ),
-    "watched": Fault("kept-off", "it does a watcher's work", [("outages", "is_its_watchers", always(False))], seed=33),
+    "watched": Fault("kept-off", "it does a watcher's work", [("targets", "is_its_watchers", always(False))], seed=33),
     "unseen": Fault(
         "early",
         "a failed preparation is undone without a look",
-        [("outages", "_may_recover", _undone_unseen)],
+        [("targets", "_may_recover", _undone_unseen)],
         seed=365,
     ),
     "no-limit": Fault(
@@ -261,13 +261,13 @@ FAULTS = {
     "margin": Fault(
         "moved",
         "the margin is that of the first notice",
-        [(file, "preparation_end", _by_first_notice) for file in ("judging", "outages")],
+        [(file, "preparation_end", _by_first_notice) for file in ("judging", "targets")],
         scenario="moved",
     ),
     "overdue": Fault(
         "late",
         "nothing is prepared once its time has come",
-        [("outages", "may_come_now", always(False))],
+        [("targets", "may_come_now", always(False))],
         scenario="overdue",
     ),
     "clock": Fault(

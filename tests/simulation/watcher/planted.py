@@ -90,7 +90,7 @@ def _may_act_going_down(real: Any) -> Any:
 
 
 def _settled(real: Any) -> Any:
-    return lambda here, still=False: real(here._replace(facts=here.facts._replace(settled=True)), still)
+    return lambda here, tried: real(here, tried)._replace(settled=True)
 
 
 def _knows_its_mark(real: Any) -> Any:
@@ -122,14 +122,22 @@ def _feels_all(_real: Any) -> Any:
 
 
 def _has_looked(real: Any) -> Any:
-    return lambda here, still=False: real(here._replace(looked=0.0), still)
+    return lambda here, tried: real(here._replace(looked=0.0), tried)
 
 
 def _waits_for_all(real: Any) -> Any:
-    def prepare(here: Any, lives: Any, *args: Any) -> Any:
-        return None if any(life.is_lacking for life in lives) else real(here, lives, *args)
+    def prepared(machine: Any, events: Any, wanted: Any) -> Any:
+        return real(machine, events, wanted) if all(one.shown for one in wanted) else None
 
-    return prepare
+    return prepared
+
+
+def _waits_for_its_end(real: Any) -> Any:
+    return lambda machine, events: [] if machine.view.is_recovering else real(machine, events)
+
+
+def _never_again(real: Any) -> Any:
+    return lambda machine, events: None if machine.view.is_partially_recovered else real(machine, events)
 
 
 def _reads_all(real: Any) -> Any:
@@ -161,7 +169,7 @@ FAULTS = {
     "restarted": Fault(
         "again",
         "after a stranger's reboot nothing is done again",
-        [("transitions", "_is_to_be_done_again", _always(False))],
+        [("transitions", "_is_undone", _always(False))],
         seed=117,
     ),
     "lost": Fault(
@@ -181,11 +189,11 @@ FAULTS = {
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",
-        [("transitions", "_may_recover", _always(True)), ("transitions", "_is_struck", _always(False))],
+        [("_core.transitions", "is_held", _always(False)), ("_core.transitions", "_is_under_event", _always(False))],
     ),
     "never-back": Fault("ends", "nobody is recovered", [("transitions", "_recover", _always(None))]),
     "struck": Fault("struck", "hooks are begun under an event", [("engine", "target", _begins_more)], seed=2),
-    "settled": Fault("settled", "the boot is not waited for", [("transitions", "_recover", _settled)]),
+    "settled": Fault("settled", "the boot is not waited for", [("transitions", "_machine", _settled)]),
     "late": Fault(
         "due", "nothing is prepared unless voluntarily", [("_core.deadlines", "urgency", _always("later"))], seed=1
     ),
@@ -218,10 +226,10 @@ FAULTS = {
         "claim", "a machine feels it when it stands still", [("engine", "Handling._gap", _feels_all)], seed=216
     ),
     "unseen": Fault(
-        "unseen", "a recovery goes on before anybody has looked", [("transitions", "_recover", _has_looked)], seed=219
+        "unseen", "a recovery goes on before anybody has looked", [("transitions", "_machine", _has_looked)], seed=219
     ),
     "absent": Fault(
-        "due", "what may be over holds up what comes", [("transitions", "_prepare", _waits_for_all)], seed=64
+        "due", "what may be over holds up what comes", [("_core.transitions", "_prepared", _waits_for_all)], seed=64
     ),
     "letters": Fault(
         "early", "ids differ by their letters", [("snapshot", "Here.is_marked", _minds_letters)], seed=149
@@ -236,7 +244,7 @@ FAULTS = {
     "waits": Fault(
         "in-time",
         "what has to be prepared for now waits for the end of a recovery",
-        [("transitions", "_in_recovery", lambda real: lambda here, _wanted, causes: real(here, [], causes))],
+        [("_core.transitions", "_taken_up", _waits_for_its_end)],
         seed=365,
     ),
     "put-back": Fault(
@@ -254,7 +262,7 @@ FAULTS = {
     "given-up": Fault(
         "ends",
         "a recovery that has failed is not tried again, whatever is put right",
-        [("transitions", "_after_failed_recovery", _always(None))],
+        [("transitions", "becomes", _never_again)],
     ),
     "unread": Fault(
         "turn", "what can't be read is nobody's event", [("decision", "not_its_turn", _reads_all)], seed=142
