@@ -33,6 +33,7 @@ def variables(phase: str, context: Mapping[str, Any]) -> Dict[str, str]:
     values = {
         "PHASE": phase,
         "HAPPENED": context.get("happened"),
+        "MESSAGE": context.get("message"),
         "ID": event.get("id"),
         "TYPE": event.get("type"),
         "STATUS": event.get("status"),

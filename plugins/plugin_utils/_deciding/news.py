@@ -55,6 +55,10 @@ def _new(at: float, what: str, text: str, event: str = "", host: str = "") -> Ha
     return {"at": at, "what": what, "text": text, "event": event, "host": host}
 
 
+def _about(subject: str, after: Record, what: str, text: str) -> Happening:
+    return {"at": after["at"], "what": what, "text": text, "event": "", "host": "", "subject": subject}
+
+
 def _decided(before: Record, after: Record) -> list[Happening]:
     """What is to be done about an event, when it is shown and whenever that changes."""
     found = []
@@ -84,13 +88,13 @@ def _problems(before: Record, after: Record) -> list[Happening]:
     for subject, words in after["problems"].items():
         stays = subject in after["lasting"] and subject not in before["lasting"]
         if stays or (not _is_said(before, subject) and _is_said(after, subject)):
-            found.append(_new(after["at"], "problem", words))
+            found.append(_about(subject, after, "problem", words))
     for subject, words in before["problems"].items():
         if _is_said(before, subject) and subject not in after["problems"]:
-            found.append(_new(after["at"], "solved", words))
+            found.append(_about(subject, after, "solved", words))
     for subject, words in after["notes"].items():
         if subject not in before["notes"] or not before["ticks"]:
-            found.append(_new(after["at"], "note", words))
+            found.append(_about(subject, after, "note", words))
     return found
 
 

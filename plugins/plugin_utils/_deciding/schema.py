@@ -267,7 +267,13 @@ class EventState(TypedDict):
 # ---- the rest ----
 
 
-class Happening(TypedDict):
+class Subject(TypedDict, total=False):
+    """What may be left out."""
+
+    subject: str  # of a problem or a note; the same as long as it is one
+
+
+class Happening(Subject):
     """Something that happened, for people."""
 
     at: float

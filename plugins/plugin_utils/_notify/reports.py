@@ -80,6 +80,8 @@ def _report(record: Record, one: Happening, version: str) -> Report:
     details: dict[str, Any] = {"word": one["what"]}
     if entry:
         details["hosts"] = list(entry["affected"])
+    if "subject" in one:
+        details["subject"] = one["subject"]
     if happened == "recovered":
         details["reverted"] = one["what"] == "reverted"
     said = Say(

@@ -146,6 +146,7 @@ def run_hook(
             os.setgid(account.pw_gid)
             os.setuid(account.pw_uid)
 
+    deadline = Deadline(clock, limit)
     # There is no AnsibleModule here whose run_command could be called.
     process = subprocess.Popen(  # pylint: disable=ansible-bad-function,subprocess-popen-preexec-fn
         list(command),
@@ -157,7 +158,6 @@ def run_hook(
         start_new_session=True,
         preexec_fn=become,
     )
-    deadline = Deadline(clock, limit)
     said = b""
     try:
         is_open = True

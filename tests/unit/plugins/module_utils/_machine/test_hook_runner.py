@@ -68,6 +68,7 @@ def test_what_it_is_told(tmp_path):
     assert {name[len("AZURE_MAINTENANCE_") :]: told[name] for name in told} == {
         "PHASE": "prepare",
         "HAPPENED": "scheduled",
+        "MESSAGE": "",
         "ID": "E1",
         "TYPE": "Reboot",
         "STATUS": "",

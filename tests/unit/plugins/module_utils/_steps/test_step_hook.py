@@ -17,10 +17,11 @@ EVENT = {
 
 
 def test_what_a_hook_finds_in_its_environment():
-    context = {"happened": "scheduled", "event": EVENT, "machine": {"name": "web_1"}}
+    context = {"happened": "scheduled", "message": "It is planned.", "event": EVENT, "machine": {"name": "web_1"}}
     assert variables("prepare", context) == {
         "AZURE_MAINTENANCE_PHASE": "prepare",
         "AZURE_MAINTENANCE_HAPPENED": "scheduled",
+        "AZURE_MAINTENANCE_MESSAGE": "It is planned.",
         "AZURE_MAINTENANCE_ID": "E1",
         "AZURE_MAINTENANCE_TYPE": "Reboot",
         "AZURE_MAINTENANCE_STATUS": "Scheduled",
@@ -36,7 +37,7 @@ def test_what_a_hook_finds_in_its_environment():
 def test_what_is_not_known_is_empty(context):
     found = variables("recover", context)
     assert found.pop("AZURE_MAINTENANCE_PHASE") == "recover"
-    assert len(found) == 9 and set(found.values()) == {""}
+    assert len(found) == 10 and set(found.values()) == {""}
 
 
 def test_what_the_wire_says_is_one_line_that_the_system_takes():

@@ -94,6 +94,7 @@ def test_what_it_gets(hooks, tmp_path, monkeypatch):
     assert ours == {
         "PHASE": "notify",
         "HAPPENED": "scheduled",
+        "MESSAGE": report["message"],
         "ID": an_event().event_id,
         "TYPE": "Reboot",
         "STATUS": "Scheduled",

@@ -36,7 +36,7 @@ def make(tmp_path):
     """A queue of entries of maintain_notify; ended when the test is."""
     made = []
 
-    def make(*entries, seconds=30.0):
+    def make(*entries, seconds=300.0):
         made.append(NotificationQueue(str(tmp_path / "queue"), receivers_of(list(entries)), seconds, "1.2.3"))
         return made[-1]
 
