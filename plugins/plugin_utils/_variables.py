@@ -26,6 +26,7 @@ RENAMED = {
     "maintain_prepare_within": "maintain_prepare_before",
     "rehearse_hit": "rehearse_affected",
     "watcher_act": "watcher_mode",
+    "watcher_look_timeout": "watcher_poll_timeout",
     "watcher_settle": "watcher_boot_timeout",
     "watcher_turn_after": "watcher_cooldown",
 }

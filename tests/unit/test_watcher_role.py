@@ -230,10 +230,10 @@ def test_what_is_written_is_of_root_and_says_its_mode():
 
 def test_nothing_is_changed_before_all_checks_are_over():
     order = [task["ansible.builtin.include_tasks"] for file, task in tasks() if file == "present"][::-1]
-    assert order[:3] == ["validate.yml", "place.yml", "program.yml"]
+    assert order[:3] == ["validate.yml", "machine.yml", "program.yml"]
     changing = ("copy", "template", "file", "systemd_service")
     for file, task in tasks():
-        if file in ("validate", "place"):
+        if file in ("validate", "machine"):
             assert [module for module in changing if f"ansible.builtin.{module}" in task] == []
 
 

@@ -67,7 +67,7 @@ def check_route(endpoint: str, path: str = TABLE) -> List[Finding]:
     try:
         ipaddress.IPv4Address(host)
     except ValueError:
-        return [Finding(OK, "route", f"{host} is a name, or no address of IPv4: not looked at")]
+        return [Finding(OK, "route", f"{host} is a name, or no IPv4 address: not checked")]
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             route = way_to(host, file.read())
@@ -170,7 +170,7 @@ def _time(headers: Mapping[str, str], clock: Clock) -> List[Finding]:
         return [Finding(WARN, "clock", words, f"see that it is set by a time server: {HOST.clock_advice}")]
     apart = clock.wall() - email.utils.mktime_tz(parsed)
     if abs(apart) <= MOST_APART:
-        return [Finding(OK, "clock", "as the service's, to within half a minute")]
+        return [Finding(OK, "clock", "within 30 s of the metadata service's")]
     way = "ahead of" if apart > 0 else "behind"
     words = f"this machine's clock is {abs(apart):.0f} s {way} the service's"
     return [

@@ -29,13 +29,13 @@ from .status import StatusView
 LONG = 600.0
 """Seconds that hooks may take in all before somebody should think about it: a Redeploy gives ten minutes' notice."""
 
-_HOOK = "correct that, and see azure-maintenance hooks list; the watcher looks again within half a minute"
+_HOOK = "correct that, and see azure-maintenance hooks list; the watcher checks again within 30 s"
 _MEANS = {
-    "prepare": "; until then no event is approved for which it would be run",
-    "recover": "; until then no event is approved after which it would be run, and a recovery without it has failed",
+    "prepare": "; until then no event that needs it is approved",
+    "recover": "; until then no event that needs it is approved, and a recovery without it counts as failed",
 }
 _SECRET = "run role watcher again, which writes it; until then its reports wait"
-_STEP = "install what is lacking, or correct the step in drain_steps and run role watcher again"
+_STEP = "install what is missing, or correct the step in drain_steps and run role watcher again"
 
 
 def settings(path: str) -> Tuple[Optional[Configuration], Finding]:
@@ -57,7 +57,7 @@ def hooks(configuration: Configuration) -> List[Finding]:
     wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
     there = Hooks(configuration.hooks_folder, wishes, configuration.hook_limit)
     found = [
-        Finding(FAIL, "hooks", words, f"put it there, or correct its name in the settings{_means(key)}", ("hooks", key))
+        Finding(FAIL, "hooks", words, f"install it, or correct its name in the settings{_means(key)}", ("hooks", key))
         for key, words in there.unknown().items()
     ]
     refused: Dict[str, str] = {}
@@ -163,11 +163,13 @@ def check_receivers(
         else:
             found.append(Finding(OK, "reports", f"{one.words} can be reached"))
         if one.url.startswith("http://") and one.secret_file:
-            words = f"{one.words} is not encrypted: whoever listens in can read reports"
-            found.append(Finding(WARN, "reports", words, "use https, where it can"))
+            words = f"{one.words} is not encrypted: anybody on the way can read the reports"
+            found.append(Finding(WARN, "reports", words, "use https if the receiver supports it"))
         elif not one.secret_file:
             found.append(
-                Finding(WARN, "reports", f"{one.words} gets reports unsigned", "set a secret, where it can check one")
+                Finding(
+                    WARN, "reports", f"{one.words} gets reports unsigned", "set a secret if the receiver can check it"
+                )
             )
     return found or [Finding(OK, "reports", "the settings name no URL")]
 

@@ -37,7 +37,11 @@ def versions(here: CliContext, ask: Ask) -> List[Finding]:
     if not number:
         return [Finding(WARN, "versions", f"{words}, no systemd", "the watcher is a service of systemd's")]
     if number < OLDEST_SYSTEMD:
-        return [Finding(WARN, "versions", f"{words}, systemd {number}", f"it was tried with {OLDEST_SYSTEMD} and up")]
+        return [
+            Finding(
+                WARN, "versions", f"{words}, systemd {number}", f"it is tested with systemd {OLDEST_SYSTEMD} and later"
+            )
+        ]
     return [Finding(OK, "versions", f"{words}, systemd {number}")]
 
 
@@ -106,13 +110,13 @@ def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
         advice = f"{HOST.start(unit)}; why it ended: {HOST.log_end(unit)}"
         found.append(Finding(FAIL, what, words, advice))
     if state.get("UnitFileState") not in ("enabled", "enabled-runtime", "static"):
-        words = f"{unit} is {state.get('UnitFileState') or 'not enabled'}: it does not come back after a reboot"
+        words = f"{unit} is {state.get('UnitFileState') or 'not enabled'}: it does not start after a reboot"
         found.append(Finding(FAIL, what, words, HOST.enable(unit)))
     restarts = state.get("NRestarts", "0")
     if restarts.isdigit() and int(restarts) > 3:
         words = f"{unit} was restarted {restarts} times since it was started by hand or by the boot"
         found.append(Finding(WARN, what, words, HOST.log(unit)))
-    return found or [Finding(OK, what, f"{unit} runs, and comes back after a reboot")]
+    return found or [Finding(OK, what, f"{unit} runs, and starts after a reboot")]
 
 
 def mark(view: StatusView) -> List[Finding]:
@@ -130,10 +134,10 @@ def process(view: StatusView) -> List[Finding]:
     if not view.is_running:
         return []
     if view.silent is not None and view.silent > SILENT:
-        return [Finding(FAIL, "watcher", f"it was last heard of {view.silent:.0f} s ago", HOST.restart())]
+        return [Finding(FAIL, "watcher", f"it last reported {view.silent:.0f} s ago", HOST.restart())]
     found = []
     if not view.is_looking:
-        found.append(Finding(FAIL, "watcher", "it runs, and does not see its events", "see the endpoint in this list"))
+        found.append(Finding(FAIL, "watcher", "it runs, but can't poll its events", "see the endpoint in this list"))
     problems = (view.published or {}).get("problems")
     for words in problems if isinstance(problems, list) else ():
         found.append(Finding(FAIL, "watcher", str(words), f"see the rest of this list, and {HOST.log()}"))

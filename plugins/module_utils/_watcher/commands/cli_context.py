@@ -31,7 +31,7 @@ CODES = {
     FINE: "fine",
     WRONG: "something is wrong, or what was asked for was not done",
     WRONG_USAGE: "wrong usage",
-    NO_ANSWER: "the service did not take the order",
+    NO_ANSWER: "the service did not receive the command",
     NOT_ROOT: f"only {HOST.admin} may do that",
 }
 

@@ -40,7 +40,7 @@ def give(here: CliContext, order: str, what: str, stays: bool = False, **more: A
     try:
         name = place(here.folder, order, by=here.caller(), **more)
     except OSError as error:
-        here.complain(f"The order can't be left in {here.folder}: {error.strerror or error}.")
+        here.complain(f"The command can't be left in {here.folder}: {error.strerror or error}.")
         return WRONG
     return _outcome(here, name, os.path.join(here.folder, FOLDER, name), stays)
 
@@ -57,21 +57,21 @@ def _outcome(here: CliContext, name: str, path: str, stays: bool) -> int:
             break
         here.clock.sleep(_LOOK_EVERY)
     if not os.path.exists(path):
-        here.tell("The service has taken the order, and is at it. See azure-maintenance status.")
+        here.tell("The service has received the command and is working on it. See azure-maintenance status.")
         return FINE
     if stays:
         here.complain(
-            f"The service has not taken the order within {WITHIN:g} s. It takes it as soon as it runs. {_start()}"
+            f"The service has not received the command within {WITHIN:g} s. It receives it as soon as it runs. {_start()}"
         )
         return NO_ANSWER
     try:
         os.unlink(path)
     except FileNotFoundError:
-        here.tell("The service has taken the order just now. See azure-maintenance status.")
+        here.tell("The service has received the command just now. See azure-maintenance status.")
         return FINE
     except OSError as error:
         here.complain(f"The command could not be withdrawn: {error.strerror}; remove {path}")
-    here.complain(f"The service has not taken the order within {WITHIN:g} s, and nothing was done. {_start()}")
+    here.complain(f"The service has not received the command within {WITHIN:g} s, and nothing was done. {_start()}")
     return NO_ANSWER
 
 

@@ -74,7 +74,7 @@ def check_all(here: CliContext) -> List[Finding]:
 
 
 def _not_root() -> Finding:
-    words = f"you are not {HOST.admin}: what only {HOST.admin} may see counts as wrong below, and others may be asked than the watcher"
+    words = f"you are not {HOST.admin}: checks that need its rights fail below, and services are asked as this user, not as the watcher"
     return Finding(WARN, "user", words, HOST.run_as_admin)
 
 

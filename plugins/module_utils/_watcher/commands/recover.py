@@ -51,7 +51,7 @@ def run_recover(options: argparse.Namespace, here: CliContext) -> int:
             return give(here, "recover", what, force=options.force)
         return _run_offline(options, here)
     except AlreadyRunning:
-        here.complain("The watcher was started in this moment. Nothing was done: run it again.")
+        here.complain("The watcher has just been started. Nothing was done: run it again.")
         return NO_ANSWER
     except OSError as error:
         here.complain(f"Whether the watcher runs can't be seen in {here.folder}: {error.strerror or error}.")
@@ -71,7 +71,7 @@ def _run_offline(options: argparse.Namespace, here: CliContext) -> int:
         return NO_ANSWER
     if not options.force:
         here.complain(
-            f"The watcher does not run, so nobody sees whether the machine's event is over. Nothing was done. Run: {HOST.start()}. It recovers the "
+            f"The watcher does not run, so it is not known whether the machine's event is over. Nothing was done. Run: {HOST.start()}. It recovers the "
             f"machine when the event is over (why it ended: {HOST.log_end()}). To recover the machine now, "
             f"without it, whatever its event says: {force}"
         )
@@ -110,7 +110,7 @@ def recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any = 
         return _recover_offline(here, settings, inside_for)
     except KeyboardInterrupt:
         here.complain(
-            "Not over: what runs goes on. Run it again, or start the watcher, which recovers the machine then."
+            "Not finished: what runs goes on. Run it again, or start the watcher, which recovers the machine then."
         )
         raise
     finally:

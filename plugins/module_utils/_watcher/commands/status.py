@@ -219,13 +219,13 @@ def _service(view: StatusView, here: CliContext) -> str:
     if not published:
         return f"NONE has ever run here, or it never came to say so (in {here.folder}). See {HOST.status()}"
     version = one_line(published.get("version"), 40)
-    ago = f", and was last heard of {duration(view.silent)} ago" if view.silent is not None else ""
+    ago = f", and last reported {duration(view.silent)} ago" if view.silent is not None else ""
     if not view.is_running:
         return f"NOT RUNNING (it was version {version}{ago}). Start it: {HOST.start()}"
     since = _since(published.get("since"), view.wall)
     if view.silent is not None and view.silent > SILENT:
         return f"HANGS, or somebody has set the clock: version {version}, running {since}{ago}. See {HOST.log()}"
-    looks = "polls its events" if view.is_looking else "DOES NOT SEE its events"
+    looks = "polls its events" if view.is_looking else "CAN'T POLL its events"
     return f"running {since}, version {version}, {looks}"
 
 

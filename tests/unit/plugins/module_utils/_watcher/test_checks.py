@@ -160,7 +160,7 @@ def test_whose_name_it_is():
 @pytest.mark.parametrize(
     "date, state, words",
     [
-        ("Wed, 31 Dec 2025 23:59:35 GMT", OK, "to within half a minute"),
+        ("Wed, 31 Dec 2025 23:59:35 GMT", OK, "within 30 s of the metadata"),
         ("Thu, 01 Jan 2026 01:00:00 GMT", WARN, "3600 s behind the service's"),
         ("Wed, 31 Dec 2025 23:00:00 GMT", WARN, "3600 s ahead of the service's"),
         ("soon", WARN, "does not say what time it is"),
@@ -261,10 +261,10 @@ def shown(**state):
 @pytest.mark.parametrize(
     "state, expected, words",
     [
-        ({}, OK, "runs, and comes back after a reboot"),
+        ({}, OK, "runs, and starts after a reboot"),
         ({"LoadState": "not-found"}, FAIL, "there is no service azure-maintenance"),
         ({"ActiveState": "failed", "SubState": "failed"}, FAIL, "azure-maintenance is failed (failed)"),
-        ({"UnitFileState": "disabled"}, FAIL, "is disabled: it does not come back after a reboot"),
+        ({"UnitFileState": "disabled"}, FAIL, "is disabled: it does not start after a reboot"),
         ({"NRestarts": "17"}, WARN, "was restarted 17 times"),
     ],
 )
@@ -316,9 +316,9 @@ def a_view(**members):
 def test_what_the_watcher_says_itself():
     assert check_system.process(a_view()) == []
     assert check_system.process(a_view(is_running=False)) == []
-    assert "last heard of 95 s ago" in check_system.process(a_view(silent=95.0))[0].words
+    assert "last reported 95 s ago" in check_system.process(a_view(silent=95.0))[0].words
     found = check_system.process(a_view(published={"looking": False, "problems": ["Hook x is not run."]}))
-    assert [one.words for one in found] == ["it runs, and does not see its events", "Hook x is not run."]
+    assert [one.words for one in found] == ["it runs, but can't poll its events", "Hook x is not run."]
 
 
 def test_a_mark_that_can_not_be_read_is_wrong():
@@ -493,7 +493,9 @@ def test_a_hook_of_a_user_that_is_not_there(tmp_path):
 # --- reports ---
 
 
-@pytest.mark.parametrize("phase, means", [("prepare", "for which it"), ("recover", "a recovery without it has failed")])
+@pytest.mark.parametrize(
+    "phase, means", [("prepare", "that needs it is approved"), ("recover", "a recovery without it counts as failed")]
+)
 def test_hooks_that_are_not_run(tmp_path, phase, means):
     path = tmp_path / f"{phase}.d" / "10-a"
     path.parent.mkdir()
@@ -502,7 +504,7 @@ def test_hooks_that_are_not_run(tmp_path, phase, means):
     wanted = Configuration(hooks_folder=str(tmp_path), hooks={f"{phase}.d/20-b": HookOptions()})
     missing, refused = check_settings.hooks(wanted)
     assert missing.state == refused.state == FAIL
-    assert "20-b" in missing.words and "put it there, or correct its name" in missing.advice and means in missing.advice
+    assert "20-b" in missing.words and "install it, or correct its name" in missing.advice and means in missing.advice
     assert f"chmod +x {path}" in refused.words and means in refused.advice
 
 

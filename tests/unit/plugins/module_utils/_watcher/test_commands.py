@@ -242,7 +242,7 @@ def test_status_of_one_that_hangs(machine):
 def test_status_of_one_that_sees_nothing(machine):
     machine.state(looking=False, problems=["The endpoint does not answer.", "x\x1by"])
     assert machine.call("status") == WRONG
-    assert "DOES NOT SEE its events" in " ".join(machine.out.split())
+    assert "CAN'T POLL its events" in " ".join(machine.out.split())
     assert "Problem    The endpoint does not answer.\n           x y\n" in machine.out
 
 
@@ -464,7 +464,7 @@ def test_an_order_is_whole_and_roots_alone(machine, monkeypatch):
     (path,) = (machine.folder / "orders").iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert "It takes it as soon as it runs" in " ".join(machine.err.split())
+    assert "It receives it as soon as it runs" in " ".join(machine.err.split())
 
 
 @pytest.mark.parametrize("arguments", [("approve", "E1"), ("recover",)])
@@ -483,7 +483,7 @@ def test_an_order_that_takes_its_time(machine, monkeypatch):
     with Service(machine.mark(), says=False) as service:
         assert machine.call("recover") == FINE
     assert len(service.taken) == 1
-    assert "has taken the order, and is at it" in machine.out
+    assert "has received the command and is working on it" in machine.out
 
 
 def test_there_is_nothing_to_recover(machine):
@@ -510,7 +510,7 @@ def test_where_no_watcher_ever_ran(machine):
 def test_an_order_that_can_not_be_left(machine):
     (machine.state().folder / "orders").write_text("", encoding="ascii")
     assert machine.call("release") == WRONG
-    assert "The order can't be left" in machine.err
+    assert "The command can't be left" in machine.err
 
 
 @pytest.mark.parametrize("text, seconds", [("90", 90), ("90s", 90), ("30m", 1800), ("1.5h", 5400), ("2d", 172800)])

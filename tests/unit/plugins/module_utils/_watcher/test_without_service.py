@@ -85,7 +85,7 @@ def test_without_force_nothing_is_done_and_it_is_said_what_to_do(machine):
     assert machine.call() == NO_ANSWER
     assert machine.is_out and machine.undone == [] and not list((machine.state / "orders").iterdir())
     assert machine.words.startswith(
-        "The watcher does not run, so nobody sees whether the machine's event is over. Nothing was done."
+        "The watcher does not run, so it is not known whether the machine's event is over. Nothing was done."
     )
     for words in ("systemctl start azure-maintenance", "journalctl -u", "azure-maintenance recover --force"):
         assert words in machine.words
@@ -192,7 +192,7 @@ def test_while_a_watcher_runs_the_order_is_its_own(machine):
         assert machine.call("--force") == NO_ANSWER
     finally:
         alone.release()
-    assert machine.is_out and machine.undone == [] and "has not taken the order" in machine.words
+    assert machine.is_out and machine.undone == [] and "has not received the command" in machine.words
 
 
 def test_one_that_starts_in_this_moment_wins(machine, monkeypatch):
@@ -202,7 +202,7 @@ def test_one_that_starts_in_this_moment_wins(machine, monkeypatch):
         assert machine.call("--force") == NO_ANSWER
     finally:
         alone.release()
-    assert machine.is_out and "was started in this moment. Nothing was done" in machine.words
+    assert machine.is_out and "has just been started. Nothing was done" in machine.words
 
 
 def test_one_that_never_ends_is_given_up(machine, monkeypatch):
