@@ -8,8 +8,9 @@ Private to this collection.
 
 import datetime
 import math
+import re
 import time
-from typing import Iterator, Optional
+from typing import Any, Iterator, Optional
 
 from ._errors import ScheduledEventsError
 
@@ -41,6 +42,19 @@ def iso_utc(wall: float) -> str:
     """A Unix time as ISO 8601 in UTC, in whole seconds."""
     moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=math.floor(wall))
     return moment.isoformat() + "Z"
+
+
+_ISO_UTC = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z\Z")
+
+
+def unix_time(text: Any) -> Optional[float]:
+    """The Unix time of what :func:`iso_utc` has written; None for anything else."""
+    found = _ISO_UTC.match(text) if isinstance(text, str) else None
+    try:
+        moment = datetime.datetime(*map(int, found.groups())) if found else None  # type: ignore[arg-type]
+    except ValueError:
+        return None
+    return (moment - datetime.datetime(1970, 1, 1)).total_seconds() if moment else None
 
 
 class Deadline:

@@ -34,6 +34,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.hooks import hook_files
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import _reports
+from ansible_collections.cloudops.azure_maintenance.tests.unit.monitoring.expressions import FAMILIES
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -95,6 +96,7 @@ def variables():
 
 
 RESULTS = {"maintain_result", "drain_result", "drain_recover_result"}
+METRICS = set(FAMILIES)
 SLIPS = {"maintain_wait_timeot"}  # in an example of a warning
 
 
@@ -202,7 +204,7 @@ def test_variables_that_are_named_exist(path):
     named = set(
         re.findall(r"(?<![\w./])(?:azure_maintenance|maintain|drain|emulator|rehearse|watcher)_\w+\b(?![/.]\w)", text)
     )
-    known = variables() | RESULTS | SLIPS | set(names("plugins/filter/*.py"))
+    known = variables() | RESULTS | METRICS | SLIPS | set(names("plugins/filter/*.py"))
     assert sorted(named - known) == []
 
 

@@ -39,6 +39,7 @@ WATCHER_FLOORS = (
     ("main",),
     ("commands",),
     ("service",),
+    ("metrics",),
     ("imds", "reports"),
     ("engine",),
     ("settings",),

@@ -15,16 +15,17 @@ from typing import Any, Dict, List
 
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
+from ..health.client import metrics_problem
 from ..host.this_host import HOST
 from ..reports.notify_hooks import LIMIT as NOTIFY_LIMIT
 from ..reports.post_transport import Way, reach
 from ..settings.hooks import NOTIFY, PHASES, Hooks
 from ..settings.options import OPTIONS, Configuration
 from ..settings.settings_file import place_of
-from . import check_health, check_imds, check_settings, check_system
+from . import check_health, check_imds, check_metrics, check_settings, check_system
 from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
 from .cli_context import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
-from .status import view_of
+from .status import HEALTH_WITHIN, view_of
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +67,12 @@ def check_all(here: CliContext) -> List[Finding]:
     found += check_system.mark(view)
     found += check_system.process(view)
     found += check_health.health(view, here.folder)
+    found += check_metrics.check_metrics(
+        view.metrics,
+        view.is_running,
+        list(wanted.health.http),
+        lambda address: metrics_problem(address, HEALTH_WITHIN),
+    )
     found += check_settings.check_receivers(wanted, reach, Way) if configuration else []
     found += check_settings.waiting(view)
     return found + check_system.check_guards(

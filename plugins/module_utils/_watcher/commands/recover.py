@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Mapping, Sequence
 from ..._clock import Deadline
 from ..engine.actions import Say
 from ..host.this_host import HOST
+from ..metrics.metrics_file import MetricsFile
 from ..reports.systemd_transport import NOTICE, Log, Notify
 from ..service.command_queue import Command, CommandQueue
 from ..service.loop import Loop
@@ -124,7 +125,12 @@ def _recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any) 
     inside = inside._replace(make_handling=_NoEngine)
     parts = assemble(settings, inside, here.clock, log, Notify({}, _not_sent), about, HOST.run_folder).parts
     order = Command("by hand", RECOVER, by=here.caller(), force=True)
-    loop = Loop(parts._replace(orders=_OneCommand(folder, order), published=_NoStatusFile(folder, here.clock)))
+    parts = parts._replace(
+        orders=_OneCommand(folder, order),
+        published=_NoStatusFile(folder, here.clock),
+        metrics=_NoMetricsFile(HOST.run_folder, folder, here.version, here.clock),
+    )
+    loop = Loop(parts)
     deadline = Deadline(here.clock, WITHIN)
     while not loop.outcomes:
         pause = loop.tick()
@@ -168,6 +174,13 @@ class _NoStatusFile(StatusFile):
     """Nobody is to take this process for a watcher."""
 
     def publish(self, state: Dict[str, Any]) -> None:
+        pass
+
+
+class _NoMetricsFile(MetricsFile):
+    """Likewise."""
+
+    def publish(self, facts: Any) -> None:
         pass
 
 

@@ -9,10 +9,10 @@ Its view has what there is to see of a watcher from outside: its process, what i
 """
 
 import argparse
-import datetime
 import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
+from ..._clock import unix_time
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, listed, one_line
 from ..health.client import Asked, ask
@@ -22,6 +22,7 @@ from ..reports.report_queue import FOLDER, waiting
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from ..settings.health import HealthError, health_settings
 from ..settings.options import MANAGE, OPTIONS
+from .check_metrics import MetricsView, metrics_view
 from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
 
 SILENT = 30.0
@@ -49,6 +50,7 @@ class StatusView(NamedTuple):
     waits: List[DestinationView]
     orders: int  # that wait to be taken
     health: List[Asked] = []  # what each address of the health endpoint answers
+    metrics: Optional[MetricsView] = None
 
     @property
     def is_looking(self) -> bool:
@@ -81,6 +83,7 @@ def view_of(here: CliContext) -> StatusView:
         _waits(here),
         orders,
         _health(here),
+        metrics_view(published, wall),
     )
 
 
@@ -95,15 +98,6 @@ def lives(published: Optional[Dict[str, Any]], proc: str = "/proc") -> bool:
             return os.fsencode(program) in file.read().split(b"\0")
     except OSError:
         return False
-
-
-def unix_time(text: Any) -> Optional[float]:
-    """Of ISO 8601 as this collection writes it."""
-    try:
-        moment = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, TypeError):
-        return None
-    return (moment - datetime.datetime(1970, 1, 1)).total_seconds()
 
 
 def _waits(here: CliContext) -> List[DestinationView]:
@@ -180,6 +174,7 @@ def as_json(view: StatusView, here: CliContext) -> Dict[str, Any]:
         "orders_waiting": view.orders,
         "reports": [_destination_as_json(one) for one in view.waits],
         "health": [dict(one._asdict()) for one in view.health],
+        "metrics": dict(view.metrics._asdict()) if view.metrics else None,
     }
 
 
@@ -207,6 +202,7 @@ def entries(view: StatusView, here: CliContext) -> List[Entry]:
         found += _acting(published)
     found += _machine(view)
     found += [("Health" if number == 0 else "", _answers(one)) for number, one in enumerate(view.health)]
+    found += [("Metrics", _metrics(view.metrics))] if view.metrics else []
     found += [("Hold", _hold(view))]
     found += _events(published, view.wall)
     found += [("Problem" if number == 0 else "", one_line(words, 1000)) for number, words in enumerate(_problems(view))]
@@ -267,6 +263,12 @@ def _step(step: Mapping[str, Any]) -> str:
 def _answers(one: Asked) -> str:
     words = one_line(one.words)
     return f"{one.address} DOES NOT ANSWER: {words}" if one.is_in_service is None else f"{one.address} answers: {words}"
+
+
+def _metrics(view: MetricsView) -> str:
+    if view.age is None:
+        return f"{view.path} CAN'T BE SEEN: {view.problem}"
+    return f"{view.path}, {'NOT WRITTEN FOR' if view.is_stale else 'written'} {duration(view.age)}{'' if view.is_stale else ' ago'}"
 
 
 def _hold(view: StatusView) -> str:

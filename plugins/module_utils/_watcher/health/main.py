@@ -5,8 +5,8 @@
 
 Private to this collection.
 
-    azure-maintenance health --http ADDRESS ... --agent ADDRESS ... --source NETWORK ... [--app URL] [--app-timeout SECONDS]
-                             [--folder FOLDER] [--run-folder FOLDER]
+    azure-maintenance health --http ADDRESS ... --agent ADDRESS ... --source NETWORK ... --metrics-source NETWORK ...
+                             [--app URL] [--app-timeout SECONDS] [--folder FOLDER] [--run-folder FOLDER]
 
 It is small on purpose: it imports nothing that it does not need, neither argparse nor http.
 """
@@ -21,7 +21,7 @@ from .addresses import Address, AppUrl, Sources, app_url, listen_address
 from .answer import Answer, answer_of
 from .app_check import AppCheck
 from .poller import Poller
-from .server import Listener, Server
+from .server import Audience, Listener, Server
 from .state_files import StateFiles
 
 WRONG_USAGE = 2
@@ -35,6 +35,7 @@ class Options(NamedTuple):
     http: Tuple[Address, ...] = ()
     agent: Tuple[Address, ...] = ()
     sources: Tuple[str, ...] = ()
+    metrics_sources: Tuple[str, ...] = ()
     app: Optional[AppUrl] = None
     app_timeout: float = 1.0
     folder: str = "/var/lib/azure-maintenance"
@@ -77,6 +78,7 @@ _OPTIONS: Dict[str, Tuple[str, Callable[[List[str]], object]]] = {
     "--http": ("http", lambda values: tuple(map(listen_address, values))),
     "--agent": ("agent", lambda values: tuple(map(listen_address, values))),
     "--source": ("sources", tuple),
+    "--metrics-source": ("metrics_sources", tuple),
     "--app": ("app", lambda values: app_url(values[-1])),
     "--app-timeout": ("app_timeout", lambda values: float(values[-1])),
     "--folder": ("folder", lambda values: values[-1]),
@@ -129,5 +131,6 @@ def serve(options: Options, listeners: List[Listener], clock: Clock) -> Poller:
             app.ask(lambda problem: then(answer_of(files.read(), problem)))
 
     patience = options.app_timeout if app else 0.0
-    Server(listeners, poller, Sources(options.sources), ask, patience)
+    audience = Audience(Sources(options.sources), Sources(options.metrics_sources))
+    Server(listeners, poller, audience, ask, patience, files.metrics)
     return poller

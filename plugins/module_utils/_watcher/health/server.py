@@ -7,7 +7,7 @@ Private to this collection.
 """
 
 import socket
-from typing import Callable, List, NamedTuple
+from typing import Callable, List, NamedTuple, Optional
 
 from . import protocol
 from .addresses import Sources
@@ -27,18 +27,42 @@ class Listener(NamedTuple):
     is_agent: bool = False  # it speaks HAProxy's agent-check, not HTTP
 
 
+class Audience(NamedTuple):
+    """Who gets which answer, beside this machine, which gets all."""
+
+    health: Sources
+    metrics: Sources
+
+
+class Rights(NamedTuple):
+    """What one client gets."""
+
+    health: bool
+    metrics: bool
+
+
 class Server:
     """What is answered on some ports.
 
-    :arg ask: gets the answer
+    :arg ask: gets the answer about health
     :arg patience: seconds that getting it takes at most
+    :arg read_metrics: what they are; None where there are none
     """
 
-    def __init__(self, listeners: List[Listener], poller: Poller, sources: Sources, ask: Ask, patience: float) -> None:
+    def __init__(
+        self,
+        listeners: List[Listener],
+        poller: Poller,
+        audience: Audience,
+        ask: Ask,
+        patience: float,
+        read_metrics: Callable[[], Optional[bytes]],
+    ) -> None:
         self.poller = poller
         self.ask = ask
         self.patience = patience
-        self._sources = sources
+        self.read_metrics = read_metrics
+        self._audience = audience
         self.connections: List[Connection] = []  # the oldest first
         for listener in listeners:
             listener.socket.setblocking(False)
@@ -50,25 +74,30 @@ class Server:
                 client, peer = listener.socket.accept()
             except OSError:  # it has gone again
                 return
-            # This machine may ask by any of its addresses.
-            if not self._sources.answers(peer[0]) and peer[0] != client.getsockname()[0]:
+            rights = self._rights(peer[0], client.getsockname()[0])
+            if not (rights.health or (rights.metrics and not listener.is_agent)):
                 client.close()
                 return
             # One that says nothing keeps nobody out: the oldest makes room.
             while len(self.connections) >= MOST_CONNECTIONS:
                 self.connections[0].close()
-            self.connections.append(Connection(self, client, listener.is_agent))
+            self.connections.append(Connection(self, client, listener.is_agent, rights))
 
         return accept
+
+    def _rights(self, host: str, own: str) -> Rights:
+        is_local = host == own  # this machine may ask by any of its addresses
+        return Rights(is_local or self._audience.health.answers(host), is_local or self._audience.metrics.answers(host))
 
 
 class Connection:
     """One client."""
 
-    def __init__(self, server: Server, client: socket.socket, is_agent: bool) -> None:
+    def __init__(self, server: Server, client: socket.socket, is_agent: bool, rights: Rights) -> None:
         self._server = server
         self._client = client
-        self._received = b""
+        self._rights = rights
+        self._received = self._unsent = b""
         self._is_open = True
         client.setblocking(False)
         if is_agent:  # it need not say anything
@@ -88,10 +117,14 @@ class Connection:
         request = protocol.request_of(self._received)
         if request is None or not self._is_open:
             return
+        wants_body = request.wants_body
         if request.refusal:
             self._send(protocol.refused(request.refusal))
+        elif not (self._rights.metrics if request.is_for_metrics else self._rights.health):
+            self._send(protocol.refused(403))
+        elif request.is_for_metrics:
+            self._send(protocol.metrics_response(self._server.read_metrics(), wants_body))
         else:
-            wants_body = request.wants_body
             self._answer_later(lambda answer: protocol.response(answer, wants_body))
 
     def _answer_later(self, form: Callable[[Answer], bytes]) -> None:
@@ -99,13 +132,23 @@ class Connection:
         self._server.ask(lambda answer: self._send(form(answer)))
 
     def _send(self, content: bytes) -> None:
-        """It fits into what the system keeps for a connection that has sent nothing yet. Closing it before the client has taken the
-        answer would lose that, where something else has come from the client meanwhile."""
+        """Closing it before the client has taken the answer would lose that, where something else has come from the client meanwhile."""
         if not self._is_open:
             return
+        self._unsent = content
+        poller = self._server.poller
+        poller.watch(self._client, self._write, poller.after(SECONDS), self.close, writes=True)
+        self._write()
+
+    def _write(self) -> None:
+        """All of it fits at once into what the system keeps for a connection, but for metrics where that is little."""
         try:
-            self._client.send(content)
+            self._unsent = self._unsent[self._client.send(self._unsent) :]
+            if self._unsent:
+                return
             self._client.shutdown(socket.SHUT_WR)
+        except BlockingIOError:
+            return
         except OSError:
             self.close()
             return

@@ -158,6 +158,22 @@ def waiting(folder: str) -> List[Waiting]:
     return sorted(found, key=lambda one: (one.number, not one.is_notice))
 
 
+def count_waiting(folder: str) -> int:
+    """How many reports wait, of all destinations together.
+
+    :arg folder: of the state
+    """
+    spool = os.path.join(folder, FOLDER)
+    return sum(bool(_FILE.match(name)) for key in _names(spool) for name in _names(os.path.join(spool, key)))
+
+
+def _names(folder: str) -> List[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):  # no report was ever sent from here, or it is a file
+        return []
+
+
 def tidy(folder: str, pattern: str) -> None:
     """Remove what a program left in the folder of a destination that was ended while it wrote. Only the one that writes them may.
 

@@ -121,6 +121,7 @@ class Loop:
             if not self._stopping:
                 parts.metadata.approve(act.events, facts.now, act.own)
         elif isinstance(act, Say):
+            parts.metrics.take_report(act, facts.moment.boot_id)
             parts.tell(act, facts.identity)
         elif isinstance(act, PutAside):
             self._put_aside(act)
@@ -214,6 +215,7 @@ class Loop:
             )
             parts.published.publish(state)
             parts.notify.status(line_of(facts, problems))
+            parts.metrics.publish(facts)
         except Exception as error:
             self._say_once(f"The state could not be published: {type(error).__name__}: {one_line(error)}", ERROR)
 

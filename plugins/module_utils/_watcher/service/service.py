@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, List
 from ..._clock import Clock, iso_utc
 from ..._machine import files
 from ..._text import one_line
+from ..health.state_files import METRICS
 from ..host.this_host import HOST
 from ..reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
 from ..settings.settings import SettingsError
@@ -63,6 +64,7 @@ def run(version: str, arguments: List[str], program: str, make_inside: Callable[
             "pid": os.getpid(),
             "since": iso_utc(clock.wall()),
             "program": os.path.abspath(program),
+            "metrics": os.path.join(options.run_folder, METRICS),
         }
         notify = Notify(os.environ, send_datagram)
         inside = make_inside(settings.current, clock, log, about)

@@ -94,7 +94,8 @@ class Snapshots:
         parts = self._parts
         unknown = "" if parts.metadata.identity else parts.metadata.unknown
         own = (parts.settings.problem, *self._found.problems, parts.metadata.blind, unknown, degraded)
-        return [problem for problem in (*own, parts.published.problem, parts.flag.problem, parts.untold()) if problem]
+        written = (parts.published.problem, parts.flag.problem, parts.metrics.problem)
+        return [problem for problem in (*own, *written, parts.untold()) if problem]
 
     def _look_at_hooks(self) -> None:
         parts, now = self._parts, self._parts.clock.now()

@@ -22,6 +22,7 @@ from ..engine.actions import Go, Say
 from ..engine.facts import Facts, Identity
 from ..engine.own_mark import asker
 from ..imds.facade import ImdsFacade
+from ..metrics.metrics_file import MetricsFile
 from ..reports.systemd_transport import Log, Notify
 from ..settings.options import Configuration
 from ..settings.settings_file import SettingsFile
@@ -56,6 +57,7 @@ class Components(NamedTuple):
     notify: Notify
     published: StatusFile
     flag: ServiceFlag
+    metrics: MetricsFile
     orders: CommandQueue
     hold: HoldFile
     put_back: SuppressedEvents
@@ -152,6 +154,7 @@ def assemble(
         notify=notify,
         published=StatusFile(folder, clock),
         flag=ServiceFlag(run_folder),
+        metrics=MetricsFile(run_folder, folder, str(about["version"]), clock),
         orders=CommandQueue(folder),
         hold=HoldFile(folder),
         put_back=SuppressedEvents(folder),

@@ -31,6 +31,7 @@ class HealthSettings(NamedTuple):
     http: Tuple[str, ...] = ()  # addresses with ports where health is asked for by HTTP
     agent: Tuple[str, ...] = ()  # and by HAProxy's agent-check
     sources: Tuple[str, ...] = ()  # networks that are answered beside this machine
+    metrics_sources: Tuple[str, ...] = ()  # and those that get its metrics
     app: str = ""  # URL of this machine that has to answer, too
     app_timeout: float = 1.0  # seconds
 
@@ -48,12 +49,16 @@ def health_settings(given: Mapping[str, Any]) -> HealthSettings:
         http=_texts(given.get("http"), "http"),
         agent=_texts(given.get("agent"), "agent"),
         sources=_texts(given.get("sources"), "sources"),
+        metrics_sources=_texts(given.get("metrics_sources"), "metrics_sources"),
         app=given.get("app") or "",
         app_timeout=_seconds(given.get("app_timeout")),
     )
     _check_addresses(found)
-    for number, source in enumerate(found.sources):
-        _checked(network, source, ("sources", number))
+    for key in ("sources", "metrics_sources"):
+        for number, source in enumerate(getattr(found, key)):
+            _checked(network, source, (key, number))
+    if found.metrics_sources and found.agent and not found.http:
+        raise HealthError("names who gets metrics, and http no address where they are to be had", ("metrics_sources",))
     if found.app:
         url = _checked(app_url, found.app, ("app",))
         if url.address.port in [listen_address(text).port for text in found.http]:
@@ -73,7 +78,7 @@ def _check_addresses(found: HealthSettings) -> None:
                 raise HealthError(
                     f"has the port {address.port} of an address in http: give the agent-check one of its own", where
                 )
-            if not address.is_loopback and not found.sources:
+            if not address.is_loopback and not (found.sources or (key == "http" and found.metrics_sources)):
                 raise HealthError(
                     f"is {shown(text)}, where others can reach it, and sources names nobody who is answered there",
                     where,

@@ -6,6 +6,9 @@
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity, Look
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.metrics_file import (
+    MetricsFile,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.linux_system import (
     Wake,
     WatchedSystem,
@@ -103,6 +106,7 @@ class Played(Watched):
             wake=self.wake,
             metadata=self.metadata,
             published=StatusFile(str(self.state), self.clock),
+            metrics=MetricsFile(str(folder / "run"), str(self.state), "0.0.1", self.clock),
             tell=lambda say, identity: self.told.append(say),
         )
         self.parts.orders.make()

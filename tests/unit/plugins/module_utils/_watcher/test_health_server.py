@@ -190,6 +190,62 @@ def test_who_is_not_named_is_not_answered(endpoint, monkeypatch):
     assert one.asked().startswith(b"HTTP/1.1 200"), "the machine itself, by the address that it asks"
 
 
+# --- metrics ---
+
+SCRAPE = b"GET /metrics HTTP/1.1\r\nHost: web1\r\n\r\n"
+
+
+def test_metrics_are_the_file_of_the_watcher(endpoint):
+    one = endpoint()
+    assert one.asked(SCRAPE).startswith(b"HTTP/1.1 503") and b"no watcher has written" in one.asked(SCRAPE)
+    content = b"# TYPE azure_maintenance_degraded gauge\nazure_maintenance_degraded 0\n"
+    (one.folder / "run" / "metrics.prom").write_bytes(content)
+    head, _blank, body = one.asked(SCRAPE).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200") and body == content
+    assert b"Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n" in head
+    assert one.asked(SCRAPE.replace(b"/metrics", b"/metrics?name[]=up")).endswith(content)
+    assert one.asked(SCRAPE.replace(b"GET", b"HEAD")).endswith(b"\r\n\r\n")
+    one.mark()
+    assert one.asked(SCRAPE).startswith(b"HTTP/1.1 200"), "a machine that is out of service is scraped all the same"
+
+
+def test_metrics_that_do_not_fit_into_a_socket_at_once_come_whole(endpoint):
+    one = endpoint()
+    content = b"# some\n" * 9000
+    (one.folder / "run" / "metrics.prom").write_bytes(content)
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        client.connect(one.http)
+        client.settimeout(0.0)
+        client.sendall(SCRAPE)
+        got = b""
+        for _number in range(2000):
+            one.turn(1)
+            got += whole(client) or b""
+        assert got.endswith(content)
+
+
+def test_each_source_gets_what_it_is_named_for_and_nothing_else(endpoint, monkeypatch):
+    monkeypatch.setattr(f"{main.__package__}.addresses._LOOPBACK", ())
+    one = endpoint(sources=("127.0.0.8",), metrics_sources=("127.0.0.9",))
+    (one.folder / "run" / "metrics.prom").write_bytes(b"")
+
+    def asked(host, sends, to=None):
+        with socket.socket() as client:
+            client.bind((host, 0))
+            client.connect(to or one.http)
+            client.settimeout(0.0)
+            client.sendall(sends)
+            one.turn()
+            return whole(client)[9:12] if to is None else whole(client)
+
+    assert (asked("127.0.0.8", GET), asked("127.0.0.8", SCRAPE)) == (b"200", b"403")
+    assert (asked("127.0.0.9", GET), asked("127.0.0.9", SCRAPE)) == (b"403", b"200")
+    assert (asked("127.0.0.8", b"", one.agent), asked("127.0.0.9", b"", one.agent)) == (b"100%\n", b"")
+    assert asked("127.0.0.7", SCRAPE) == b""
+    assert one.asked(SCRAPE)[9:12] == one.asked()[9:12] == b"200", "the machine itself"
+
+
 def listening():
     one = socket.socket()
     one.bind(("127.0.0.1", 0))

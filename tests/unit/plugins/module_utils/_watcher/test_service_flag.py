@@ -27,7 +27,7 @@ def _folder(tmp_path):
 
 
 def there(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if "service" in path.name)
 
 
 def test_over_an_outage(folder):

@@ -237,8 +237,17 @@ def test_the_health_endpoint():
     given = {"http": ["127.0.0.1:8009", "0.0.0.0:8009"], "agent": ["[::1]:8010"], "sources": ["168.63.129.16"]}
     found = parsed(health=dict(given, app="http://localhost:8080/ready", app_timeout=2)).health
     assert found.is_wanted and found._asdict() == dict(
-        {key: tuple(value) for key, value in given.items()}, app="http://localhost:8080/ready", app_timeout=2.0
+        {key: tuple(value) for key, value in given.items()},
+        metrics_sources=(),
+        app="http://localhost:8080/ready",
+        app_timeout=2.0,
     )
+
+
+def test_metrics_alone():
+    """Who gives metrics to Prometheus need not give health to anybody."""
+    found = parsed(health={"http": ["0.0.0.0:8009"], "metrics_sources": ["10.0.9.5", "fd00::/8"]}).health
+    assert (found.sources, found.metrics_sources) == ((), ("10.0.9.5", "fd00::/8"))
 
 
 @pytest.mark.parametrize(
@@ -256,6 +265,18 @@ def test_the_health_endpoint():
             "health.http[1] is '10.0.0.4:8009', where others can reach it, and sources names nobody",
         ),
         ({"http": ["127.0.0.1:1"], "sources": ["web1"]}, "health.sources[1] is 'web1', no IP address or network"),
+        (
+            {"http": ["127.0.0.1:1"], "metrics_sources": ["prom"]},
+            "health.metrics_sources[1] is 'prom', no IP address or network",
+        ),
+        (
+            {"agent": ["10.0.0.4:8009"], "metrics_sources": ["10.0.9.5"]},
+            "health.agent[1] is '10.0.0.4:8009', where others can reach it, and sources names nobody",
+        ),
+        (
+            {"agent": ["127.0.0.1:8009"], "metrics_sources": ["10.0.9.5"]},
+            "health.metrics_sources names who gets metrics, and http no address where they are to be had",
+        ),
         ({"http": ["127.0.0.1:1"], "app": "http://web1/"}, "health.app is 'http://web1/', no URL of this machine"),
         (
             {"http": ["127.0.0.1:80"], "app": "http://127.0.0.1/"},

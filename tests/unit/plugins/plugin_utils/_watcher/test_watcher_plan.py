@@ -147,7 +147,14 @@ def test_labels_that_no_receiver_could_use_are_refused(labels, words):
 
 
 def test_the_health_endpoint_is_off_unless_it_has_an_address():
-    assert files()["settings"]["health"] == {"http": [], "agent": [], "sources": [], "app": "", "app_timeout": 1.0}
+    assert files()["settings"]["health"] == {
+        "http": [],
+        "agent": [],
+        "sources": [],
+        "metrics_sources": [],
+        "app": "",
+        "app_timeout": 1.0,
+    }
     assert files(health={"http": ["127.0.0.1:8009"]})["settings"]["health"]["http"] == ["127.0.0.1:8009"]
     assert errors(health={"http": ["localhost:8009"]}) == [
         "watcher_health.http[1] is 'localhost:8009', no IP address with a port, such as 127.0.0.1:8009 or [::1]:8009"

@@ -1,0 +1,132 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the watcher counts: how its outages ended, how long they took, and hooks that failed. Pure.
+
+Private to this collection.
+
+It goes by the reports, and by the mark. The counts belong to one boot of the machine: whoever reads them knows that a counter may begin anew.
+"""
+
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
+
+from ..._core.mark_view import MarkView
+from ..._steps.sequence import FAILED, NOT_TAKEN_BACK
+from ..engine.actions import Say
+from ..settings.step_discovery import HOOKS
+
+RECOVERED, PREPARE_FAILED, UNPREPARED = "recovered", "prepare_failed", "unprepared"
+INTERRUPTED, MARK_REMOVED = "interrupted", "mark_removed"
+OUTCOMES = {
+    RECOVERED: "the machine was prepared and recovered",
+    PREPARE_FAILED: "the machine could not be prepared, and was recovered",
+    UNPREPARED: "an event started before the machine was prepared; counted at that moment",
+    INTERRUPTED: "another event came before the machine was recovered, which began another outage",
+    MARK_REMOVED: "somebody removed the mark",
+}
+"""How an outage may end. Each outage is counted once, with the worst that can be said of it."""
+
+BOUNDS = (60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
+"""Seconds: upper bounds of the buckets of outages."""
+
+_ENDS = {"recovered": RECOVERED, "recovery_interrupted": INTERRUPTED, "mark_removed": MARK_REMOVED}
+_FAILED_STATES = (FAILED, NOT_TAKEN_BACK)
+
+
+class Current(NamedTuple):
+    """The outage that goes on."""
+
+    name: str = ""  # "" while there is none
+    since: float = 0.0  # Unix time
+    worst: str = ""  # PREPARE_FAILED or UNPREPARED, where that can be said of it already
+    failed: Sequence[str] = ()  # keys and states of the hooks that were counted as failed
+
+
+class Counters:
+    """The counts of one watcher.
+
+    outages: by outcome; buckets: outages by the bound that they did not exceed, the others at the end; seconds: of all of them
+    """
+
+    def __init__(self) -> None:
+        self.outages: Dict[str, int] = dict.fromkeys(OUTCOMES, 0)
+        self.buckets: List[int] = [0] * (len(BOUNDS) + 1)
+        self.seconds = 0
+        self.hook_failures = 0
+        self._current = Current()
+
+    def take_report(self, say: Say, wall: float) -> None:
+        """Something was reported.
+
+        :arg wall: Unix time
+        """
+        current = self._current
+        of_current = bool(current.name) and say.outage == current.name
+        if say.happened == "started_unprepared":
+            if of_current and current.worst == UNPREPARED:
+                return  # by an earlier event of the same outage
+            self.outages[UNPREPARED] += 1
+            if of_current:
+                self._current = current._replace(worst=UNPREPARED)
+        elif say.happened in ("prepare_failed", "prepared"):
+            if of_current and current.worst != UNPREPARED:
+                self._current = current._replace(worst=PREPARE_FAILED if say.happened == "prepare_failed" else "")
+        elif say.happened in _ENDS:
+            self._end(_ENDS[say.happened], wall)
+
+    def _end(self, outcome: str, wall: float) -> None:
+        current = self._current
+        if not current.name:  # it was counted, or this watcher has never seen it
+            return
+        if outcome == RECOVERED and current.worst:
+            outcome = current.worst
+        if current.worst != UNPREPARED:
+            self.outages[outcome] += 1
+        seconds = max(0, int(wall - current.since))
+        self.buckets[next((n for n, bound in enumerate(BOUNDS) if seconds <= bound), len(BOUNDS))] += 1
+        self.seconds += seconds
+        self._current = Current()
+
+    def follow(self, mark: MarkView, since: float, steps: Sequence[Mapping[str, Any]]) -> None:
+        """Take up the watcher's own mark as it is now.
+
+        :arg since: Unix time at which it was made
+        :arg steps: as the mark has them
+        """
+        if mark.outage != self._current.name:
+            self._current = Current(mark.outage, since)
+        failed = [
+            f"{step['key']} {step['state']}"
+            for step in steps
+            if step["type"] in HOOKS and step["state"] in _FAILED_STATES
+        ]
+        self.hook_failures += len(set(failed).difference(self._current.failed))
+        if failed != list(self._current.failed):
+            self._current = self._current._replace(failed=failed)
+
+    def packed(self) -> Dict[str, Any]:
+        """As JSON."""
+        return {
+            "outages": dict(self.outages),
+            "buckets": list(self.buckets),
+            "seconds": self.seconds,
+            "hook_failures": self.hook_failures,
+            "current": dict(self._current._asdict(), failed=list(self._current.failed)),
+        }
+
+
+def unpacked(data: Optional[Mapping[str, Any]]) -> Counters:
+    """Out of JSON; new ones where there is none, or it can't be understood."""
+    found = Counters()
+    try:
+        if not data or len(data["buckets"]) != len(found.buckets):
+            return Counters()
+        found.outages.update({name: int(data["outages"][name]) for name in OUTCOMES})
+        found.buckets = [int(count) for count in data["buckets"]]
+        found.seconds, found.hook_failures = int(data["seconds"]), int(data["hook_failures"])
+        current = data["current"]
+        failed = [str(key) for key in current["failed"]]
+        found._current = Current(str(current["name"]), float(current["since"]), str(current["worst"]), failed)
+    except (KeyError, TypeError, ValueError):
+        return Counters()
+    return found
