@@ -95,6 +95,7 @@ def variables():
     return found | rehearse_variables()
 
 
+RULEBOOKS = "extensions/eda/rulebooks/*.yml"
 RESULTS = {"maintain_result", "drain_result", "drain_recover_result"}
 METRICS = set(FAMILIES)
 SLIPS = {"maintain_wait_timeot"}  # in an example of a warning
@@ -146,9 +147,8 @@ def plan(steps, system):
 def contents():
     """All that the collection brings, by name."""
     plugins = [f"plugins/{kind}/*.py" for kind in ("callback", "filter", "lookup", "test")]
-    return [
-        name for pattern in ("plugins/modules/*.py", *plugins, "playbooks/*.yml", "roles/*") for name in names(pattern)
-    ]
+    others = ("playbooks/*.yml", "roles/*", RULEBOOKS)
+    return [name for pattern in ("plugins/modules/*.py", *plugins, *others) for name in names(pattern)]
 
 
 def named_in_the_table(file, section):
@@ -204,7 +204,7 @@ def test_variables_that_are_named_exist(path):
     named = set(
         re.findall(r"(?<![\w./])(?:azure_maintenance|maintain|drain|emulator|rehearse|watcher)_\w+\b(?![/.]\w)", text)
     )
-    known = variables() | RESULTS | METRICS | SLIPS | set(names("plugins/filter/*.py"))
+    known = variables() | RESULTS | METRICS | SLIPS | set(names("plugins/filter/*.py") + names(RULEBOOKS))
     assert sorted(named - known) == []
 
 

@@ -1,0 +1,110 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ansible-rulebook as a process of its own, with the rulebooks of this collection, and the runs that it starts."""
+
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
+
+HERE = pathlib.Path(__file__).resolve().parent
+SECRET = "s3cret-0f-nobody"
+
+Run = collections.namedtuple("Run", "hosts began ended failed")
+Run.__doc__ = "Of the playbook maintain. Times are monotonic; one that goes on, or was killed, has not ended (None)."
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class Rulebook:
+    """:arg name: of the rulebook
+    :arg inventory: a folder
+    """
+
+    def __init__(self, folder, name, inventory, *words, **environment):
+        folder.mkdir()
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}/azure"
+        self.process = None
+        self.log = folder / "log"
+        self._folder = folder
+        self._runs = folder / "runs.jsonl"
+        variables = folder / "variables.yml"
+        variables.write_text(json.dumps({"report_secret": SECRET, "report_port": self.port}), encoding="utf-8")
+        self._command = [program("ansible-rulebook"), "--rulebook", f"cloudops.azure_maintenance.{name}"]
+        self._command += ["--inventory", str(inventory), "--vars", str(variables), "--verbose", *words]
+        self.environment = environment_of(folder, AZM_RUNS=str(self._runs), **environment)
+
+    def start(self):
+        """It answers when this returns."""
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                self._command, cwd=self._folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        until(self._answers)
+        return self
+
+    def _answers(self):
+        assert self.process.poll() is None, self.log.read_text(encoding="utf-8", errors="replace")[-5000:]
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.port)).close()
+            return True
+        return False
+
+    def stop(self):
+        """As systemd does it."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(60)
+        finally:
+            self.process.kill()
+
+    def logged(self, words):
+        return words in self.log.read_text(encoding="utf-8", errors="replace")
+
+    def runs(self, *hosts):
+        """Those for exactly these hosts, in the order in which they began; without hosts all."""
+        found = {}
+        lines = self._runs.read_text(encoding="utf-8").splitlines() if self._runs.exists() else []
+        for line in map(json.loads, lines):
+            if line["what"] == "began":
+                found[line["run"]] = Run(line["hosts"], line["at"], None, None)
+            else:
+                found[line["run"]] = found[line["run"]]._replace(ended=line["at"], failed=line["what"] == "failed")
+        return [run for run in found.values() if not hosts or run.hosts == sorted(hosts)]
+
+
+def program(name):
+    """One of the environment that runs the tests."""
+    return str(pathlib.Path(sys.executable).with_name(name))
+
+
+def environment_of(folder, **more):
+    """For Ansible, with all that it keeps in this folder."""
+    found = dict(os.environ, PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"])
+    found.pop("ANSIBLE_CONFIG", None)
+    found.update(
+        HOME=str(folder),
+        TMPDIR=str(folder),
+        ANSIBLE_HOME=str(folder / "ansible"),
+        ANSIBLE_REMOTE_TMP=str(folder / "remote"),
+        ANSIBLE_ASYNC_DIR=str(folder / "async"),
+        ANSIBLE_LOCALHOST_WARNING="0",
+        ANSIBLE_NOCOLOR="1",
+        ANSIBLE_CALLBACK_PLUGINS=str(HERE / "callback"),
+        ANSIBLE_CALLBACKS_ENABLED="noted_runs",
+        PYTHONDONTWRITEBYTECODE="1",
+    )
+    return dict(found, **more)

@@ -1,0 +1,99 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The twin for AWX: which jobs reports launch, with which limit and variables. A stand-in takes AWX's place."""
+
+import concurrent.futures
+
+import pytest
+from controller import Controller
+from reports import Sender, report
+from rulebook import SECRET, Rulebook
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
+
+MANY = 50
+
+
+@pytest.fixture(scope="module")
+def controller():
+    found = Controller()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def rulebook(tmp_path_factory, controller):
+    folder = tmp_path_factory.mktemp("controlled")
+    (folder / "inventory").mkdir()
+    found = Rulebook(
+        folder / "eda",
+        "maintain_on_report_controller",
+        folder / "inventory",
+        EDA_CONTROLLER_URL=controller.url,
+        EDA_CONTROLLER_TOKEN="t0ken",
+        EDA_JOB_TEMPLATE_REFRESH_DELAY="0.2",
+    )
+    found.start()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def sender(tmp_path, rulebook):
+    return Sender(tmp_path, rulebook.url, SECRET)
+
+
+def limits(controller):
+    return [body["limit"] for _at, body in controller.launched]
+
+
+def test_what_is_launched(controller, sender):
+    assert sender.send(report("event-1", "web1", "web")) == 200
+    until(lambda: limits(controller) == ["all:&web"])
+    assert controller.launched[0][1] == {"limit": "all:&web", "extra_vars": {"maintain_wait_timeout": 0}}
+    controller.end("web")
+
+
+def test_one_job_a_group_at_a_time_and_groups_side_by_side(controller, sender):
+    before = len(controller.launched)
+    for number in range(2):
+        assert sender.send(report(f"a-{number}", "app1", "app")) == 200
+    assert sender.send(report("b", "lone")) == 200
+    until(lambda: sorted(limits(controller)[before:]) == ["all:&app", "all:&lone"])
+    controller.end("app", "lone")
+    until(lambda: limits(controller).count("all:&app") == 2)
+
+
+def test_happenings_that_need_no_job(controller, sender):
+    before = len(controller.launched)
+    for happened in ("prepared", "approved", "started", "ended", "recovered"):
+        assert sender.send(report("event-2", "quiet", "quiet", happened)) == 200
+    for happened in ("changed", "reappeared", "prepare_failed", "not_prepared_in_time"):
+        controller.end("loud")
+        assert sender.send(report("event-3", "loud", "loud", happened)) == 200
+    until(lambda: len(controller.launched) == before + 4)
+    assert set(limits(controller)[before:]) == {"all:&loud"}
+
+
+def test_many_at_once_none_lost_and_none_twice(controller, sender):
+    """Of each event two machines report, and each report comes twice, as a sender's does that was killed before it had noted the answer."""
+    before = len(controller.launched)
+    groups = [f"many{number}" for number in range(MANY)]
+    controller.end(*groups)
+    reports = [report(f"id-{group}", f"{group}-{host}", group) for group in groups for host in "ab"] * 2
+    with concurrent.futures.ThreadPoolExecutor(MANY) as pool:
+        statuses = list(pool.map(sender.send, reports))
+    assert statuses == [200] * len(reports)
+    until(lambda: len(controller.launched) >= before + MANY)
+    assert sender.send(report("after-all", "last", "last")) == 200  # what comes after them is handled after them
+    until(lambda: "all:&last" in limits(controller))
+    controller.end("last")
+    assert sorted(limits(controller)[before:-1]) == sorted(f"all:&{group}" for group in groups)
+
+
+def test_a_report_without_labels_is_named(controller, rulebook, sender):
+    before = len(controller.launched)
+    assert sender.send(dict(report("event-4", "old"), labels={})) == 200
+    until(lambda: rulebook.logged("No run was started for a report of web1"))
+    assert len(controller.launched) == before

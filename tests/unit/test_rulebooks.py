@@ -1,0 +1,63 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The two rulebooks say the same but for what they start, and name what there is. What they do is tested by lane eda."""
+
+from __future__ import annotations
+
+import copy
+import pathlib
+import re
+
+import pytest
+import yaml
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import KINDS
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RULEBOOKS = ROOT / "extensions" / "eda" / "rulebooks"
+PATHS = sorted(RULEBOOKS.glob("*.yml"))
+DEFAULTS = yaml.safe_load((ROOT / "roles" / "maintain" / "defaults" / "main.yml").read_text(encoding="utf-8"))
+
+
+def ruleset(name):
+    (found,) = yaml.safe_load((RULEBOOKS / f"{name}.yml").read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_twins_differ_in_what_they_start_alone():
+    twins = [copy.deepcopy(ruleset(name)) for name in ("maintain_on_report", "maintain_on_report_controller")]
+    started = []
+    for found in twins:
+        actions = [rule["action"] for rule in found["rules"]]
+        started.append([next(iter(action)) for action in actions])
+        for action in actions[:2]:
+            (how,) = action.values()
+            limit = how["job_args"]["limit"] if "job_args" in how else how["extra_vars"]["azure_maintenance_hosts"]
+            wait = (how.get("job_args") or how)["extra_vars"]["maintain_wait_timeout"]
+            action.clear()
+            action.update(lock=how["lock"], limit=limit, wait=wait)
+    assert twins[0] == twins[1]
+    assert started == [["run_playbook", "run_playbook", "debug"], ["run_job_template", "run_job_template", "debug"]]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_what_a_rulebook_names_is_there(path):
+    text = path.read_text(encoding="utf-8")
+    happened = set(re.findall(r'"(\w+)"', "".join(re.findall(r"happened in \[(.*?)\]", text))))
+    assert happened and happened <= set(KINDS)
+    assert set(re.findall(r"^ +(maintain_\w+):", text, re.M)) <= set(DEFAULTS)
+    assert set(re.findall(r"name: cloudops\.azure_maintenance\.(\w+)", text)) <= {"maintain"}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_runs_go_side_by_side_under_a_lock_for_the_same_machines(path):
+    found = ruleset(path.stem)
+    assert found["execution_strategy"] == "parallel"
+    for rule in found["rules"][:2]:
+        (action,) = rule["action"].values()
+        label = re.search(r"{{ event\.payload\.labels\.\w+ }}", action["lock"]).group()
+        limit = action["job_args"]["limit"] if "job_args" in action else action["extra_vars"]["azure_maintenance_hosts"]
+        assert label in limit
+        assert rule["throttle"]["once_within"] == "2 minutes"
+        assert rule["throttle"]["group_by_attributes"][:2] == ["event.payload.event.id", "event.payload.happened"]
