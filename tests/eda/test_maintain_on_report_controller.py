@@ -69,6 +69,7 @@ def test_happenings_that_need_no_job(controller, sender):
     before = len(controller.launched)
     for happened in ("prepared", "approved", "started", "ended", "recovered"):
         assert sender.send(report("event-2", "quiet", "quiet", happened)) == 200
+    assert sender.send(dict(report("event-2", "quiet", "quiet", "prepare_failed"), watcher="maintain")) == 200
     for happened in ("changed", "reappeared", "prepare_failed", "not_prepared_in_time"):
         controller.end("loud")
         assert sender.send(report("event-3", "loud", "loud", happened)) == 200
@@ -90,6 +91,13 @@ def test_many_at_once_none_lost_and_none_twice(controller, sender):
     until(lambda: "all:&last" in limits(controller))
     controller.end("last")
     assert sorted(limits(controller)[before:-1]) == sorted(f"all:&{group}" for group in groups)
+
+
+def test_a_test_report_starts_nothing(controller, rulebook, sender):
+    before = len(controller.launched)
+    assert sender.send(dict(report("", "web1", "web", "test"), event=None)) == 200
+    until(lambda: rulebook.logged("A test report of web1 has arrived."))
+    assert len(controller.launched) == before
 
 
 def test_a_report_without_labels_is_named(controller, rulebook, sender):

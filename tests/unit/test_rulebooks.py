@@ -38,7 +38,8 @@ def test_the_twins_differ_in_what_they_start_alone():
             action.clear()
             action.update(lock=how["lock"], limit=limit, wait=wait)
     assert twins[0] == twins[1]
-    assert started == [["run_playbook", "run_playbook", "debug"], ["run_job_template", "run_job_template", "debug"]]
+    assert [found[:2] for found in started] == [["run_playbook"] * 2, ["run_job_template"] * 2]
+    assert {action for found in started for action in found[2:]} == {"debug"}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)

@@ -26,6 +26,7 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "hooks": ("doctor", "which hooks are run, and why others are not"),
     "doctor": ("doctor", "look at all that the watcher needs, with what to do"),
     "check-config": ("doctor", "check the settings, with the line to correct"),
+    "report": ("report_test", "send a test report to every receiver now, and say what each answered"),
     "send": ("reports", "send the reports that wait, for ever (what the unit of reports runs)"),
     "version": ("cli", "the version of this program"),
 }

@@ -61,6 +61,7 @@ KINDS = {
     "event_unreadable": "an entry of the document can't be read: it may be an event of this machine",
     "recovery_blocked": "this machine is not recovered, as an entry that can't be read may be its event",
     "reports_dropped": "reports were dropped, as too many waited or could not be kept",
+    "test": "nothing: somebody tries whether reports arrive (azure-maintenance report test)",
 }
 """What a report may say, and what it means. More may come."""
 
