@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 TEMPLATE = {
     "id": 7,
     "type": "job_template",
-    "name": "Azure maintenance - maintain",
+    "name": "Azure maintenance: maintain",
     "summary_fields": {"organization": {"name": "Default"}},
     "related": {"launch": "/api/v2/job_templates/7/launch/"},
     "ask_limit_on_launch": True,
