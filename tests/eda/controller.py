@@ -14,7 +14,7 @@ TEMPLATE = {
     "id": 7,
     "type": "job_template",
     "name": "Azure maintenance: maintain",
-    "summary_fields": {"organization": {"name": "Default"}},
+    "summary_fields": {"organization": {"name": "Azure maintenance"}},
     "related": {"launch": "/api/v2/job_templates/7/launch/"},
     "ask_limit_on_launch": True,
     "ask_labels_on_launch": False,
