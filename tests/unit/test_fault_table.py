@@ -114,7 +114,7 @@ FAULTS = {
     "Something else restarts the machine while it is prepared": [
         "_watcher/test_watcher_faults.py::test_rebooted_by_nobodys_event",
         "vectors/watcher.json::back after a stranger's reboot: steps again, when the boot's jobs are over, and not approved before",
-        "simulation/watcher/planted.py::_is_to_be_done_again",
+        "simulation/watcher/planted.py::_is_undone",
     ],
     "Power is cut in the middle of a prepare hook": [
         "_watcher/test_watcher_faults.py::test_a_power_cut_in_the_middle_of_a_prepare_hook",
