@@ -11,7 +11,7 @@ import textwrap
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ..._text import one_line
-from .cli_context import WIDTH, CliContext
+from .cli import WIDTH, CliContext
 
 
 class Said(NamedTuple):

@@ -21,8 +21,7 @@ from ..reports.last_try import what_to_do
 from ..reports.report_daemon import SecretError, read_secret
 from ..settings.hooks import PHASES, Hooks
 from ..settings.options import Configuration
-from ..settings.settings import SettingsError
-from ..settings.settings_file import SettingsFile
+from ..settings.settings import SettingsError, SettingsFile
 from .check_report import FAIL, OK, WARN, Finding, Said
 from .status import StatusView
 

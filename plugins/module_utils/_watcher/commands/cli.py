@@ -1,20 +1,190 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command ``azure-maintenance``: which sub-commands it has, and what comes before and after each of them.
+"""The command ``azure-maintenance``: which sub-commands it has, what every sub-command works with (where things are on this machine, who
+calls, where words go), and what comes before and after each of them.
 
 Private to this collection.
 """
 
 import argparse
 import importlib
+import json
 import os
 import sys
-from typing import Dict, List, Mapping, Optional, TextIO, Tuple
+import textwrap
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, TextIO, Tuple
 
 from ..._clock import Clock
+from ..._machine.mark import MOST_BYTES, understood
+from ..._machine.state_file import StateFile, Unreadable
+from ..._machine.store_interface import Mark, MarkUnreadable
+from ..._text import one_line
 from ..host.this_host import HOST
-from .cli_context import CODES, FINE, WRONG_USAGE, CliContext, Subcommand
+
+FOLDER, HOOKS_FOLDER, ENDPOINT = (
+    "AZURE_MAINTENANCE_FOLDER",
+    "AZURE_MAINTENANCE_HOOKS_FOLDER",
+    "AZURE_MAINTENANCE_ENDPOINT",
+)
+"""What the command knows of this watcher where its settings are gone: variables, set by the launcher."""
+
+FINE, WRONG, WRONG_USAGE, NO_ANSWER, NOT_ROOT = 0, 1, 2, 3, 4
+CODES = {
+    FINE: "fine",
+    WRONG: "something is wrong, or what was asked for was not done",
+    WRONG_USAGE: "wrong usage",
+    NO_ANSWER: "the service did not receive the command",
+    NOT_ROOT: f"only {HOST.admin} may do that",
+}
+
+WIDTH = 80
+_LABEL = 11
+
+
+class Read(NamedTuple):
+    """What of a file could be read."""
+
+    value: Optional[Any]
+    problem: str  # "" also when the file is not there
+
+
+class CliContext:
+    """:arg settings: the path of the settings"""
+
+    def __init__(
+        self,
+        settings: str,
+        version: str,
+        environment: Mapping[str, str],
+        clock: Clock,
+        out: TextIO,
+        err: TextIO,
+    ) -> None:
+        self.settings = settings
+        self.version = version
+        self.environment = environment
+        self.clock = clock
+        self.out = out
+        self.err = err
+        self.is_root = _user_number() == 0
+        self._raw: Optional[Read] = None
+
+    # --- words ---
+
+    def say(self, line: str = "") -> None:
+        """A line as it is."""
+        self.out.write(line + "\n")
+
+    def tell(self, text: str) -> None:
+        """Sentences, in lines that fit."""
+        for line in _wrapped(text):
+            self.say(line)
+
+    def complain(self, text: str) -> None:
+        """Sentences about what is wrong."""
+        for line in _wrapped(text):
+            self.err.write(line + "\n")
+
+    def entry(self, label: str, text: str) -> None:
+        """A line with a label at its beginning, and those below it beneath its text."""
+        for line in entry_lines(label, text):
+            self.say(line)
+
+    def dump(self, value: Any) -> None:
+        self.say(json.dumps(value, indent=2, sort_keys=True))
+
+    # --- files ---
+
+    def raw_settings(self) -> Read:
+        """The settings as they stand there, whether they can be followed or not."""
+        if self._raw is None:
+            self._raw = read_json(self.settings)
+        return self._raw
+
+    def setting(self, name: str, default: Any) -> Any:
+        """One of the settings; the usual one where they can't be read, or that is of another kind."""
+        raw = self.raw_settings().value
+        value = raw.get(name) if isinstance(raw, dict) else None
+        kinds = (int, float) if isinstance(default, float) else type(default)
+        return value if isinstance(value, kinds) and value else default
+
+    @property
+    def folder(self) -> str:
+        """Of the watcher's state."""
+        return str(self.setting("folder", self.environment.get(FOLDER) or HOST.state))
+
+    def mark(self) -> Read:
+        path = os.path.join(self.folder, "mark.json")
+        try:
+            with open(path, "rb") as file:
+                mark: Mark = understood(file.read(MOST_BYTES + 1), path)
+            return Read(mark, "")
+        except FileNotFoundError:
+            return Read(None, "")
+        except MarkUnreadable as error:
+            return Read(None, str(error))
+        except OSError as error:
+            return Read(None, f"{path} can't be read: {error.strerror}")
+
+    def published(self) -> Optional[Dict[str, Any]]:
+        """What the watcher last said of itself."""
+        from ..._machine.watcher_status import published
+
+        return published(self.folder)
+
+    def sees_state(self) -> bool:
+        """Whether this user may look into the state's folder, if it is there."""
+        return not os.path.isdir(self.folder) or os.access(self.folder, os.R_OK | os.X_OK)
+
+    def must_be_root(self, what: str) -> bool:
+        """Whether a command must end here, as it is called by somebody else; says so."""
+        if self.is_root:
+            return False
+        self.complain(f"Only {HOST.admin} may {what}: {HOST.run_as_admin}.")
+        return True
+
+    def caller(self) -> str:
+        """Who calls, for people: sudo says who that was."""
+        import getpass
+
+        try:
+            return one_line(self.environment.get("SUDO_USER") or getpass.getuser(), 100)
+        except (KeyError, OSError, ImportError):  # this user has no name
+            return f"user number {os.geteuid()}"
+
+
+def _wrapped(text: str) -> List[str]:
+    return textwrap.wrap(one_line(text, 4000), WIDTH, break_on_hyphens=False) or [""]
+
+
+def _user_number() -> int:
+    return os.geteuid()
+
+
+def read_json(path: str, form: Optional[int] = None) -> Read:
+    """What a file holds.
+
+    :arg form: the format that it has to say; None for any
+    """
+    try:
+        return Read(StateFile(path, form, 4 * MOST_BYTES).read(), "")
+    except Unreadable as error:
+        return Read(None, f"{path} {error}")
+
+
+def entry_lines(label: str, text: str) -> List[str]:
+    room = WIDTH - _LABEL
+    lines = textwrap.wrap(one_line(text, 4000), room, break_on_hyphens=False) or [""]
+    return [f"{label if number == 0 else '':<{_LABEL}}{line}".rstrip() for number, line in enumerate(lines)]
+
+
+class Subcommand(NamedTuple):
+    """One of the command's."""
+
+    arguments: Callable[[argparse.ArgumentParser], None]  # adds its own to the parser
+    run: Callable[[argparse.Namespace, CliContext], int]  # returns the exit code
+
 
 COMMANDS: Dict[str, Tuple[str, str]] = {
     "status": ("status", "what the watcher does, what it holds, and what waits"),

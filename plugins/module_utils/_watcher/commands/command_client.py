@@ -15,7 +15,7 @@ from typing import Any, Dict, Optional
 from ..._clock import Deadline
 from ..._text import one_line
 from ..host.this_host import HOST
-from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
+from .cli import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
 
 WITHIN = 10.0
 """Seconds in which the service takes an order: it looks for one every five seconds, more often while an event is open."""

@@ -21,10 +21,10 @@ from ..reports.notify_hooks import LIMIT as NOTIFY_LIMIT
 from ..reports.post_transport import Way, reach
 from ..settings.hooks import NOTIFY, PHASES, Hooks
 from ..settings.options import OPTIONS, Configuration
-from ..settings.settings_file import place_of
-from . import check_health, check_imds, check_metrics, check_settings, check_system
+from ..settings.settings import place_of
+from . import check_imds, check_metrics, check_settings, check_system
 from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
-from .cli_context import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
+from .cli import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
 from .status import HEALTH_WITHIN, view_of
 
 
@@ -66,7 +66,7 @@ def check_all(here: CliContext) -> List[Finding]:
     found += check_system.services(ask, bool(wanted.reports))
     found += check_system.mark(view)
     found += check_system.process(view)
-    found += check_health.health(view, here.folder)
+    found += check_system.health(view, here.folder)
     found += check_metrics.check_metrics(
         view.metrics,
         view.is_running,

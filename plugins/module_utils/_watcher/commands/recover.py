@@ -25,9 +25,8 @@ from ..service.loop import Loop
 from ..service.state_files import AlreadyRunning, InstanceLock
 from ..service.status_file import StatusFile
 from ..service.wiring import Inside, assemble, inside_of
-from ..settings.settings import SettingsError
-from ..settings.settings_file import SettingsFile
-from .cli_context import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
+from ..settings.settings import SettingsError, SettingsFile
+from .cli import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
 from .command_client import give
 
 

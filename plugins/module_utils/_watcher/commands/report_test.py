@@ -16,7 +16,7 @@ from ..._text import one_line
 from ..engine.actions import Say
 from ..engine.facts import Identity
 from ..reports.report import Machine, Report, report_of
-from .cli_context import FINE, WRONG, CliContext, Subcommand
+from .cli import FINE, WRONG, CliContext, Subcommand
 
 
 def report_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from typing import List
 from ..._text import one_line
 from ..host.this_host import HOST
 from ..reports.report import Report
-from .cli_context import FINE, WIDTH, WRONG, CliContext, Subcommand
+from .cli import FINE, WIDTH, WRONG, CliContext, Subcommand
 
 MOST = 20
 

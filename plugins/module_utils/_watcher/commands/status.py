@@ -23,7 +23,7 @@ from ..settings.destinations import NOTIFY, DestinationError, destinations_of, s
 from ..settings.health import HealthError, health_settings
 from ..settings.options import MANAGE, OPTIONS
 from .check_metrics import MetricsView, metrics_view
-from .cli_context import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
+from .cli import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
 
 SILENT = 30.0
 """Seconds after which a watcher that has not said anything hangs: it says something every five."""
@@ -61,7 +61,7 @@ def view_of(here: CliContext) -> StatusView:
     from ..._machine.operator_files import HOLD
     from ..._machine.state_file import FORMAT
     from ..service.command_queue import FOLDER as ORDERS
-    from .cli_context import read_json
+    from .cli import read_json
 
     wall = here.clock.wall()
     published = here.published()

@@ -19,8 +19,7 @@ from ..._text import one_line
 from ..health.state_files import METRICS
 from ..host.this_host import HOST
 from ..reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
-from ..settings.settings import SettingsError
-from ..settings.settings_file import SettingsFile
+from ..settings.settings import SettingsError, SettingsFile
 from .loop import Loop
 from .state_files import AlreadyRunning, InstanceLock
 from .wiring import Assembled, Inside, assemble, inside_of

@@ -20,7 +20,7 @@ from ..._machine.watcher_status import NAME
 from ..engine.decision import Wish
 from ..engine.facts import Facts
 from ..engine.own_mark import own_mark
-from ..settings.settings_file import SettingsFile
+from ..settings.settings import SettingsFile
 from ..settings.step_discovery import HOOKS
 
 

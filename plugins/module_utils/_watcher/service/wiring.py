@@ -25,13 +25,12 @@ from ..imds.facade import ImdsFacade
 from ..metrics.metrics_file import MetricsFile
 from ..reports.systemd_transport import Log, Notify
 from ..settings.options import Configuration
-from ..settings.settings_file import SettingsFile
+from ..settings.settings import SettingsFile
 from ..settings.step_discovery import Found
 from .command_queue import CommandQueue
 from .linux_system import PipeWake, Wake, WatchedSystem, linux_system, this_system
 from .machine_program import MachineProgram, objection
-from .service_flag import ServiceFlag
-from .state_files import HoldFile, RememberedState, SuppressedEvents
+from .state_files import HoldFile, RememberedState, ServiceFlag, SuppressedEvents
 from .status_file import StatusFile
 
 

@@ -9,9 +9,11 @@ import threading
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import check_health
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
+    check_system,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import FAIL, OK
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli_context import Read
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import Read
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
     StatusView,
     as_json,
@@ -99,7 +101,7 @@ ANSWERS, OUT, SILENT = (
     ],
 )
 def test_what_doctor_says_of_it(asked, mark, state, words):
-    (found,) = check_health.health(a_view([asked], mark), "/")
+    (found,) = check_system.health(a_view([asked], mark), "/")
     assert (found.state, found.words) == (state, words)
 
 
@@ -110,11 +112,11 @@ def test_a_folder_that_its_user_can_not_pass(tmp_path):
         if above.stat().st_uid and not above.stat().st_mode & 0o001:
             pytest.skip("the folder of the tests itself is closed")
     tmp_path.chmod(0o700)
-    closed = check_health.closed_folders(str(folder / "not-there-yet"))
+    closed = check_system.closed_folders(str(folder / "not-there-yet"))
     assert closed[-1] == str(tmp_path) and str(folder) not in closed
-    found = check_health.health(a_view([ANSWERS]), str(folder))
+    found = check_system.health(a_view([ANSWERS]), str(folder))
     assert [one.state for one in found] == [OK, FAIL] and "it always answers in service" in found[1].words
-    assert check_health.health(a_view([]), str(folder)) == []
+    assert check_system.health(a_view([]), str(folder)) == []
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -122,7 +124,7 @@ def test_its_findings_are_well_said(words, tmp_path):
     tmp_path.chmod(0o700)
     health = [Asked(ADDRESS, state, words) for state in (True, False, None)]
     for mark in (None, {"phase": "prepared"}):
-        for finding in check_health.health(a_view(health, mark), str(tmp_path)):
+        for finding in check_system.health(a_view(health, mark), str(tmp_path)):
             assert_well_said(finding.words)
             assert_well_said(finding.advice or finding.words)
 

@@ -20,7 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     check_imds,
     check_settings,
     check_system,
-    cli_context,
+    cli,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import (
     FAIL,
@@ -31,8 +31,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     ask,
     lines_of,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import main
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli_context import Read
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import Read, main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
     DestinationView,
     StatusView,
@@ -417,7 +416,7 @@ def test_hooks_are_guarded_too(tmp_path):
 
 @pytest.mark.parametrize("text, state", [("systemd 252 (252.1)\n+PAM", OK), ("systemd 219\n", WARN), ("", WARN)])
 def test_versions(text, state):
-    here = cli_context.CliContext("/none", "0.2.0", {}, None, None, None)
+    here = cli.CliContext("/none", "0.2.0", {}, None, None, None)
     (found,) = check_system.versions(here, says(("--version", Said(0, text))))
     assert found.state == state and "watcher 0.2.0, Python 3." in found.words
 
@@ -547,7 +546,7 @@ def test_a_line_is_fit_to_be_read():
 
 @pytest.fixture
 def doctor(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(cli_context, "_user_number", lambda: 0)
+    monkeypatch.setattr(cli, "_user_number", lambda: 0)
     settings = {
         "format": 1,
         "folder": str(tmp_path / "state"),
@@ -616,7 +615,7 @@ def test_it_is_asked_as_the_watcher_asks_whoever_called_sudo(doctor, monkeypatch
     monkeypatch.setattr(check_imds, "check_service", lambda _wanted, _transport, _clock, user: asked.append(user) or [])
     monkeypatch.setenv("SUDO_USER", "anna")
     doctor()
-    monkeypatch.setattr(cli_context, "_user_number", lambda: 1000)
+    monkeypatch.setattr(cli, "_user_number", lambda: 1000)
     doctor()
     assert asked == ["root", "anna"]
 
@@ -645,5 +644,5 @@ def test_the_doctor_where_settings_are_damaged(doctor, monkeypatch):
 
 
 def test_the_doctor_of_somebody_else(doctor, monkeypatch):
-    monkeypatch.setattr(cli_context, "_user_number", lambda: 1000)
+    monkeypatch.setattr(cli, "_user_number", lambda: 1000)
     assert "WARN  user        you are not root" in doctor()[1]

@@ -18,7 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.c
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
-    cli_context,
+    cli,
     command_client,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import COMMANDS, main
@@ -99,7 +99,7 @@ def _a_word_of_this_process():
 
 @pytest.fixture
 def machine(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(cli_context, "_user_number", lambda: 0)
+    monkeypatch.setattr(cli, "_user_number", lambda: 0)
     return Machine(tmp_path, capfd)
 
 
@@ -348,7 +348,7 @@ def test_status_for_programs(machine):
 
 
 def test_not_root_is_said(machine, monkeypatch):
-    monkeypatch.setattr(cli_context.CliContext, "sees_state", lambda self: False)
+    monkeypatch.setattr(cli.CliContext, "sees_state", lambda self: False)
     assert machine.call("status") == NOT_ROOT
     assert "Only root sees what is in" in machine.err
 
@@ -495,7 +495,7 @@ def test_there_is_nothing_to_recover(machine):
 
 @pytest.mark.parametrize("arguments", [("hold", "--reason", "x"), ("release",), ("approve", "E1"), ("recover",)])
 def test_only_root_gives_orders(machine, monkeypatch, arguments):
-    monkeypatch.setattr(cli_context, "_user_number", lambda: 1000)
+    monkeypatch.setattr(cli, "_user_number", lambda: 1000)
     machine.state()
     assert machine.call(*arguments) == NOT_ROOT
     assert "run it again with sudo" in machine.err

@@ -19,7 +19,7 @@ COMMANDS = re.compile(
 )
 LINUX_ALONE = {
     "host/linux_host.py",
-    "commands/check_health.py",  # the health endpoint, whose ports are systemd's
+    "commands/check_system.py",  # the health endpoint, whose ports are systemd's
     "health/main.py",
 }
 METHODS = ("start", "restart", "status", "enable", "log", "log_end")

@@ -15,7 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     check_system,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import Said
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli_context import Read
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import Read
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
     DestinationView,
     StatusView,

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli_context import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import (
     FINE,
     WRONG,
     CliContext,

@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.answer import MachineState
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.state_files import StateFiles
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.service_flag import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     ServiceFlag,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played

@@ -16,10 +16,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     SettingsError,
-    parse_settings,
-)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings_file import (
     SettingsFile,
+    parse_settings,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import HookOptions
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import step

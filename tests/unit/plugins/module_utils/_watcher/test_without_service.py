@@ -13,7 +13,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     Progress,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import cli_context, recover
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import cli, recover
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
@@ -39,7 +39,7 @@ class Out:
         self.played.tick(PREPARE)
         self.state, self.file, self.hand = self.played.state, self.played.file, self.played.hand
         self.said, self.capfd = [], capfd
-        monkeypatch.setattr(cli_context, "_user_number", lambda: 0)
+        monkeypatch.setattr(cli, "_user_number", lambda: 0)
         real = recover.recover_offline
         monkeypatch.setattr(recover, "recover_offline", lambda here, settings: real(here, settings, self.inside))
         monkeypatch.setattr(

@@ -21,7 +21,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.loop import Loop
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.wiring import Inside, assemble
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings_file import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     SettingsFile,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
