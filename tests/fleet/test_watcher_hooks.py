@@ -130,7 +130,7 @@ def test_a_hook_is_a_unit_of_its_own_that_says_nothing_of_the_event(lone):
 def test_at_once_all_of_them_run_side_by_side(lone):
     for number in (10, 20, 30):
         lone.hook(f"prepare.d/{number}-app", f"sleep 2; echo {number} ended >> {LOG}")
-    assert lone.go("prepared", "at_once=true")["state"] == "prepared"
+    assert lone.go("prepared", "parallel=true")["state"] == "prepared"
     assert sorted(lone.lines()[:3]) == ["10-app 1", "20-app 1", "30-app 1"]
     assert lone.go("recovered")["state"] == "recovered"
 

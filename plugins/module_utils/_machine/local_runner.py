@@ -100,7 +100,7 @@ class LocalRunner:
         if progress.state == step_runner.ABSENT:
             # nor has its time begun, which a start of the machine would have used up
             self._marked.time_anew(move, request)
-        if request.get("still"):
+        if request.get("no_new_steps"):
             return Progress(step_runner.PENDING, progress.note)
         return self._fenced(move, "begin")
 

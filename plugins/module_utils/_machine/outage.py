@@ -69,10 +69,10 @@ class Outage:
 
         :arg request: beside what every request to go on has, such as ``left``, the seconds after which nothing more is begun to prepare the
             machine: ``ends``, what runs is ended then, too; ``restore``, the mark that the machine has lost with its disk, as the run
-            knows it; from a watcher: ``note``, kept in the mark; ``at_once``, all hooks
-            that wait are begun side by side; ``again``, the machine was started anew by nobody's event, and what is done
-            and no hook is done again; ``turn_round``, where the mark says that the machine is being put back, or was in part,
-            another outage begins: what is being taken back is stopped; ``retry_hooks``, recovery hooks that failed are begun
+            knows it; from a watcher: ``note``, kept in the mark; ``no_new_steps``,
+            only what runs goes on; ``parallel``, all hooks that wait are begun side by side; ``redo_after_reboot``, the machine was
+            rebooted by nobody's event, and what is done and no hook is done again; ``replace_outage``, where the mark says that the machine is being put back, or was in part,
+            another outage begins: what is being undone is stopped; ``retry_hooks``, recovery hooks that failed are begun
             once more
         """
         to = request["to"]
@@ -89,7 +89,7 @@ class Outage:
                     request.get("take") or "", bool(request.get("forced")), request.get("lease", LEASE)
                 )
                 self._marked.mark = self._fence.mark
-                if not self._turns(request):  # else it is the note of an outage that is not there yet
+                if not self._replaces(request):  # else it is the note of an outage that is not there yet
                     self._marked.change(**_note_of(request))
             answer = self._prepare(request) if to == "prepared" else self._recover(request)
         except TooLate as error:
@@ -113,18 +113,18 @@ class Outage:
     # --- the beginning of each direction ---
 
     def _prepare(self, request: Mapping[str, Any]) -> Dict[str, Any]:
-        if not self._fence.mark and request.get("still"):
+        if not self._fence.mark and request.get("no_new_steps"):
             return self._answer("refused", "The machine is not marked, and nothing new may be started.")
         if not self._fence.mark and self._fence.left(request["left"]) <= 0:
             return self._answer("failed", "There is no time left to prepare the machine. Nothing was started.")
         events = request.get("events") or ()
         if self._marked.mark:
-            events = self._fence.joining(events, bool(request.get("still")))
-        if self._turns(request) and not self._turned_round(request):
+            events = self._fence.joining(events, bool(request.get("no_new_steps")))
+        if self._replaces(request) and not self._has_replaced(request):
             return self._under_way("prepared")
         known = {entry["key"] for entry in self._marked.mark.get("steps", ())}
         new = [step for step in self._steps if step["key"] not in known and step["type"] != RECOVER_HOOK.name]
-        if new and not request.get("still"):
+        if new and not request.get("no_new_steps"):
             cases: Dict[str, step_runner.Case] = {}
             ask = []
             asking = Deadline(self._clock, CASES)
@@ -149,7 +149,7 @@ class Outage:
             self._add(new, cases, request)
         elif not self._marked.mark:  # no steps at all
             self._add((), {}, request)
-        if request.get("again") and self._fence.moment().boot_id != prepared_under(self._marked.mark):
+        if request.get("redo_after_reboot") and self._fence.moment().boot_id != prepared_under(self._marked.mark):
             needs = sum(step["timeout"] for step in self._steps)
             if request["left"] > needs + START and not self._has_started():
                 return self._under_way(
@@ -163,10 +163,10 @@ class Outage:
         )
         return self._advance(request)
 
-    def _turns(self, request: Mapping[str, Any]) -> bool:
-        return bool(request.get("turn_round")) and self._marked.mark.get("phase") in ("recovering", "half")
+    def _replaces(self, request: Mapping[str, Any]) -> bool:
+        return bool(request.get("replace_outage")) and self._marked.mark.get("phase") in ("recovering", "half")
 
-    def _turned_round(self, request: Mapping[str, Any]) -> bool:
+    def _has_replaced(self, request: Mapping[str, Any]) -> bool:
         """Begin another outage with what the recovery has left; False while what it has under way has not ended."""
         moves = sequence.to_stop(self._marked.mark["steps"], self._plan)
         ended = [self._here.go_on(move, request) for move in moves]
@@ -227,7 +227,7 @@ class Outage:
                 return self._answer("recovered", "The machine is not marked: nothing was done to it.")
             # Nobody has written down what was done: all of it counts as done, and as ours.
             self._create(self._steps, {}, request, "recovering", sequence.DONE)
-        elif mark["phase"] == "half" and not request.get("still"):
+        elif mark["phase"] == "half" and not request.get("no_new_steps"):
             retry_hooks = bool(request.get("retry_hooks"))
             self._marked.change(steps=sequence.tried_again(mark["steps"], self._plan, retry_hooks))
         self._marked.change(phase="recovering", steps=[*self._closing(), *self._marked.mark["steps"]])
@@ -245,7 +245,7 @@ class Outage:
     def _advance(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         self._give_time_anew(request)
         self._take_outcomes(request.get("outcomes") or {})
-        to, still = request["to"], bool(request.get("still"))
+        to, no_new_steps = request["to"], bool(request.get("no_new_steps"))
         if to == "prepared":
             self._side_by_side(request)
         while True:
@@ -261,7 +261,7 @@ class Outage:
                 if self._here.is_over(move, request):
                     why = f"The time that was left is used up before {_named(move.step)} could begin"
                     return self._ended("failed", why, "half")
-                if still or self._until.passed():
+                if no_new_steps or self._until.passed():
                     return self._under_way(to)
             if move.elsewhere:
                 return self._elsewhere(move, request)
@@ -275,7 +275,7 @@ class Outage:
             for entry in self._marked.mark["steps"]
             if entry["type"] == PREPARE_HOOK.name and entry["key"] in self._plan
         ]
-        if request.get("at_once") and not request.get("still") and self._fence.left(request["left"]) > 0:
+        if request.get("parallel") and not request.get("no_new_steps") and self._fence.left(request["left"]) > 0:
             for move in moves:
                 if self._marked.entry(move.key)["state"] == WAITING:
                     self._marked.begun(move, request)
@@ -297,7 +297,7 @@ class Outage:
                 "key": move.key,
                 "direction": move.direction,
                 "begun": first,
-                "still": bool(request.get("still")),
+                "no_new_steps": bool(request.get("no_new_steps")),
                 "begins": max(0.0, round(self._fence.left(request["left"]), 1)),
                 "left": max(0.0, round(self._marked.entry(move.key)["limit"] - self._marked.elapsed(move.key), 1)),
             },

@@ -154,7 +154,7 @@ def _last_todo(record: Record, at: float) -> Todo:
 
 def _finishes(machine: MachineState, goal: Target) -> bool:
     """Whether the call writes that a Windows machine is prepared, and does nothing else."""
-    is_on_its_way = goal.to == "prepared" and not (goal.take or goal.still or goal.again)
+    is_on_its_way = goal.to == "prepared" and not (goal.take or goal.no_new_steps or goal.redo_after_reboot)
     return not machine["is_linux"] and is_on_its_way and is_all_done(machine)
 
 
@@ -311,9 +311,9 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "outcomes": machine["outcomes"],
         "take": goal.take,
         "unmarked": False,
-        "still": goal.still,
-        "again": goal.again,
-        "turn_round": goal.turn_round,
+        "no_new_steps": goal.no_new_steps,
+        "redo_after_reboot": goal.redo_after_reboot,
+        "replace_outage": goal.replace_outage,
         **({"restore": machine["mark"]} if machine["mark_lost"] else {}),
     }
 

@@ -39,9 +39,9 @@ class Target(NamedTuple):
     events: list[str]  # ids
     left: float
     take: str = ""  # the run whose mark is taken over
-    still: bool = False
-    again: bool = False  # what a start of the machine has taken back is done once more
-    turn_round: bool = False  # it is another outage: what the one before has under way in being undone is stopped
+    no_new_steps: bool = False  # only what runs goes on
+    redo_after_reboot: bool = False  # what a start of the machine has undone is done once more
+    replace_outage: bool = False  # it is another outage: what the one before has under way in being undone is stopped
 
 
 def target(record: Record, machine: MachineState, at: float) -> Target | None:

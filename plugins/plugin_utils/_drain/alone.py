@@ -210,7 +210,7 @@ def _again(record: Record, at: float, at_once: bool = False) -> Record:
         "take": record["take"],
         "forced": record["forced"],
         "unmarked": record["unmarked"] and record["list"] == "recover",
-        "still": False,
+        "no_new_steps": False,
     }
     run = record["holder"]["run"]
     record["call"] = {

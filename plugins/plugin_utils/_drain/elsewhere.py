@@ -65,7 +65,7 @@ def at_hand(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collecti
     entry = next(entry for entry in mark["steps"] if entry["key"] == asked["key"])
     attempt = f"{_attempts(mark, asked['key'], asked['direction'])}{entry['tries']}"
     awaited = asked["direction"] == "do" and mark.get("phase") == "recovering"
-    waits = bool(asked.get("still")) and not asked["begun"] and attempt not in attempts and not awaited
+    waits = bool(asked.get("no_new_steps")) and not asked["begun"] and attempt not in attempts and not awaited
     left, age = float(asked["left"]), float(asked.get("age", 0.0))
     unheard = entry.get("by") == mark["holder"]["run"] and attempt not in attempts and left >= 1
     begun = bool(asked["begun"]) or (unheard and not waits and not awaited)

@@ -215,7 +215,7 @@ class Going:
             if request.get("unmarked"):
                 machine.journal.add("unmarked", host=machine.host, run=self.run)
             return self._said("recovered")
-        elif request.get("still"):
+        elif request.get("no_new_steps"):
             return self._said("refused", "it is not marked, and nothing new may be started")
         elif request["left"] <= 0:
             return self._said("failed", "there is no time left to prepare it")
@@ -240,21 +240,21 @@ class Going:
             asked = request.get("events") or []
             new = [identity for identity in asked if identity not in self.mark["events"]]
             kept_off = put_back(machine, new)
-            if kept_off and len(kept_off) == len(asked) and not request.get("still"):
+            if kept_off and len(kept_off) == len(asked) and not request.get("no_new_steps"):
                 return self._said("refused", "it was recovered by force despite its events")
             for identity in new:
                 if identity not in kept_off:
                     self.mark["events"].append(identity)
                     machine.journal.add("joined", host=machine.host, run=self.run, event=identity)
-            if request.get("turn_round") and self.mark["phase"] in ("recovering", "half"):
+            if request.get("replace_outage") and self.mark["phase"] in ("recovering", "half"):
                 self._turn_round()
             self._phase("prepared" if self.mark["phase"] == "prepared" else "preparing")
-            if request.get("again") and machine.boot_id != (self.mark.get("again") or self.mark["boot_id"]):
+            if request.get("redo_after_reboot") and machine.boot_id != (self.mark.get("again") or self.mark["boot_id"]):
                 self.mark["again"] = machine.boot_id
                 notes = self.mark["steps"] = collection.part("module_utils._steps.sequence").done_again(notes)
                 self._phase("preparing")
         else:
-            if self.mark["phase"] == "half" and not request.get("still"):
+            if self.mark["phase"] == "half" and not request.get("no_new_steps"):
                 for note in notes:
                     note["state"] = "failed" if note["state"] == "not_taken_back" else note["state"]
             self._phase("recovering")
@@ -279,7 +279,7 @@ class Going:
                 if direction == "do" and request["left"] <= 0:
                     self._phase("half")
                     return self._said("failed", "the time that was left is used up")
-                if request.get("still") or machine.clock.now >= until:
+                if request.get("no_new_steps") or machine.clock.now >= until:
                     return self._said(state)
                 if self.late():
                     return self._said("skipped", "it comes too late")

@@ -449,7 +449,7 @@ class Machine:
             unread = str(act.details.get("id", "")) if act.happened == "event_unreadable" else ""
             self.note("say", happened=act.happened, event=event or unread, outcome=act.outcome)
         elif isinstance(act, acts.Go):
-            self.note("go", to=act.to, still=act.still, events=list(act.events))
+            self.note("go", to=act.to, still=act.no_new_steps, events=list(act.events))
             state, why = self.program.go(act)
             self.answer = parts().facts.Answer(act.to, state, why, [], self.mono)
         elif isinstance(act, acts.Approve):

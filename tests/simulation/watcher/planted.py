@@ -56,7 +56,7 @@ def _always_quiet(real: Any) -> Any:
 def _begins_more(real: Any) -> Any:
     def target(*args: Any) -> Any:
         found = real(*args)
-        return found._replace(still=False) if found and found.still else found
+        return found._replace(no_new_steps=False) if found and found.no_new_steps else found
 
     return target
 

@@ -117,14 +117,14 @@ class Program:
 
     def _prepare(self, act: Any) -> tuple[str, str]:
         if self.mark is None:
-            if act.still:
+            if act.no_new_steps:
                 return "refused", "nothing new may be started"
             if act.left <= 0 or self.machine.lacks_case():
                 return "failed", "nothing was started"
-        if act.turn_round and self.mark is not None and self.mark["phase"] in ("recovering", "half"):
+        if act.replace_outage and self.mark is not None and self.mark["phase"] in ("recovering", "half"):
             self._turn_round(act)
         self._take(act)
-        if act.at_once and not act.still:
+        if act.parallel and not act.no_new_steps:
             for entry in [
                 entry for entry in self.mark["steps"] if entry["state"] == WAITING and entry["kind"] == "prepare"
             ]:  # type: ignore[index]
@@ -136,7 +136,7 @@ class Program:
                     self._put(key, state=DONE)
                 continue
             if entry["state"] in (WAITING, TAKEN_BACK, NOT_TAKEN_BACK):
-                if act.still:
+                if act.no_new_steps:
                     return "preparing", ""
                 self._begin(entry, "do")
             if self._entry(key)["state"] == BEGUN and not self._checked(key, "do", act):
@@ -179,7 +179,7 @@ class Program:
             "phase": "preparing",
         }
         steps = list(mark["steps"])
-        if act.again:
+        if act.redo_after_reboot:
             # One that was begun before the restart has to be done again, too, though it ended well: the boot has undone it.
             steps = [
                 {**one, "state": WAITING} if one["kind"] == "step" and one["state"] in (BEGUN, DONE) else one
@@ -188,7 +188,7 @@ class Program:
             mark = {**mark, "again": self.machine.boot_id}
         known = {entry["key"] for entry in steps}
         new = [piece for piece in self.pieces.values() if piece.kind != "recover" and piece.key not in known]
-        if not act.still:
+        if not act.no_new_steps:
             steps += [
                 {
                     "key": piece.key,
@@ -212,7 +212,7 @@ class Program:
         if self.mark is None:
             return "recovered", "no mark"
         steps = list(self.mark["steps"])
-        if self.mark["phase"] == "half" and not act.still:
+        if self.mark["phase"] == "half" and not act.no_new_steps:
             # A hook is begun once: one that was refused never was.
             steps = [
                 {**one, "state": FAILED, "refused": False}
@@ -244,7 +244,7 @@ class Program:
             if self._entry(key)["state"] in (DONE, FAILED):
                 if entry["kind"] == "prepare":
                     self._put(key, state=TAKEN_BACK)
-                elif act.still:
+                elif act.no_new_steps:
                     return "recovering", ""
                 else:
                     self._begin(entry, "undo")
@@ -294,7 +294,7 @@ class Program:
         job = self.jobs.get((key, direction, entry["tries"]))
         good, bad = (DONE, FAILED) if direction == "do" else (TAKEN_BACK, NOT_TAKEN_BACK)
         if job is None:  # cut off before it could begin
-            if not act.still:
+            if not act.no_new_steps:
                 self._put(key, began=now)
                 self._start(key, direction, "first" if _tries(entry) == 1 else "cut off")
             return False
@@ -303,7 +303,7 @@ class Program:
             if entry["kind"] == "prepare" or (entry["kind"] == "recover" and _tries(entry) > 1):
                 self._put(key, state=bad)
                 return True
-            if not act.still:
+            if not act.no_new_steps:
                 self._put(key, tries=entry["tries"] + 1, began=now)
                 self._start(key, direction, "cut off")
             return False
@@ -314,7 +314,7 @@ class Program:
                 return True
             return False
         if is_hook and job.code == AGAIN and now < entry["began"] + entry["limit"]:
-            if now >= job.ends + 5 and not act.still:
+            if now >= job.ends + 5 and not act.no_new_steps:
                 self._start(key, direction, "75")
             return False
         self._put(key, state=good if job.code == 0 else bad)

@@ -21,10 +21,10 @@ class Go(NamedTuple):
     kinds: Tuple[
         str, ...
     ] = ()  # types of its events, in lower case: by them the steps are chosen, see ``plan.steps_of``
-    at_once: bool = False  # all hooks side by side
-    again: bool = False  # the machine was started anew by nobody's event: its steps are done again
-    still: bool = False  # begin nothing new
-    turn_round: bool = False  # it is another outage: what the one before has under way in being taken back is stopped
+    parallel: bool = False  # all hooks side by side
+    redo_after_reboot: bool = False  # the machine was rebooted by nobody's event: its steps are done again
+    no_new_steps: bool = False  # only what runs goes on
+    replace_outage: bool = False  # it is another outage: what the one before has under way in being undone is stopped
 
 
 class Approve(NamedTuple):

@@ -206,7 +206,7 @@ def _poll(look: Look, lives: Mapping[str, Life], wall: float, gap: float) -> Pol
 
 def _begun(here: Here, go: Go) -> Dict[str, Life]:
     """The events whose preparation is asked for now for the first time."""
-    keys = [event_id.upper() for event_id in go.events if not go.still]
+    keys = [event_id.upper() for event_id in go.events if not go.no_new_steps]
     return {key: here.lives[key]._replace(begun=here.now) for key in keys if here.lives[key].begun is None}
 
 

@@ -95,10 +95,10 @@ def _prepare(here: Here, goal: Goal, lives: Sequence[Life]) -> Go:
         tuple(life.event.event_id for life in lives),
         note(here, outage, lives),
         _kinds(here, lives),
-        at_once=any(life.event.is_preempt for life in lives),
-        again=goal.redo_after_reboot,
-        still=goal.no_new_steps,
-        turn_round=goal.replace_outage,
+        parallel=any(life.event.is_preempt for life in lives),
+        redo_after_reboot=goal.redo_after_reboot,
+        no_new_steps=goal.no_new_steps,
+        replace_outage=goal.replace_outage,
     )
 
 
@@ -114,14 +114,14 @@ def _note_down(here: Here, struck: List[Life]) -> Optional[Go]:
     if marked.phase != "preparing" and changed == here.note and all(map(here.is_marked, struck)):
         return None
     ids = tuple(life.event.event_id for life in struck)
-    return Go(PREPARED, _long(here), ids, changed, _kinds(here, struck), still=True)
+    return Go(PREPARED, _long(here), ids, changed, _kinds(here, struck), no_new_steps=True)
 
 
 def _recover(here: Here, goal: Goal) -> Optional[Go]:
     if not (here.facts.identity and here.facts.identity.vm_id):
         return None
     noted = note(here, here.marked.outage)
-    return Go(RECOVERED, _long(here), (), noted, _kinds(here, []), still=goal.no_new_steps)
+    return Go(RECOVERED, _long(here), (), noted, _kinds(here, []), no_new_steps=goal.no_new_steps)
 
 
 def _long(here: Here) -> float:

@@ -106,7 +106,7 @@ class Loop:
         commands = self._commands
         if commands.recovery is None or commands.recovery.force:
             return False
-        goes = [act for act in acts if isinstance(act, Go) and act.turn_round]
+        goes = [act for act in acts if isinstance(act, Go) and act.replace_outage]
         for go in goes:
             words = f"The machine is not recovered now, as it has to be prepared for {listed(go.events)}."
             self._parts.log.say(commands.recovered(words, False), NOTICE)

@@ -36,7 +36,7 @@ def test_cases_before_that_others_must_learn_are_asked_for_before_anything_is_be
 
 def test_it_is_handed_out_once_it_is_marked_as_begun(machine):
     answer = machine.call({"do": "go", "to": "prepared", "left": 50.0, "before": {SERVICE: {"ran": True}}})
-    asked = {"key": SERVICE, "direction": "do", "begun": True, "still": False, "begins": 50.0, "left": 60.0}
+    asked = {"key": SERVICE, "direction": "do", "begun": True, "no_new_steps": False, "begins": 50.0, "left": 60.0}
     assert answer["elsewhere"] == asked
     assert machine.states() == {"first": "done", "remote": "begun", "tasks.yml": "waiting", "last": "waiting"}
     machine.clock.sleep(4)
@@ -121,7 +121,7 @@ def test_a_failure_elsewhere_fails_the_preparation(machine):
 def test_the_way_back_hands_out_the_inverse_and_takes_no_old_outcome_for_it(machine):
     machine.go(before={SERVICE: {"ran": True}})
     answer = machine.go("recovered", outcomes={SERVICE: {"state": "done"}})  # of the way there
-    asked = {"key": SERVICE, "direction": "undo", "begun": True, "still": False, "begins": 600.0, "left": 40.0}
+    asked = {"key": SERVICE, "direction": "undo", "begun": True, "no_new_steps": False, "begins": 600.0, "left": 40.0}
     assert answer["elsewhere"] == asked
     assert machine.states()["remote"] == "taking_back"
     late = machine.go("recovered", outcomes={SERVICE: {"state": "done", "direction": "do"}})
@@ -136,10 +136,10 @@ def test_what_others_are_doing_is_undone_when_it_has_ended(machine, state):
     machine.go(before={SERVICE: {"ran": True}})
     answer = machine.go("recovered", outcomes={SERVICE: {"state": "pending", "direction": "do"}})
     assert (answer["state"], machine.states()["remote"]) == ("recovering", "begun")
-    asked = {"key": SERVICE, "direction": "do", "begun": False, "still": False, "begins": 600.0, "left": 60.0}
+    asked = {"key": SERVICE, "direction": "do", "begun": False, "no_new_steps": False, "begins": 600.0, "left": 60.0}
     assert answer["elsewhere"] == asked
     answer = machine.go("recovered", outcomes={SERVICE: {"state": state, "direction": "do"}})
-    asked = {"key": SERVICE, "direction": "undo", "begun": True, "still": False, "begins": 600.0, "left": 40.0}
+    asked = {"key": SERVICE, "direction": "undo", "begun": True, "no_new_steps": False, "begins": 600.0, "left": 40.0}
     assert answer["elsewhere"] == asked
 
 

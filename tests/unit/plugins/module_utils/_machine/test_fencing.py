@@ -374,8 +374,8 @@ def test_a_step_of_others_is_handed_out_with_what_is_left_of_its_time_and_whethe
         "key": "command one",
         "direction": "do",
         "begun": True,
-        "still": False,
+        "no_new_steps": False,
         "begins": 22.0,
         "left": 60.0,
     }
-    assert machine.go(left=20.0, still=True)["elsewhere"]["still"]
+    assert machine.go(left=20.0, no_new_steps=True)["elsewhere"]["no_new_steps"]

@@ -24,7 +24,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import LONG, until
 
-TURN = {"turn_round": True, "events": ["E2"], "note": {"outage": "another"}}  # beside: prepared
+TURN = {"replace_outage": True, "events": ["E2"], "note": {"outage": "another"}}  # beside: prepared
 PLACES_THERE, PLACES_BACK = 39, 61  # where the program can be killed that goes the whole way
 KEEPERS_PLACES = 8  # and where what keeps a hook can
 OTHERS = ("link", "unlink", "replace", "fsync")  # between any two changes of a file

@@ -320,11 +320,11 @@ def test_that_bears_a_mark_while_it_lasts(machine):
 
 
 def test_still_checks_and_begins_nothing(machine):
-    assert machine.go(still=True)["state"] == "refused"
+    assert machine.go(no_new_steps=True)["state"] == "refused"
     machine.world.results["do", "nginx"] = STILL_AT_IT
     machine.go()
     machine.world.jobs = {name: [Progress(DONE)] for name in machine.world.jobs}
-    assert machine.go(still=True)["state"] == "preparing"
+    assert machine.go(no_new_steps=True)["state"] == "preparing"
     assert machine.states() == {"nginx": "done", "drain": "waiting", "wait": "waiting"}
     assert machine.world.journal == [("do", "nginx")]
 
@@ -447,10 +447,10 @@ def test_what_a_start_has_taken_back_is_done_again_when_the_start_is_over(tmp_pa
     machine.boot_id = "boot-2"
     parts, started = machine.parts(), []
     machine.parts = lambda: parts._replace(has_started=lambda: bool(started))
-    assert machine.go(again=True, left=left)["state"] == ("preparing" if waits else "prepared")
+    assert machine.go(redo_after_reboot=True, left=left)["state"] == ("preparing" if waits else "prepared")
     assert (machine.mark().get("again") is None) == waits
     started.append("now")
-    assert machine.go(again=True, left=left)["state"] == "prepared"
+    assert machine.go(redo_after_reboot=True, left=left)["state"] == "prepared"
     assert machine.mark()["again"] == "boot-2" and machine.world.journal == [("do", "one")] * 2
 
 
@@ -459,7 +459,7 @@ def test_a_mark_that_was_lost_with_the_disk_is_put_back_as_it_was_and_undone(mac
     lost = machine.mark()
     machine.store.take_off()
     del machine.world.journal[:]
-    assert machine.go("recovered", restore=lost, still=True)["state"] == "recovering"
+    assert machine.go("recovered", restore=lost, no_new_steps=True)["state"] == "recovering"
     assert machine.mark()["steps"] == lost["steps"] and machine.mark()["number"] > lost["number"]
     assert machine.go("recovered")["state"] == "recovered"
     assert machine.world.journal == [("undo", "wait"), ("undo", "drain"), ("undo", "nginx")]
@@ -468,5 +468,5 @@ def test_a_mark_that_was_lost_with_the_disk_is_put_back_as_it_was_and_undone(mac
 def test_a_mark_that_is_there_is_not_replaced_by_an_older_one(machine):
     machine.go()
     lost = dict(machine.mark(), steps=[])
-    machine.go("recovered", restore=lost, still=True)
+    machine.go("recovered", restore=lost, no_new_steps=True)
     assert len(machine.mark()["steps"]) == 3

@@ -103,7 +103,7 @@ def refusing(machine):
 
 
 def test_one_that_was_refused_is_tried_again_by_itself(refusing):
-    assert refusing.go("recovered", still=True)["state"] == "half"
+    assert refusing.go("recovered", no_new_steps=True)["state"] == "half"
     assert (refusing.go("recovered")["state"], refusing.states()["10-back"]) == ("half", "not_taken_back")
     refusing.world.results.clear()
     assert refusing.go("recovered")["state"] == "recovered"
@@ -125,7 +125,7 @@ def test_one_that_was_refused_and_that_somebody_removes_is_not_missed(refusing):
 
 def test_one_that_was_refused_belongs_to_the_next_outage_too(refusing):
     refusing.world.results.clear()
-    assert refusing.go(turn_round=True)["state"] == "prepared"
+    assert refusing.go(replace_outage=True)["state"] == "prepared"
     assert refusing.go("recovered")["state"] == "recovered"
     assert ("undo", "10-back") in refusing.world.journal
 
@@ -161,11 +161,11 @@ def test_without_one_the_mark_has_none(machine):
 def test_at_once_all_hooks_are_begun_by_one_call_and_the_steps_come_after_them(machine):
     for name in ("10-app", "20-more"):
         machine.world.results["do", name] = [Progress(PENDING)] * 3 + [Progress(DONE)]
-    assert machine.go(at_once=True, left=20)["state"] == "preparing"
+    assert machine.go(parallel=True, left=20)["state"] == "preparing"
     assert machine.world.journal == DID[:2]
     assert [entry["budget"] for entry in machine.mark()["steps"][:2]] == [20.0, 20.0]
     calls = 1
-    while machine.go(at_once=True, left=20)["state"] == "preparing":
+    while machine.go(parallel=True, left=20)["state"] == "preparing":
         calls += 1
         assert calls < 10
     assert machine.world.journal == DID
@@ -174,7 +174,7 @@ def test_at_once_all_hooks_are_begun_by_one_call_and_the_steps_come_after_them(m
 def test_the_mark_says_of_all_that_they_are_begun_before_the_first_one_is(machine):
     seen = []
     machine.world.results.default_factory = lambda: seen.append(machine.states()) or [Progress(DONE)]
-    machine.go(at_once=True)
+    machine.go(parallel=True)
     assert seen[0] == {"10-app": "begun", "20-more": "begun", "nginx": "waiting", "drain": "waiting"}
 
 
@@ -182,7 +182,7 @@ def test_those_that_were_begun_side_by_side_are_all_looked_at_by_every_call(mach
     """One that ends, or asks for another try, does not wait for the one before it."""
     machine.world.results["do", "10-app"] = STILL_AT_IT
     machine.world.results["do", "20-more"] = [Progress(PENDING), Progress(FAILED, "exit code 1")]
-    machine.go(at_once=True)
+    machine.go(parallel=True)
     machine.go()
     assert machine.states()["10-app"] == "begun" and machine.states()["20-more"] == "failed"
 
@@ -190,8 +190,8 @@ def test_those_that_were_begun_side_by_side_are_all_looked_at_by_every_call(mach
 def test_at_once_begins_none_when_nothing_may_begin(machine):
     machine.world.results["do", "10-app"] = STILL_AT_IT
     machine.go()
-    for how in ({"still": True}, {"left": 0}):
-        machine.go(at_once=True, **how)
+    for how in ({"no_new_steps": True}, {"left": 0}):
+        machine.go(parallel=True, **how)
         assert machine.states()["20-more"] == "waiting"
     assert ("do", "20-more") not in machine.world.journal
 
@@ -199,9 +199,9 @@ def test_at_once_begins_none_when_nothing_may_begin(machine):
 def test_a_second_hook_that_waits_is_begun_when_the_time_gets_short(machine):
     machine.world.results["do", "10-app"] = STILL_AT_IT
     machine.go()
-    machine.go(at_once=True)
+    machine.go(parallel=True)
     assert machine.world.journal == DID[:2]
-    machine.go(at_once=True)
+    machine.go(parallel=True)
     assert machine.world.journal == DID[:2]
 
 
@@ -214,21 +214,21 @@ def test_again_does_the_steps_again_and_no_hook(machine):
     del machine.world.journal[:]
     machine.world.cases["nginx"] = {"ran": False}
     machine.boot_id = "boot-2"
-    assert machine.go(again=True)["state"] == "prepared"
+    assert machine.go(redo_after_reboot=True)["state"] == "prepared"
     assert machine.world.journal == [("do", "nginx"), ("do", "drain")]
     assert [entry["before"] for entry in machine.mark()["steps"]] == [{}, {}, {"ran": True}, {}]
 
 
 def test_again_does_so_once_after_each_start(machine):
     machine.go()
-    assert machine.go(again=True)["state"] == "prepared"
+    assert machine.go(redo_after_reboot=True)["state"] == "prepared"
     assert machine.world.journal == DID
     machine.boot_id = "boot-2"
-    machine.go(again=True)
-    machine.go(again=True)
+    machine.go(redo_after_reboot=True)
+    machine.go(redo_after_reboot=True)
     assert machine.world.journal == DID + DID[2:]
     machine.boot_id = "boot-3"
-    machine.go(again=True)
+    machine.go(redo_after_reboot=True)
     assert machine.world.journal == DID + DID[2:] * 2
 
 
@@ -237,7 +237,7 @@ def test_again_goes_on_with_what_can_be_repeated_where_the_start_cut_it_off(mach
     machine.go()
     machine.boot_id = "boot-2"
     machine.world.results.clear()
-    assert machine.go(again=True)["state"] == "prepared"
+    assert machine.go(redo_after_reboot=True)["state"] == "prepared"
     assert machine.world.journal == DID[:3] + DID[2:]
 
 
@@ -252,9 +252,9 @@ def test_what_a_start_has_ended_has_not_failed_while_nothing_may_be_begun(machin
     """As under another event, which has started it."""
     _ended_by_a_start(machine)
     machine.world.results.clear()
-    assert machine.go(still=True)["state"] == "preparing"
+    assert machine.go(no_new_steps=True)["state"] == "preparing"
     assert machine.go()["state"] == "preparing" and machine.world.journal == DID[:3]
-    assert machine.go(again=True)["state"] == "prepared"
+    assert machine.go(redo_after_reboot=True)["state"] == "prepared"
     assert machine.world.journal == DID[:3] + DID[2:]
 
 
@@ -267,7 +267,7 @@ def test_it_has_failed_where_nobody_does_it_again(machine, given):
 
 def test_it_is_undone_when_its_event_is_over(machine):
     _ended_by_a_start(machine)
-    machine.go(still=True)
+    machine.go(no_new_steps=True)
     assert machine.go("recovered")["state"] == "recovered"
     assert ("undo", "nginx") in machine.world.journal
 
@@ -276,7 +276,7 @@ def test_a_step_that_was_cut_off_and_can_not_be_repeated_has_failed(machine):
     machine.world.results["do", "drain"] = STILL_AT_IT
     machine.go()
     machine.boot_id = "boot-2"
-    assert machine.go(again=True)["state"] == "failed"
+    assert machine.go(redo_after_reboot=True)["state"] == "failed"
 
 
 # --- tries ---
@@ -318,7 +318,7 @@ def test_another_try_is_begun_under_the_same_job_within_the_same_limit(asking):
 def test_another_try_is_not_begun_when_nothing_may_begin(asking):
     asking.go()
     asking.world.said = Progress(AGAIN)
-    asking.go(still=True)
+    asking.go(no_new_steps=True)
     asking.go(left=0)
     assert asking.world.begun == 1
 
@@ -351,7 +351,7 @@ def test_what_the_start_of_the_machine_cut_off_waits_for_as_long_as_nothing_may_
     asking.boot_id = "boot-2"
     hand.said = Progress(ABSENT, "it was interrupted, and is started once more")
     for _call in range(3):
-        assert asking.go("recovered", still=True)["state"] == "recovering"
+        assert asking.go("recovered", no_new_steps=True)["state"] == "recovering"
         asking.clock.sleep(600)
     assert hand.begun == 2
     hand.said = Progress(DONE)

@@ -241,7 +241,7 @@ def test_what_a_person_has_put_back_does_not_join_the_mark_of_another_event(mach
         "",
     )
     assert "despite event e-1" in answer["answers"][0]["why"]
-    answer = machine.call(dict(go, events=["e-1"], still=True))
+    answer = machine.call(dict(go, events=["e-1"], no_new_steps=True))
     assert (answer["answers"][0]["state"], answer["mark"]["events"]) == ("prepared", ["E-2", "E-3"]), (
         "it begins nothing"
     )

@@ -39,7 +39,9 @@ def recovering(machine, slow):
 
 
 def turn(machine, **more):
-    return machine.go(**dict({"turn_round": True, "events": ["E2"], "note": {"outage": "o2"}, "left": 20.0}, **more))
+    return machine.go(
+        **dict({"replace_outage": True, "events": ["E2"], "note": {"outage": "o2"}, "left": 20.0}, **more)
+    )
 
 
 def test_a_recover_hook_is_stopped_and_all_is_done_anew(machine):
@@ -55,7 +57,7 @@ def test_a_recover_hook_is_stopped_and_all_is_done_anew(machine):
 
 def test_without_that_word_its_end_is_waited_for(machine):
     recovering(machine, "10-back")
-    assert turn(machine, turn_round=False)["state"] == "preparing"
+    assert turn(machine, replace_outage=False)["state"] == "preparing"
     assert machine.world.journal == []
 
 
@@ -68,7 +70,7 @@ def test_a_step_that_is_being_taken_back_is_stopped_and_what_is_still_done_stays
 def test_all_hooks_are_begun_side_by_side_where_that_is_wanted(machine):
     recovering(machine, "10-back")
     machine.world.results["do", "10-app"] = machine.world.results["do", "20-more"] = STILL_AT_IT
-    assert turn(machine, at_once=True)["state"] == "preparing"
+    assert turn(machine, parallel=True)["state"] == "preparing"
     assert machine.world.journal == [("stop", "10-back"), *HOOKS]
 
 
@@ -141,7 +143,7 @@ def test_after_half_a_recovery_there_is_nothing_to_stop(machine):
     assert machine.go("recovered")["state"] == "half"
     machine.world.results.clear()
     del machine.world.journal[:]
-    assert turn(machine, at_once=True)["state"] == "prepared"
+    assert turn(machine, parallel=True)["state"] == "prepared"
     assert machine.world.journal == ALL
     assert machine.go("recovered")["state"] == "recovered"
     assert ("undo", "10-back") in machine.world.journal
@@ -172,7 +174,7 @@ def test_where_the_case_before_can_not_be_learned_the_mark_stays_one_of_a_recove
 def test_after_a_restart_of_the_machine_what_the_boot_has_started_is_done_again(machine):
     recovering(machine, "drain")
     machine.boot_id = "boot-2"
-    assert turn(machine, again=True)["state"] == "prepared"
+    assert turn(machine, redo_after_reboot=True)["state"] == "prepared"
     assert machine.world.journal == [("stop", "drain"), *ALL]
 
 

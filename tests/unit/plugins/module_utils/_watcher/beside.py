@@ -49,7 +49,7 @@ def _done(acts, facts):
 def _only_writes_down(go, mark):
     return (
         mark is not None
-        and (go.to, go.still) == (PREPARED, True)
+        and (go.to, go.no_new_steps) == (PREPARED, True)
         and mark["phase"] != "preparing"
         and _unsaid(go.note) == _unsaid(mark["note"])
         and {event.upper() for event in go.events} <= {event.upper() for event in mark["events"]}

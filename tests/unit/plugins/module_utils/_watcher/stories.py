@@ -142,11 +142,11 @@ class Story:
             "phase": "preparing",
         }
         phase = said if isinstance(said, str) else said.get("phase", mark["phase"])
-        is_yet_to_turn = self.go and self.go.turn_round and phase in ("recovering", "half")
+        is_yet_to_turn = self.go and self.go.replace_outage and phase in ("recovering", "half")
         if self.go and not is_yet_to_turn:
             mark = dict(mark, note=json.loads(json.dumps(self.go.note)))
             mark["events"] = list(dict.fromkeys([*mark["events"], *self.go.events]))
-            if self.go.again:
+            if self.go.redo_after_reboot:
                 mark["again"] = self.world["boot"]
         said = {"phase": said} if isinstance(said, str) else dict(said)
         if "steps" in said:
@@ -199,12 +199,21 @@ class Story:
         )
 
 
+FLAGS = {
+    "parallel": "at once",
+    "redo_after_reboot": "again",
+    "no_new_steps": "still",
+    "replace_outage": "turn round",
+}
+"""The words of the vectors."""
+
+
 def words(act):
     """An act as vectors have it: ``say shown E1``, ``go prepared E1``, ``approve E1``, ``put aside mark``"""
     if isinstance(act, Say):
         return " ".join(filter(None, ["say", act.happened, act.event.event_id if act.event else "", act.outcome]))
     if isinstance(act, Go):
-        flags = [name.replace("_", " ") for name in ("at_once", "again", "still", "turn_round") if getattr(act, name)]
+        flags = [word for name, word in FLAGS.items() if getattr(act, name)]
         return " ".join(["go", act.to, *act.events, *flags])
     if isinstance(act, Approve):
         return " ".join(["approve", *act.events])

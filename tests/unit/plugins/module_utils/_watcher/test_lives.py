@@ -27,7 +27,7 @@ class Polled(Story):
         self.tick(given)
         return {
             "state": {life.key: state(life) for life in self.handling._known.lives.values()},
-            "goal": "".join(act.to for act in self.last if isinstance(act, Go) and not act.still),
+            "goal": "".join(act.to for act in self.last if isinstance(act, Go) and not act.no_new_steps),
             "approved": sorted(self.approved),
         }
 

@@ -529,7 +529,9 @@ def test_recover_by_force_when_it_is_over_says_no_more(played):
     assert given(played, "recover", force=True) == (True, "The machine is recovered.")
 
 
-ANOTHER = Go("prepared", 20.0, ("ID-2",), {"outage": "o2", "types": {"ID-2": "Preempt"}}, ("preempt",), turn_round=True)
+ANOTHER = Go(
+    "prepared", 20.0, ("ID-2",), {"outage": "o2", "types": {"ID-2": "Preempt"}}, ("preempt",), replace_outage=True
+)
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -30,7 +30,13 @@ def said(acts, happened):
 def test_a_preparation_has_what_is_left_until_not_before():
     story = Story()
     go = go_of(story.tick({"at": 100.0, "document": [E1]}))
-    assert (go.left, go.kinds, go.at_once, go.again, go.still) == (800.0, ("reboot",), False, False, False)
+    assert (go.left, go.kinds, go.parallel, go.redo_after_reboot, go.no_new_steps) == (
+        800.0,
+        ("reboot",),
+        False,
+        False,
+        False,
+    )
     assert go.note == {
         "outage": "20260101T000140Z",
         "types": {"E1": "Reboot"},
@@ -45,14 +51,14 @@ def test_a_preparation_has_what_is_left_until_not_before():
 def test_of_two_events_the_nearer_sets_the_time_and_both_types_the_steps():
     story = Story()
     go = go_of(story.tick({"at": 0, "document": [E1, {"id": "E2", "in": 30, "type": "Preempt"}]}))
-    assert (go.left, go.events, go.kinds, go.at_once) == (30.0, ("E2", "E1"), ("preempt", "reboot"), True)
+    assert (go.left, go.events, go.kinds, go.parallel) == (30.0, ("E2", "E1"), ("preempt", "reboot"), True)
 
 
 def test_what_runs_when_the_event_has_started_has_its_own_limit():
     story = Story({"limits": 1200.0})
     story.tick({"at": 0, "document": [E1]})
     go = go_of(story.tick({"mark": "preparing", "document": [dict(E1, status="Started")]}))
-    assert (go.left, go.still, go.note["started"]) == (1200.0, True, ["E1"])
+    assert (go.left, go.no_new_steps, go.note["started"]) == (1200.0, True, ["E1"])
 
 
 def test_a_mark_that_can_not_be_read_is_not_called_a_state_that_can_not_be_written():

@@ -241,7 +241,7 @@ class Machine:
             )
         self.mark["events"] = list(dict.fromkeys([*self.mark["events"], *request["events"]]))
         restarted = self.boot != self.mark.get("again", self.mark["boot_id"])
-        if self.mark["phase"] in ("recovering", "half") or (restarted and request["again"]):
+        if self.mark["phase"] in ("recovering", "half") or (restarted and request["redo_after_reboot"]):
             self.mark["phase"], self.done_at = "preparing", at + self.seconds
             self.mark["again"] = self.boot
         if self.mark["phase"] == "preparing" and at >= (self.done_at or 0):
@@ -264,7 +264,7 @@ class Machine:
             self.mark = self._marked(call["run"], self.mark["events"], phase="recovering", boot=self.mark["boot_id"])
             self.mark["steps"] = steps
             self.done_at = at + self.seconds
-        if at < self.done_at or (request["still"] and not self.stuck):
+        if at < self.done_at or (request["no_new_steps"] and not self.stuck):
             return self._state("recovering")
         if self.stuck:
             self.mark["phase"] = "half"

@@ -272,7 +272,7 @@ def test_the_first_request_names_events_and_time():
     run.show(event("A", ["vm1"], not_before=900))
     run.tick()
     go = run.record["todo"]["calls"]["web1"]["requests"][0]
-    assert (go["do"], go["to"], go["events"], go["take"], go["still"]) == ("go", "prepared", ["A"], "", False)
+    assert (go["do"], go["to"], go["events"], go["take"], go["no_new_steps"]) == ("go", "prepared", ["A"], "", False)
     assert go["left"] == pytest.approx(900 - 60 - run.at, abs=0.2)
     assert go["lease"] == 120.0
     assert asked(run, "web1") == ["go", "look"], "what renews the mark, and sees the event end"

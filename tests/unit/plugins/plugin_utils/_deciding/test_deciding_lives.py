@@ -34,4 +34,4 @@ def test_another_outage_stops_what_the_one_before_is_undoing(name, is_new):
     for one in case["polls"]:
         polled.poll(one)
     asked = polled.record["todo"]["calls"]["web1"]["requests"]
-    assert [one["turn_round"] for one in asked if one["do"] == "go"] == [is_new]
+    assert [one["replace_outage"] for one in asked if one["do"] == "go"] == [is_new]

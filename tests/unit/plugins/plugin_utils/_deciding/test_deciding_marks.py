@@ -499,7 +499,11 @@ def restart(machine):
 
 
 def done_again(run, host, since):
-    return [request for at, request in run[host].asked if request["do"] == "go" and request["again"] and at >= since]
+    return [
+        request
+        for at, request in run[host].asked
+        if request["do"] == "go" and request["redo_after_reboot"] and at >= since
+    ]
 
 
 def test_prepared_under_another_start_is_not_prepared():
@@ -775,7 +779,7 @@ def test_nothing_is_brought_back_under_an_event_that_this_run_has_approved():
     run.until(run.sent)
     at = run.at
     run.tick(20)
-    later = [request["still"] for when, request in run["web1"].asked if request["do"] == "go" and when > at + 1]
+    later = [request["no_new_steps"] for when, request in run["web1"].asked if request["do"] == "go" and when > at + 1]
     assert later and all(later)
     run.show()
     run.to_end()

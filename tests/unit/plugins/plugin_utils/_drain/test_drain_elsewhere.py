@@ -26,14 +26,21 @@ def hand(
     attempts=(),
     by="r1",
     since="12:00",
-    still=False,
+    no_new_steps=False,
     begins=30.0,
     age=0.0,
 ):
     plan = make_plan([raw], HOST)
     assert not plan["errors"]
     key = plan["steps"][0]["key"]
-    asked = {"key": key, "direction": direction, "begun": begun, "still": still, "left": left, "begins": begins}
+    asked = {
+        "key": key,
+        "direction": direction,
+        "begun": begun,
+        "no_new_steps": no_new_steps,
+        "left": left,
+        "begins": begins,
+    }
     step = {"key": key, "before": before, "by": by, "tries": 1, "limit": left}
     mark = {"since": since, "holder": {"run": "r2"}, "steps": [step]}
     return elsewhere.at_hand(elsewhere.aged({"elsewhere": asked, "mark": mark}, age), plan["steps"], attempts)
@@ -110,8 +117,8 @@ def test_what_was_marked_as_begun_in_an_answer_that_was_lost_is_begun_once():
     assert not hand(COMMAND, begun=False, by="r2", attempts=[heard])["begun"]
     assert hand(COMMAND, begun=False, by="r2", attempts=[heard], since="13:00")["begun"]  # in another outage
     assert hand(COMMAND, "undo", begun=False, by="r2", attempts=[heard])["begun"]
-    assert not hand(COMMAND, begun=False, by="r2", still=True)["begun"]
-    assert hand(COMMAND, begun=True, by="r2", still=True)["begun"]
+    assert not hand(COMMAND, begun=False, by="r2", no_new_steps=True)["begun"]
+    assert hand(COMMAND, begun=True, by="r2", no_new_steps=True)["begun"]
 
 
 def test_what_another_run_has_begun_or_has_no_time_left_is_not_begun():

@@ -23,9 +23,9 @@ def plan(**more):
     return made["steps"]
 
 
-def answer(direction="", ask=(), before=None, left=60.0, number=7, begun=True, still=False):
+def answer(direction="", ask=(), before=None, left=60.0, number=7, begun=True, no_new_steps=False):
     asked = (
-        {"key": KEY, "direction": direction, "begun": begun, "still": still, "left": left, "begins": left}
+        {"key": KEY, "direction": direction, "begun": begun, "no_new_steps": no_new_steps, "left": left, "begins": left}
         if direction
         else None
     )
@@ -93,7 +93,9 @@ def test_the_server_is_set_on_each(direction, more, state):
 
 @pytest.mark.parametrize("direction", ["do", "undo"])
 def test_what_nobody_of_this_run_has_gone_about_is_not_begun_where_nothing_new_may_be(direction):
-    marked = answer(direction, begun=False, still=True)  # by a call whose answer was lost, or by a run that is gone
+    marked = answer(
+        direction, begun=False, no_new_steps=True
+    )  # by a call whose answer was lost, or by a run that is gone
     assert orders.orders(marked, plan()) == []
     assert orders.orders(answer(direction, begun=False), plan())
     known = orders.done(marked, plan(), came(orders.orders(answer(direction), plan()), shown("MAINT"), shown("MAINT")))

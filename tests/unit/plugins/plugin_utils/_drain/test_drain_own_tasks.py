@@ -17,9 +17,16 @@ KEY = STEPS[0]["key"]
 RESULT = {"failed": True, "msg": "no such table"}
 
 
-def answer(direction="do", begun=True, by="another", key=KEY, number=7, still=False):
+def answer(direction="do", begun=True, by="another", key=KEY, number=7, no_new_steps=False):
     """What the machine answered whose mark says by which run the step was begun."""
-    asked = {"key": key, "direction": direction, "begun": begun, "still": still, "left": 60.0, "begins": 60.0}
+    asked = {
+        "key": key,
+        "direction": direction,
+        "begun": begun,
+        "no_new_steps": no_new_steps,
+        "left": 60.0,
+        "begins": 60.0,
+    }
     entry = {"key": key, "before": None, "by": by, "tries": 1, "limit": 60.0}
     mark = {"since": "12:00", "holder": {"run": "here"}, "steps": [entry]}
     return {"number": number, "elsewhere": asked, "mark": mark}
@@ -70,7 +77,7 @@ def test_one_that_has_to_wait_is_not_gone_through_and_begins_later():
 
 @pytest.mark.parametrize("jobs", [{}, {f"12:00 {KEY} do 1": own_tasks.WAITS}])
 def test_what_has_not_begun_does_not_where_nothing_new_may_be_begun(jobs):
-    marked = answer(begun=False, by="here", still=True)
+    marked = answer(begun=False, by="here", no_new_steps=True)
     assert own_tasks.file(marked, STEPS, jobs, True) == ""
     assert own_tasks.came(marked, STEPS, jobs, True, {}) == {}
     assert own_tasks.file(answer(begun=False, by="here"), STEPS, jobs, True) == "/out.yml"
