@@ -28,7 +28,7 @@ from .machine_event import Life
 from .snapshot import Here
 
 
-class Wish(NamedTuple):
+class EventDecision(NamedTuple):
     """What is to be done about an event."""
 
     action: str  # of the policy's rule
@@ -59,7 +59,7 @@ def decided(here: Here, life: Life) -> Decision:
     return by_policy(life.event, here.facts.settings.policy, life.judged)
 
 
-def wish(here: Here, life: Life) -> Wish:
+def decision_on(here: Here, life: Life) -> EventDecision:
     """What is to be done about an event that is not over."""
     decision = decided(here, life)
     left, margin = here.left(life), deadlines.margin(life.tracked, here.terms)
@@ -77,7 +77,7 @@ def wish(here: Here, life: Life) -> Wish:
         passing=_passing(here, life),
     )
     prepare = _prepare(here, life, decision, found.prepare)
-    return Wish(decision.action, decision.rule, prepare, must, found.approve, found.reasons, left, margin)
+    return EventDecision(decision.action, decision.rule, prepare, must, found.approve, found.reasons, left, margin)
 
 
 # ---- prepare ----

@@ -20,7 +20,7 @@ from . import machine_event as lives_of
 from .actions import Approve, Go, PutAside, Remember, Say
 from .approval_order import keys_of_others
 from .clocks import Reckoning
-from .decision import Wish, judged, wish
+from .decision import EventDecision, decision_on, judged
 from .engine_state import Recollection, unpacked
 from .facts import Facts, Look
 from .machine_event import Life
@@ -46,7 +46,7 @@ class Handling:
         self._reckoning: Optional[Reckoning] = None
         self._clocks: Optional[Reckoning] = None  # of the last tick
         self._kept = 0.0
-        self.wishes: Dict[str, Wish] = {}
+        self.decisions: Dict[str, EventDecision] = {}
         """Of each event that is not over, by key: for whoever asks how things stand."""
         self.unreadable: List[str] = []
         """What of the document can't be read, and what follows from it: likewise."""
@@ -69,7 +69,7 @@ class Handling:
         aside = _aside(here)
         says += [Say("clone_detected", act.why) for act in aside]
         approvals = self._approvals(here)
-        go = None if aside else target(here, self.wishes, self._known.tried)
+        go = None if aside else target(here, self.decisions, self._known.tried)
         if go and go.to == PREPARED:
             here.lives.update(_begun(here, go))
         if go and go.to == RECOVERED:
@@ -143,9 +143,9 @@ class Handling:
             here.lives.update(found.lives)
             self._known.begun, self._known.tried = found.begun, found.tried
             self._known.answered = found.answer.at if found.answer else self._known.answered
-        self.wishes = {life.key: wish(here, life) for life in here.open}
+        self.decisions = {life.key: decision_on(here, life) for life in here.open}
         if found:
-            here.lives.update(late(here, self.wishes))
+            here.lives.update(late(here, self.decisions))
         self.unreadable = unreadable_entries.sentences(here)
         return found
 
@@ -153,7 +153,7 @@ class Handling:
 
     def _news(self, here: Here, found: Optional[Progress]) -> List[Say]:
         since = here.now if self._since is None else self._since
-        reported = news(here, found, self.wishes, self._known.reported, self._clocks, since)
+        reported = news(here, found, self.decisions, self._known.reported, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
         self._known.reported = reported.of_machine
         for key, said in reported.of_events.items():
@@ -165,14 +165,14 @@ class Handling:
     def _approvals(self, here: Here) -> List[Any]:
         """What is approved now. That it is stands in the mark first, so that nobody will call cancelled what was approved."""
         due = []
-        for key, life in [(key, here.lives[key]) for key, found in self.wishes.items() if found.approve]:
+        for key, life in [(key, here.lives[key]) for key, found in self.decisions.items() if found.approve]:
             here.lives[key] = life = life._replace(approved=True)
             if here.is_marked(life) and not here.notes("approved", key):
                 continue
             if _may_be_sent(here, life):
                 here.lives[key] = life._replace(asked=here.now)
                 due.append(life)
-        own = tuple(life.event.event_id for life in due if self.wishes[life.key].action in PREPARING)
+        own = tuple(life.event.event_id for life in due if self.decisions[life.key].action in PREPARING)
         return [Approve(tuple(life.event.event_id for life in due), own)] if due else []
 
     # ---- kept ----

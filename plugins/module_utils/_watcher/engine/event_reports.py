@@ -13,7 +13,7 @@ from ..._core.mark_view import NOBODY, OURS
 from ..._core.messages import title
 from . import report_texts
 from .actions import Say
-from .decision import Wish, decided, is_put_back, wish
+from .decision import EventDecision, decided, decision_on, is_put_back
 from .machine_event import Life
 from .snapshot import Here
 
@@ -45,7 +45,7 @@ class EventNews:
                 self.said[life.key] = said - {"ended", "reappeared"}
                 self.tell(life, "reappeared", f"{title(life.event)} is back: it was not over.")
             if "scheduled" not in said:
-                now = wish(here, life)
+                now = decision_on(here, life)
                 details = {"do": now.action, "rule": now.rule}
                 self.tell(life, "scheduled", report_texts.shown(life.event, now), details=details)
             more = life.names - life.first_names
@@ -71,11 +71,11 @@ class EventNews:
             return  # it is prepared for even now
         self.tell(life, "started_unprepared", report_texts.started_unprepared(life.event))
 
-    def take_wishes(self, wishes: Mapping[str, Wish]) -> None:
+    def take_decisions(self, decisions: Mapping[str, EventDecision]) -> None:
         """Who should be prepared by now, and is not."""
         for life in self._here.open:
             if life.late:
-                self.tell(life, "not_prepared_in_time", report_texts.late(life.event, wishes[life.key].left))
+                self.tell(life, "not_prepared_in_time", report_texts.late(life.event, decisions[life.key].left))
 
     def take_posts(self) -> None:
         """What came of approvals."""

@@ -15,7 +15,7 @@ from ..._text import clause, one_line
 from . import unreadable_entries
 from .actions import Say
 from .clocks import Reckoning, pause
-from .decision import is_held, wish
+from .decision import decision_on, is_held
 from .snapshot import Here
 
 _OTHERS = (DRAIN, RUN, EXPIRED, FOREIGN)
@@ -87,7 +87,7 @@ def _held(here: Here) -> str:
 def _kept_off(here: Here) -> str:
     if here.marked.owner not in _OTHERS or not here.acts:
         return ""
-    wanted = [life for life in here.open if wish(here, life).prepare]
+    wanted = [life for life in here.open if decision_on(here, life).prepare]
     return f"the machine is owned by {here.marked.owner_words}" if wanted else ""
 
 

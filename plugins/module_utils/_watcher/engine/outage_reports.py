@@ -13,7 +13,7 @@ from ..._core.messages import title
 from ..._core.transitions import PREPARED, RECOVERED
 from . import report_texts
 from .actions import Say
-from .decision import Wish
+from .decision import EventDecision
 from .engine_state import Begun
 from .event_reports import EventNews
 from .progress import MARK_REMOVED, Progress, can_be_met, could_not_begin, why
@@ -99,10 +99,10 @@ class OutageNews:
         last = max(lives, key=lambda life: life.shown)
         self._events.says.append(Say(happened, message, last.event, last.notice, last.outcome, outage.name))
 
-    def take_answer(self, wishes: Mapping[str, Wish]) -> None:
+    def take_answer(self, decisions: Mapping[str, EventDecision]) -> None:
         """What did not even begin: it is tried again after a while."""
         answer = self._progress.answer
         if answer is None or not could_not_begin(self._here, answer):
             return
-        for life in [life for life in self._here.open if wishes[life.key].prepare]:
+        for life in [life for life in self._here.open if decisions[life.key].prepare]:
             self._events.tell(life, "prepare_failed", report_texts.failed(life.event, answer.why, is_begun=False))

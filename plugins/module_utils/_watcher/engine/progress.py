@@ -12,7 +12,7 @@ from typing import Dict, List, Mapping, NamedTuple, Optional
 
 from ..._core.mark_view import NOBODY, OURS
 from ..._core.transitions import PREPARED, RECOVERED, Try
-from .decision import Wish
+from .decision import EventDecision
 from .engine_state import Begun, Recollection
 from .facts import Answer
 from .machine_event import Life
@@ -112,14 +112,14 @@ def _tried(here: Here, tried: Try, answer: Optional[Answer]) -> Try:
     return Try() if here.marked.phase in ("preparing", "prepared") else tried
 
 
-def late(here: Here, wishes: Mapping[str, Wish]) -> Dict[str, Life]:
+def late(here: Here, decisions: Mapping[str, EventDecision]) -> Dict[str, Life]:
     """The events for which the machine should be prepared by now, and is not, by key."""
     found = {}
-    for key, wish in wishes.items():
+    for key, decision in decisions.items():
         life = here.lives[key]
-        awaited = wish.prepare and not life.started and life.event.is_scheduled
+        awaited = decision.prepare and not life.started and life.event.is_scheduled
         ready = here.marked.phase == "prepared" and here.is_marked(life)
-        if awaited and not ready and wish.left <= wish.margin:
+        if awaited and not ready and decision.left <= decision.margin:
             found[key] = life._replace(late=True)
     return found
 

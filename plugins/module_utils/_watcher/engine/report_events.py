@@ -13,7 +13,7 @@ from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Optional
 from . import machine_reports
 from .actions import Say
 from .clocks import Reckoning
-from .decision import Wish
+from .decision import EventDecision
 from .event_reports import EventNews
 from .outage_reports import OutageNews
 from .progress import Progress
@@ -31,7 +31,7 @@ class Reported(NamedTuple):
 def news(
     here: Here,
     progress: Optional[Progress],
-    wishes: Mapping[str, Wish],
+    decisions: Mapping[str, EventDecision],
     reported: Mapping[str, str],
     clocks: Optional[Reckoning],
     since: float,
@@ -49,10 +49,10 @@ def news(
         events.take_documents()
         outage = OutageNews(here, progress, events)
         of_machine = outage.take_mark(reported)
-        outage.take_answer(wishes)
+        outage.take_answer(decisions)
     says, of_machine = machine_reports.said(here, of_machine, clocks, since)
     events.says += says
     if progress:
         events.take_posts()
-        events.take_wishes(wishes)
+        events.take_decisions(decisions)
     return Reported(events.says, events.said, of_machine)

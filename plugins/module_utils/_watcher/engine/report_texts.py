@@ -13,7 +13,7 @@ from ..._core.messages import title
 from ..._events.event import Event
 from ..._events.lifecycle import CANCELLED, COMPLETED
 from ..._text import clause, listed, seconds_until
-from .decision import Wish
+from .decision import EventDecision
 
 _DOES = {
     "ignore": "nothing is done about it",
@@ -25,16 +25,14 @@ _DOES = {
 }
 
 
-def shown(event: Event, wish: Wish) -> str:
+def shown(event: Event, decision: EventDecision) -> str:
     machines = "this machine" if len(event.resources) == 1 else f"{len(event.resources)} machines"
     if event.has_started:
         return f"{title(event)} of {machines} has started before it was first seen."
-    rule = f" (policy: {clause(wish.rule)})" if wish.rule else ""
-    words = (
-        f"{title(event)} of {machines} comes {seconds_until(wish.left)}: {_DOES.get(wish.action, wish.action)}{rule}"
-    )
-    if acts(wish.action) and not wish.prepare and not wish.approve:
-        return f"{words}, not approved early for now, as {clause(wish.waits, 1000)}."
+    rule = f" (policy: {clause(decision.rule)})" if decision.rule else ""
+    words = f"{title(event)} of {machines} comes {seconds_until(decision.left)}: {_DOES.get(decision.action, decision.action)}{rule}"
+    if acts(decision.action) and not decision.prepare and not decision.approve:
+        return f"{words}, not approved early for now, as {clause(decision.waits, 1000)}."
     return f"{words}."
 
 

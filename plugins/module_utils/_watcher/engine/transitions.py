@@ -14,7 +14,7 @@ from ..._core.decision import PREPARING
 from ..._core.mark_view import NOBODY, OURS
 from ..._core.transitions import PREPARED, RECOVERED, Ahead, Goal, Machine, Try, becomes
 from .actions import Go
-from .decision import Wish, is_put_back
+from .decision import EventDecision, is_put_back
 from .machine_event import Life
 from .mark_note import named, note
 from .snapshot import Here
@@ -23,12 +23,12 @@ LONG = 600.0
 """Seconds that are given to what has its limits of its own."""
 
 
-def target(here: Here, wishes: Mapping[str, Wish], tried: Try) -> Optional[Go]:
+def target(here: Here, decisions: Mapping[str, EventDecision], tried: Try) -> Optional[Go]:
     """What the machine program is to go on towards; None when the machine stays as it is."""
     if not here.may_act or here.marked.owner not in (NOBODY, OURS):
         return None
-    lives = sorted(here.open, key=lambda life: (wishes[life.key].left, life.key))
-    goal = becomes(_machine(here, tried), [_ahead(here, life, wishes[life.key]) for life in lives])
+    lives = sorted(here.open, key=lambda life: (decisions[life.key].left, life.key))
+    goal = becomes(_machine(here, tried), [_ahead(here, life, decisions[life.key]) for life in lives])
     if goal and goal.events:
         return _prepare(here, goal, lives)
     if goal and goal.to == RECOVERED:
@@ -42,12 +42,12 @@ def _machine(here: Here, tried: Try) -> Machine:
     return Machine(here.marked, here.terms, here.now, may_recover, tried, here.facts.settled)
 
 
-def _ahead(here: Here, life: Life, wish: Wish) -> Ahead:
+def _ahead(here: Here, life: Life, decision: EventDecision) -> Ahead:
     return Ahead(
         life.tracked,
-        needed=here.acts and wish.action in PREPARING,
-        wanted=wish.prepare,
-        must=wish.must,
+        needed=here.acts and decision.action in PREPARING,
+        wanted=decision.prepare,
+        must=decision.must,
         shown=_is_seen(here, life),
         approved=life.approved,
         failed=bool(life.failed),

@@ -71,7 +71,7 @@ class Loop:
         try:
             anyway, self._hung_up = self._hung_up, False
             self._snapshots.look_at_settings(anyway)
-            open_events = tuple(self._handling.wishes)
+            open_events = tuple(self._handling.decisions)
             for sentence in self._commands.take(parts.metadata.look, parts.metadata.identity, open_events):
                 parts.log.say(sentence, NOTICE)
             facts = self._snapshots.facts(self._answer, self._stopping)
@@ -211,7 +211,7 @@ class Loop:
                 parts.about,
                 problems,
                 self._commands.outcomes,
-                self._handling.wishes,
+                self._handling.decisions,
             )
             parts.published.publish(state)
             parts.notify.status(line_of(facts, problems))

@@ -17,7 +17,7 @@ from ..._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
 from ..._core.messages import WATCHER, ends_by
 from ..._machine.state_file import StateFile
 from ..._machine.watcher_status import NAME
-from ..engine.decision import Wish
+from ..engine.decision import EventDecision
 from ..engine.facts import Facts
 from ..engine.own_mark import own_mark
 from ..settings.settings import SettingsFile
@@ -31,14 +31,14 @@ def state_of(
     about: Mapping[str, Any],
     problems: Sequence[str],
     orders: Sequence[Mapping[str, Any]],
-    wishes: Mapping[str, Wish],
+    decisions: Mapping[str, EventDecision],
 ) -> Dict[str, Any]:
     """The state as it is published.
 
     :arg imds: what there is to say of the metadata service
     :arg about: version, pid and the like
     :arg orders: what came of the last ones
-    :arg wishes: what handling wants for each of this machine's events, by its key
+    :arg decisions: what handling wants for each of this machine's events, by its key
     """
     configuration, look = settings.current, facts.look
     return dict(
@@ -56,7 +56,7 @@ def state_of(
         metadata={key: value for key, value in imds.items() if key != "looks"},
         incarnation=look.document.incarnation if look else None,
         events=[event.event_id for event in look.document.events] if look else [],
-        shown=_shown(facts, wishes),
+        shown=_shown(facts, decisions),
         unreadable=[entry.position for entry in look.document.unusable] if look else [],
         put_back=[event.event_id for event in look.document.events if event.key in facts.put_back] if look else [],
         doing=doing(facts),
@@ -68,7 +68,7 @@ def state_of(
     )
 
 
-def _shown(facts: Facts, wishes: Mapping[str, Wish]) -> List[Dict[str, Any]]:
+def _shown(facts: Facts, decisions: Mapping[str, EventDecision]) -> List[Dict[str, Any]]:
     """What there is to say of each event of the document; of one of this machine's that is not approved also why, and what ends that."""
     return [
         {
@@ -77,17 +77,17 @@ def _shown(facts: Facts, wishes: Mapping[str, Wish]) -> List[Dict[str, Any]]:
             "status": event.event_status,
             "resources": list(event.resources),
             "not_before": iso_utc(event.not_before_time) if event.not_before_time is not None else None,
-            **_waits(wishes.get(event.key), event.event_id),
+            **_waits(decisions.get(event.key), event.event_id),
         }
         for event in (facts.look.document.events if facts.look else ())
     ]
 
 
-def _waits(wish: Optional[Wish], event_id: str) -> Dict[str, str]:
-    if wish is None or not wish.reasons:
+def _waits(decision: Optional[EventDecision], event_id: str) -> Dict[str, str]:
+    if decision is None or not decision.reasons:
         return {"waits": "", "reason": "", "ends_by": ""}
-    reason = wish.reasons[0]
-    return {"waits": wish.waits, "reason": reason.code, "ends_by": ends_by(reason, WATCHER, event_id)}
+    reason = decision.reasons[0]
+    return {"waits": decision.waits, "reason": reason.code, "ends_by": ends_by(reason, WATCHER, event_id)}
 
 
 def line_of(facts: Facts, problems: Sequence[str]) -> str:

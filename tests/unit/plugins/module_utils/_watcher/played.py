@@ -29,7 +29,7 @@ class PlayedHandling:
         self.remembered = remembered
         self.acts = []
         self.facts = []
-        self.wishes, self.unreadable = {}, []
+        self.decisions, self.unreadable = {}, []
 
     def tick(self, facts):
         self.facts.append(facts)

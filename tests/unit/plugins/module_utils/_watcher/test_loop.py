@@ -21,7 +21,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Remember,
     Say,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import Wish
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.loop import (
@@ -47,7 +47,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 PREPARE = Go("prepared", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 RECOVER = Go("recovered", 600.0, ("ID-1",), {"outage": "o1", "types": {"ID-1": "Reboot"}}, ("reboot",))
 
-WISH = Wish("prepare_and_approve", "", False, False, False, (Reason("other_machines"),), 900.0, 30.0)
+DECISION = EventDecision("prepare_and_approve", "", False, False, False, (Reason("other_machines"),), 900.0, 30.0)
 
 
 @pytest.fixture
@@ -324,7 +324,7 @@ def test_entries_that_can_not_be_read_are_problems(played):
 
 def test_it_says_why_an_event_is_not_approved(played):
     played.metadata.shows(event(), event("ID-2", resources=["web2"]))
-    played.handling.wishes = {"ID-1": WISH}
+    played.handling.decisions = {"ID-1": DECISION}
     played.tick()
     assert [shown["waits"] for shown in played.published()["shown"]] == ["it lists other machines, too", ""]
 
@@ -425,9 +425,9 @@ def test_recover(played):
     done, outcome = given(played, "recover")
     assert not done and "ID-1 is not over" in outcome and "force" in outcome
     played.metadata.shows()
-    played.handling.wishes = {"ID-1": WISH}
+    played.handling.decisions = {"ID-1": DECISION}
     assert "ID-1 is not over" in given(played, "recover")[1], "one document that lacks it does not end it"
-    played.handling.wishes = {}
+    played.handling.decisions = {}
     played.clock.sleep(UNBROKEN + 1)
     assert "not known now" in given(played, "recover")[1], "the last document is old"
     played.metadata.shows()

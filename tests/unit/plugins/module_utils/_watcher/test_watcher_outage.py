@@ -142,9 +142,9 @@ def test_a_report_says_what_will_be_done_and_why_not_now():
 def test_whoever_asks_learns_what_an_event_waits_for():
     story = Story()
     story.tick({"at": 0, "document": [E1], "hold": {"by": "root"}})
-    assert story.handling.wishes["E1"].waits == "approvals are on hold (root: a freeze)"
+    assert story.handling.decisions["E1"].waits == "approvals are on hold (root: a freeze)"
     story.tick({"hold": None})
-    assert story.handling.wishes["E1"].waits == "the machine is not prepared yet"
+    assert story.handling.decisions["E1"].waits == "the machine is not prepared yet"
 
 
 def test_text_of_the_wire_comes_into_one_line_of_a_report():

@@ -76,7 +76,7 @@ class Simple:
 
     def __init__(self, remembered):
         self.seen = []
-        self.wishes, self.unreadable = {}, []
+        self.decisions, self.unreadable = {}, []
 
     def tick(self, facts):
         self.seen.append(facts)
