@@ -29,6 +29,11 @@ def test_a_known_difference_still_occurs(name: str) -> None:
     assert known(case) == name, f"{case.first}: this is {known(case) or 'no known difference'} now, and not {name}"
 
 
+@pytest.mark.parametrize("name", sorted(ROWS))
+def test_a_difference_says_why_it_is_meant(name: str) -> None:
+    assert ROWS[name].right.startswith("meant: "), "else the two have to decide alike"
+
+
 def changed(script: Script, name: str) -> Script:
     """The same script with one more fault in it, or with another wish of its user."""
     return {

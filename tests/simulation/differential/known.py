@@ -1,9 +1,10 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The differences between run and watcher that are known; the first row that recognises one has it.
+"""The differences between run and watcher that are meant, each with its reason; the first row that recognises one has it.
 
-A row goes when its question is answered in one place: then lives like it are compared, and the test fails as long as the row stands here.
+All questions are answered in one place, the core. What is left comes from figures that are arguments of its answers, from how often each of the
+two polls and decides, and from what each of them still knows after a restart. A row that no life shows any more has to go.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ ROWS: dict[str, Row] = {
         run="prepares for an event that it does not approve so long before its not-before as the limits, 4 s a step, the margin (a quarter "
         "of the notice at most) and 15 s are together",
         watcher="does so by the limits and 30 s, a tenth of the notice at most",
-        right="one function: the limits, the margin and a slack; the figures may differ, as a run decides once a tick",
+        right="meant: one function of the limits, the margin and a slack, whose figures are arguments, as a run decides once a tick",
         is_it=causes.is_due_apart,
         shown_by=scenarios.DUE,
     ),
