@@ -37,12 +37,11 @@ def view_of(record: Record, machine: MachineState, at: float) -> MarkView:
 
 def how_far(record: Record, machine: MachineState, at: float) -> MarkView:
     """Of its mark what tells how far its outage is: it is asked of each machine at each tick."""
-    mark = machine["mark"]
+    mark, owner = machine["mark"], whose(record, machine, at)
     if not mark or "unreadable" in mark:
-        return MarkView(whose(record, machine, at))
-    begun = phase(machine) == "half" and core.recovery_begun(mark)
-    keys = frozenset(mark_keys(machine))
-    return MarkView(whose(record, machine, at), phase(machine), keys, recovery_begun=begun)
+        return MarkView(owner)
+    begun = mark["phase"] == "half" and core.recovery_begun(mark)
+    return MarkView(owner, str(mark["phase"]), frozenset(mark_keys(machine)), recovery_begun=begun)
 
 
 def is_expired(machine: MachineState, at: float) -> bool:

@@ -109,15 +109,15 @@ def of_machine(record: Record, machine: MachineState) -> dict[str, EventState]:
 
 
 def _machine(record: Record, machine: MachineState, at: float) -> Machine:
-    owner = whose(record, machine, at)
+    view = how_far(record, machine, at)
     return Machine(
-        how_far(record, machine, at),
+        view,
         terms(machine),
         at,
-        _may_recover(record, machine, owner, at),
-        _tried(machine, owner),
-        takes_over=owner == EXPIRED and not machine["mark_lost"],
-        retries=not any(machine["host"] in entry["failed"] for entry in _marked(record, machine)),
+        _may_recover(record, machine, view.owner, at),
+        _tried(machine, view.owner),
+        takes_over=view.owner == EXPIRED and not machine["mark_lost"],
+        retries=view.is_failed and not any(machine["host"] in entry["failed"] for entry in _marked(record, machine)),
         keeps_failed=machine["options"]["on_failure"] != "revert",
     )
 
@@ -137,12 +137,11 @@ def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -
     """Whether the machine has looked itself, just now, and its events are over."""
     if machine["lost"]:
         return False  # much may have changed meanwhile
-    reverts = any(is_given_up(entry) for entry in of_machine(record, machine).values())
-    looked = _has_looked(machine, at)
-    if looked and reverts and owner == OURS:
-        return True
-    if looked:  # its events are gone, as others have it, and its own document does not say otherwise
-        return not {"", *mark_keys(machine)}.intersection(machine["unreadable"])
+    if _has_looked(machine, at):
+        if owner == OURS and any(is_given_up(entry) for entry in of_machine(record, machine).values()):
+            return True
+        # Its events are gone, as others have it, and its own document does not say otherwise.
+        return not machine["unreadable"] or not {"", *mark_keys(machine)}.intersection(machine["unreadable"])
     in_vain = machine["recovering"] is not None and at - machine["recovering"] >= LOOKS_IN_VAIN
     return owner == OURS and bool(machine["look_problem"]) and in_vain
 
