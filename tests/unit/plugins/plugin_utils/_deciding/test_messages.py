@@ -25,7 +25,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     machine_reports,
     report_texts,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import Wish
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.asked import event_words
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.status import status_lines
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import (
@@ -57,7 +57,9 @@ def the_event(**changes):
 
 EVENTS = [the_event(), the_event(event_type="", event_status="Started"), the_event(resources=("web1", "web2"))]
 WISHES = [
-    Wish(action, rule, False, False, False, (Reason("failed", words=waits or "its turn has not come"),), left, 0.0)
+    EventDecision(
+        action, rule, False, False, False, (Reason("failed", words=waits or "its turn has not come"),), left, 0.0
+    )
     for action, rule, left, waits in itertools.product(["prepare_and_approve", "x"], ["", "A rule."], SECONDS, WORDS)
 ]
 GIVEN = {
