@@ -56,7 +56,7 @@ def the_event(**changes):
 
 
 EVENTS = [the_event(), the_event(event_type="", event_status="Started"), the_event(resources=("web1", "web2"))]
-WISHES = [
+DECISIONS = [
     EventDecision(
         action, rule, False, False, False, (Reason("failed", words=waits or "its turn has not come"),), left, 0.0
     )
@@ -64,7 +64,7 @@ WISHES = [
 ]
 GIVEN = {
     "event": EVENTS,
-    "wish": WISHES,
+    "decision": DECISIONS,
     "why": WORDS,
     "left": SECONDS,
     "after": SECONDS,
