@@ -80,7 +80,7 @@ def _came(one: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _asked(variables: Mapping[str, Any]) -> Asked:
-    answers = (variables.get("__maintain_answer") or {}).get("answers") or ()
+    answers = (variables.get("__drain_answer") or {}).get("answers") or ()
     return Asked(
         steps=variables["__drain_plan"]["steps"],
         ready=next((answer for answer in answers if "lacks" in answer), None),

@@ -26,21 +26,12 @@ options:
     choices:
       status: What each machine sees, and the mark that it bears, as lines of text.
       unknown: What keeps anybody from knowing how the machines are, as lines of text.
-      approve: What becomes of the confirmation of an event.
-      laid: Whether a machine has taken the yes.
-      approved: What came of an approval.
+      heard: Whether machines are asked no more, on which a living run is waited for.
       recover: Which machines are recovered, which are refused, which are left alone, by host.
       rehearse: What a rehearsal plays, or why it can't begin.
       rehearsed: What of an interrupted rehearsal is to be recovered, by host.
-  event:
-    description: For V(approve), the id of the event.
-    type: str
-  allow_unknown:
-    description: For V(approve), names in Azure of machines outside of the inventory that may be affected.
-    type: list
-    elements: str
   before:
-    description: For V(approve), what it returned before the yes was given; for V(laid) and V(approved), what it returned last.
+    description: For V(heard), what the playbook C(approve) knows.
     type: dict
   wish:
     description:
@@ -60,21 +51,19 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: Lines of text for V(status) and V(unknown), a dictionary for the others.
+  description: Lines of text for V(status) and V(unknown), a truth value for V(heard), a dictionary for the others.
   type: raw
 """
 
 from ..plugin_utils._filter import call
 
 
-def maintenance_by_hand(value, part, event="", allow_unknown=(), before=None, wish=None, wall=0.0):
+def maintenance_by_hand(value, part, before=None, wish=None, wall=0.0):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..plugin_utils._deciding.by_hand import by_hand
 
-    return call(
-        by_hand, value, part, event=event, allow_unknown=allow_unknown, before=before or {}, wish=wish or {}, wall=wall
-    )
+    return call(by_hand, value, part, before=before or {}, wish=wish or {}, wall=wall)
 
 
 class FilterModule:

@@ -8,29 +8,26 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ...module_utils._clock import steady
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import did_you_mean, listed
-from . import hold
 from .asked import Asked, asked
+from .manual_approval import is_heard
 from .recovering import Wish, verdicts
 from .rehearsal import left_behind, rehearsal
 from .status import status_lines, unknown
 
-_PARTS = ("status", "unknown", "approve", "laid", "approved", "recover", "rehearse", "rehearsed")
+_PARTS = ("status", "unknown", "heard", "recover", "rehearse", "rehearsed")
 
 
 def by_hand(
     answers: Mapping[str, Mapping[str, Any]],
     part: str,
-    event: str,
-    allow_unknown: Sequence[str],
-    before: Mapping[str, Any],
+    before: Any,
     wish: Mapping[str, Any],
     wall: float,
 ) -> Any:
@@ -38,20 +35,13 @@ def by_hand(
 
     :arg answers: by host: ``is_linux``, ``resource_name`` and ``answer``; empty for one that was not called
     """
-    if part in ("laid", "approved"):
-        found = hold.ByHand(**before)
-        said = {host: given.get("answer") or {} for host, given in answers.items()}
-        done, sentence = hold.laid_down(found, said) if part == "laid" else hold.approved(found, said[found.host])
-        return {"done": done, "sentence": sentence}
-    machines = [_machine(host, said) for host, said in answers.items()]
+    if part == "heard":
+        return all(is_heard(before, host, said.get("answer") or {}) for host, said in answers.items())
+    machines = machines_of(answers)
     if part == "status":
         return status_lines(machines, float(wall))
     if part == "unknown":
         return unknown(machines)
-    if part == "approve":
-        at = steady() if before else None  # it is asked once more before anything is approved
-        found = hold.by_hand(str(event), machines, [str(name) for name in allow_unknown], at)
-        return (hold.after_waiting(found, hold.ByHand(**before)) if before else found)._asdict()
     if part == "recover":
         return {host: verdict._asdict() for host, verdict in verdicts(machines, _wish(wish)).items()}
     if part == "rehearse":
@@ -66,6 +56,11 @@ def by_hand(
 def _wish(given: Mapping[str, Any]) -> Wish:
     """Said on a command line, all of it is text."""
     return Wish(boolean(given["force"]), str(given["take"]), boolean(given["unmarked"]))
+
+
+def machines_of(answers: Mapping[str, Mapping[str, Any]]) -> list[Asked]:
+    """The machines, by what each answered."""
+    return [_machine(host, said) for host, said in answers.items()]
 
 
 def _machine(host: str, said: Mapping[str, Any]) -> Asked:

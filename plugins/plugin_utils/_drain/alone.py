@@ -74,6 +74,14 @@ class Record(TypedDict):
     result: Result
 
 
+def unfinished(name: str) -> Result:
+    """The result that holds while a list of the plan has not come to its end.
+
+    :arg name: prepare or recover
+    """
+    return result_of_run([], None, f"The {_RUNS[name]} did not come to its end", 0.0)
+
+
 def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
     """A record in which nothing was done, and which says so should the run end before it can say better.
 
@@ -112,7 +120,7 @@ def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
         "show": [],
         "call": {"requests": [], "run": "", "number": 0, "heard": None, "decided": at},  # it only shows the mark
         "rest": 0.0,
-        "result": result_of_run([], None, f"The {_RUNS[name]} did not come to its end", 0.0),
+        "result": unfinished(name),
     }
     if record["trouble"]:
         return _ended(record, at)

@@ -19,6 +19,7 @@ PLAY = """
   gather_facts: false
   tasks:
     - call_machine:
+        part: machine
         call:
           requests: "{{ requests }}"
           run: r1

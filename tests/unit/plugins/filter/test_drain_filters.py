@@ -10,7 +10,8 @@ import time
 import pytest
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.filter import drain_record, drain_steps
+from ansible_collections.cloudops.azure_maintenance.plugins.filter import drain_steps, drain_tick
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import alone
 
 GROUPS = {"all": ["web1", "lb1"]}
 OPTIONS = {
@@ -30,7 +31,7 @@ def plan(steps, **more):
     return drain_steps.drain_steps(steps, **dict({"host": "web1", "system": "linux", "groups": GROUPS}, **more))
 
 
-@pytest.mark.parametrize("module", [drain_record, drain_steps])
+@pytest.mark.parametrize("module", [drain_steps, drain_tick])
 def test_each_file_has_the_filter_of_its_name(module):
     name = module.__name__.rsplit(".", 1)[1]
     assert module.FilterModule().filters() == {name: getattr(module, name)}
@@ -73,24 +74,32 @@ def test_a_step_is_not_changed_by_planning_it():
     assert step == {"type": "http", "do": {"url": "http://a/", "until": {}}}
 
 
+def begun(made, **options):
+    return alone.begun({alone.PLAN: made}, {**OPTIONS, **options})
+
+
+def ticked(record, answer, **variables):
+    return alone.ticked({alone.RECORD: record, "__drain_answer": answer, **variables})
+
+
 def test_a_run_by_its_record():
     """Numbers and truth values come as templates of older ansible-cores make them; an answer to another call is none."""
     made = plan([COMMAND])
-    record = drain_record.drain_record(OPTIONS, "begun", plan=made)
+    record = begun(made)
     assert record["may_fail"] is True and record["unmarked"] is False and record["budgets"]["prepare"] == 300.0
     record["began"] = record["turned"] = time.monotonic() - 1
     answer = {"lost": "", "answers": [], "mark": None, "number": "0"}
-    record = drain_record.drain_record(record, "ticked", result=answer)
+    record = ticked(record, answer)
     assert record["call"]["number"] == 1
-    stale = drain_record.drain_record(record, "ticked", result=answer)
+    stale = ticked(record, answer)
     assert stale["call"]["number"] == 2 and not stale["finished"]
     went = {"state": "prepared", "why": "", "ask": [], "elsewhere": None, "steps": []}
-    record = drain_record.drain_record(record, "ticked", result={**answer, "number": 1, "answers": [went]})
+    record = ticked(record, {**answer, "number": 1, "answers": [went]})
     assert record["finished"] and record["result"]["ok"]
 
 
 def test_steps_that_can_not_be_run_are_said():
-    record = drain_record.drain_record(dict(OPTIONS, trouble="no such file"), "begun", plan={})
+    record = begun({}, trouble="no such file")
     assert record["finished"] and record["result"]["message"] == "no such file."
 
 
@@ -106,21 +115,21 @@ def test_a_step_of_the_users_own_tasks(tmp_path):
         "elsewhere": {"key": key, "direction": "do", "begun": "True", "left": "7", "begins": "7"},
         "mark": mark,
     }
-    rounds = drain_record.drain_record(asked, "own", plan=made, ended=[3.0, 5.0, 4.0])
+    rounds = drain_tick.drain_tick(asked, "own", plan=made, ended=[3.0, 5.0, 4.0])
     assert rounds == [{"file": path, "began": 5.0}]
-    assert drain_record.drain_record(asked, "own", plan=made, ended=[3.0], allowed="False") == []
-    failure = drain_record.drain_record(asked, "own_failed", plan=made, result={"msg": "no"})
+    assert drain_tick.drain_tick(asked, "own", plan=made, ended=[3.0], allowed="False") == []
+    failure = drain_tick.drain_tick(asked, "own_failed", plan=made, result={"msg": "no"})
     assert failure["outcome"]["note"] == "no"
     for secret in (True, "{{ is_secret }}"):
-        kept = drain_record.drain_record(asked, "own_failed", plan=made, result={"msg": "password"}, secret=secret)
+        kept = drain_tick.drain_tick(asked, "own_failed", plan=made, result={"msg": "password"}, secret=secret)
         assert "password" not in kept["outcome"]["note"]
-    record = drain_record.drain_record(OPTIONS, "begun", plan=made)
+    record = begun(made)
     record["call"]["number"] = 1
     answer = {**asked, "lost": "", "answers": [{"state": "preparing", "steps": []}]}
-    record = drain_record.drain_record(record, "ticked", result=answer, plan=made, failure=failure)
+    record = ticked(record, answer, __drain_plan=made, __drain_failure=failure)
     assert record["outcomes"] == {key: failure["outcome"]} and list(record["jobs"].values()) == ["ran"]
 
 
 def test_something_that_can_not_happen():
-    with pytest.raises(AnsibleFilterError, match="drain_record knows no 'hapened'; it knows begun, ticked"):
-        drain_record.drain_record({}, "hapened")
+    with pytest.raises(AnsibleFilterError, match="did you mean 'orders'"):
+        drain_tick.drain_tick({}, "order")

@@ -12,8 +12,9 @@ import os
 import pathlib
 import zipfile
 
-from ansible_collections.cloudops.azure_maintenance.plugins.action import machine
+from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.bundle import Program
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import machine_call
 
 HERE = pathlib.Path(__file__).parent
 
@@ -25,10 +26,10 @@ def stand_in():
     return Program(hashlib.sha256(buffer.getvalue()).hexdigest() + ".pyz", buffer.getvalue())
 
 
-machine.program = stand_in
+machine_call.program = stand_in
 
 
-class ActionModule(machine.ActionModule):
+class ActionModule(tick.ActionModule):
     def run(self, tmp=None, task_vars=None):
         os.environ["CALLS_WORKER"] = str(os.getpid())
         found = super().run(tmp, task_vars)

@@ -236,7 +236,7 @@ def test_templates_get_both_as_plain_data():
         for host in HOSTS
     }
     wish = {"affects": "all", "speed": "10", "port": "8780", "scenario": "reboot", "emulator_host": "web1"}
-    found = by_hand(said, "rehearse", "", (), {}, dict(wish, hosts=hosts, scenarios=SCENARIOS), 0.0)
+    found = by_hand(said, "rehearse", {}, dict(wish, hosts=hosts, scenarios=SCENARIOS), 0.0)
     assert found["problems"] == () and found["port"] == 8780 and len(found["events"]) == 3
-    found = by_hand(said, "rehearsed", "", (), {}, {host: endpoint(host) for host in HOSTS}, 0.0)
+    found = by_hand(said, "rehearsed", {}, {host: endpoint(host) for host in HOSTS}, 0.0)
     assert found["web1"]["verdict"] == "leave"

@@ -1,0 +1,28 @@
+#!/usr/bin/python
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: tick
+short_description: What a tick does outside of the controller's process (private)
+version_added: 0.2.0
+description:
+  - Private to this collection. The roles use it; its options and results change from one version to the next without notice.
+  - Use M(cloudops.azure_maintenance.scheduled_events_info) and M(cloudops.azure_maintenance.scheduled_events_approve) instead.
+options:
+  part:
+    description:
+      - Which part of a tick. All other options are private as well.
+    type: str
+    required: true
+author:
+  - cloudops.azure_maintenance contributors (@cloudops)
+"""
+
+EXAMPLES = r"""
+- name: Not for playbooks
+  cloudops.azure_maintenance.tick:
+    part: module
+    use: ansible.builtin.ping
+"""

@@ -1,0 +1,88 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of role drain by itself, as the action ``decide`` keeps it: begun, and moved on by the answer of a tick.
+
+Private to this collection.
+
+Each host has its own, in its variables.
+"""
+
+from __future__ import annotations
+
+import platform
+import secrets
+import time
+import traceback
+from collections.abc import Mapping
+from typing import Any, cast
+
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ...module_utils._clock import steady
+from .._drain import alone, orders, own_tasks
+from .._filter import plain
+from .answer import checked
+
+RECORD, PLAN = "__drain_record", "__drain_plan"
+SILENT = "its task returned nothing that could be read"
+_KEYS = frozenset(alone.Record.__annotations__)
+
+
+def begun(task_vars: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of a name of its own.
+
+    :arg given: ``host``, ``list``, ``budgets``, ``job``, ``whose``, ``unmarked``, ``check_mode``, ``may_fail``, and as ``trouble``
+        why the steps of the host's plan can't be run
+    """
+    trouble = str(given.get("trouble") or "")
+    # Before ansible-core 2.19 a template makes strings of numbers and truth values.
+    typed = {
+        "host": str(given["host"]),
+        "list": str(given["list"]),
+        "run": f"drain-{secrets.token_hex(4)}",
+        "job": str(given["job"]),
+        "controller": platform.node(),
+        "whose": str(given["whose"]),
+        "unmarked": boolean(given["unmarked"]),
+        "trouble": trouble,
+        "budgets": {name: float(seconds) for name, seconds in given["budgets"].items()},
+        "check_mode": boolean(given["check_mode"]),
+        "may_fail": boolean(given["may_fail"]),
+    }
+    return dict(alone.begun(typed, None if trouble else plain(task_vars[PLAN]), steady()), changed=False)
+
+
+def ticked(task_vars: Mapping[str, Any], _notify: Any = None) -> dict[str, Any]:
+    """The record after a tick, when the next one is due. Nobody is notified of it."""
+    record = _record(task_vars)
+    try:
+        after = alone.ticked(record, _answer(record, task_vars), steady())
+    except Exception as error:  # the record stays, and the mark says what was done
+        words = f"What comes next could not be decided ({type(error).__name__}: {error})."
+        return dict(record, changed=False, failed=True, msg=words, exception=traceback.format_exc())
+    if not after["finished"]:
+        time.sleep(after["rest"])
+    return dict(after, changed=False)
+
+
+def unchanged(task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    """The record, of a task that has nothing to do."""
+    return dict(_record(task_vars), changed=False, skipped=True)
+
+
+def _record(task_vars: Mapping[str, Any]) -> alone.Record:
+    """Without what Ansible has added to the result of the task that returned it."""
+    return cast("alone.Record", {key: plain(value) for key, value in task_vars[RECORD].items() if key in _KEYS})
+
+
+def _answer(record: alone.Record, task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    number = record["call"]["number"] if record["call"] else None
+    answer = checked(number, plain(task_vars.get("__drain_answer") or {}), SILENT)
+    if answer.get("lost"):
+        return answer
+    steps = (plain(task_vars.get(PLAN)) or {}).get("steps", ())
+    # Nothing else of it: in that of an empty loop ansible-core 2.19 warns of a key of its own, as soon as that is read.
+    rounds = plain((task_vars.get("__drain_did") or {}).get("results") or [])
+    own = own_tasks.came(answer, steps, record["jobs"], True, plain(task_vars.get("__drain_failure") or {}))
+    return orders.with_others(answer, steps, rounds, own, record["jobs"])

@@ -1,0 +1,211 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a machine does in a tick, as one call: part ``machine`` of action ``tick``.
+
+Where there is Python, the machine program does the work; it is put there when it is missing. For a Windows machine the
+program runs here. Whatever happens to the call, the task is ok: a machine that can't be reached now is asked again.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible import constants
+from ansible.errors import AnsibleError
+from ansible.executor.interpreter_discovery import discover_interpreter
+
+from ...module_utils._caller import Caller
+from ...module_utils._clock import steady
+from ...module_utils._machine.program import lost as nothing
+from .._machine import lost
+from .._machine.bounded import BoundedAction
+from .._machine.bundle import program
+from .._machine.call import (
+    CHECK_MODE,
+    UNHEARD,
+    Call,
+    aged,
+    as_asked,
+    harmless,
+    heard,
+    known,
+    limit,
+    result,
+    timely,
+    with_refusals,
+    within,
+)
+from .._windows import calls as windows
+
+CALL: dict[str, dict[str, Any]] = dict(
+    requests=dict(type="list", elements="dict", required=True),
+    run=dict(type="str", default=""),
+    number=dict(type="int", default=0),
+    seconds=dict(type="float"),
+    resource_name=dict(type="str"),
+    vm_id=dict(type="str"),
+    # Of the machine's last answer: `heard`, as the action returned it. Without it a call only looks
+    heard=dict(
+        type="dict",
+        options=dict(
+            uptime=dict(type="float"),
+            boot_id=dict(type="str"),
+            at=dict(type="float"),
+            known=dict(type="dict"),  # of a Windows machine: what the next call may begin with
+        ),
+    ),
+    # When the call was decided, by the clock of _clock.steady, as `ended` and `heard` are
+    decided=dict(type="float"),
+)
+OPTIONS: dict[str, dict[str, Any]] = dict(
+    endpoint=dict(type="str"),
+    discover=dict(type="bool"),
+    api_version=dict(type="str"),
+    timeout=dict(type="float"),
+    first_timeout=dict(type="float"),
+    wait_sleep=dict(type="float"),
+    folder=dict(type="str"),
+    # Seconds of a call that does not say it; 0 for as many as the system's machines have
+    call_timeout=dict(type="float", default=0.0),
+)
+ARGUMENTS: dict[str, dict[str, Any]] = dict(
+    # What is asked in this call, as the record of a run has it
+    call=dict(type="dict", options=CALL),
+    holder=dict(type="dict"),
+    # What holds for all calls of the machine: one variable of a role. An empty text is none: `omit` does not get into a variable.
+    options=dict(type="dict", options=OPTIONS),
+    # The variable whose `steps` are those of the machine: so they stand in no task's arguments, which some callbacks keep.
+    plan=dict(type="str"),
+)
+ON_THE_WAY = 2.0  # seconds of a call that are not the program's: its answer has to come back, too
+DISCOVERED = "discovered_interpreter_python"
+
+program()  # Ansible loads an action once, before it forks: those that do the tasks need not make it again
+
+
+class MachineCallAction(BoundedAction):
+    """An action that calls the machine of its task."""
+
+    def machine(self, arguments: Mapping[str, Any], task_vars: Mapping[str, Any]) -> dict[str, Any]:
+        """What the task returns: the machine's answers, or as ``lost`` why there are none.
+
+        :arg arguments: as ``ARGUMENTS`` has them
+        """
+        self._facts: dict[str, Any] = {}
+        options = {**(arguments["options"] or {}), **arguments["call"], "holder": arguments["holder"]}
+        requests, plan = options.pop("requests"), arguments["plan"]
+        steps = (task_vars.get(plan) or {}).get("steps") if plan else None
+        limit_of, longest = windows.limit if self._is_windows else limit, options.pop("call_timeout", 0.0)
+        seconds = options["seconds"] = options["seconds"] or limit_of(requests, longest)
+        options["user"] = self._user()
+        last, decided = options.pop("heard"), options.pop("decided")
+        if decided is not None:
+            requests = aged(requests, max(0.0, steady() - decided))
+        refused = CHECK_MODE if self._task.check_mode else "" if last or self._is_windows else UNHEARD
+        sent = harmless(requests) if refused else timely(requests, steady())
+        if self._task.check_mode:
+            options["run"] = ""  # or a look would renew the mark
+        elif self._is_windows:  # it makes sure on the machine itself
+            options["known"] = known(last, steady())
+        elif last:
+            options["within"] = within(last, steady(), seconds)
+
+        given = {name: value for name, value in options.items() if value not in (None, "")}
+        call = {"options": given, "requests": sent, "steps": steps or []}
+
+        came, ended = self.bounded(seconds, lambda: self._tried(task_vars, call))
+        if came is None or (ended and came["lost"]):
+            came = nothing(lost.too_slow(seconds))
+        self.is_lost = bool(came["lost"])
+        if self.is_lost:
+            return dict(came, changed=False, ended=steady(), heard=None)
+        if len(sent) < len(requests):
+            came["answers"] = with_refusals(came["answers"], requests, refused)
+        else:
+            came["answers"] = as_asked(came["answers"], requests, sent)
+        facts = {"ansible_facts": self._facts} if self._facts else {}
+        return dict(came, **facts, changed=False, ended=steady(), heard=heard(came, steady()))
+
+    def _tried(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._came(task_vars, call)
+        except (AnsibleError, OSError) as error:  # a connection that failed, or sudo that refused
+            return nothing(lost.unreachable(str(error)))
+
+    def _came(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
+        """What came back of the call; what else Ansible raises is about the connection."""
+        if self._is_windows:
+            return self._on_windows(task_vars, call)
+        seconds = call["options"]["seconds"]
+        options = dict(call["options"], seconds=max(seconds / 2, seconds - ON_THE_WAY))
+        over = Call(self._interpreter(task_vars), self._folders(), program(), dict(call, options=options))
+        came = self._sent(over, with_program=False)
+        return self._sent(over, with_program=True) if "missing" in came else came
+
+    @property
+    def _is_windows(self) -> bool:
+        return bool(getattr(self._connection._shell, "_IS_WINDOWS", False))
+
+    def _on_windows(self, task_vars: Mapping[str, Any], call: Mapping[str, Any]) -> dict[str, Any]:
+        """The same for a Windows machine: the program runs here, and has the machine asked by Ansible's module."""
+        started = steady()
+
+        def execute(module: str, arguments: dict[str, Any]) -> Mapping[str, Any]:
+            done: Mapping[str, Any] = self._execute_module(
+                module_name=module, module_args=arguments, task_vars=task_vars
+            )
+            return done
+
+        name = self._task.delegate_to or task_vars.get("inventory_hostname", "the machine")
+        answer = windows.perform_on_windows(name, execute, call, caller=Caller())
+        return result(answer, steady() - started, time.time())
+
+    def _sent(self, call: Call, with_program: bool) -> dict[str, Any]:
+        """The same, of one way there and back."""
+        started = steady()
+        done = self._execute(*call.sent(with_program))
+        answer = call.answer(done["stdout"])
+        if answer is None:
+            return nothing(lost.no_answer(call.interpreter, done["rc"], done["stdout"], done["stderr"]))
+        if "unwritable" in answer:
+            return nothing(lost.not_put(answer["unwritable"]))
+        return answer if "missing" in answer else result(answer, steady() - started, time.time())
+
+    def _folders(self) -> list[str]:
+        """Where the program may be: where Ansible puts modules, and in memory for machines whose disk takes nothing."""
+        return [
+            self.get_shell_option("remote_tmp", "~/.ansible/tmp"),
+            *self.get_shell_option("system_tmpdirs", ["/var/tmp", "/tmp"]),
+            "/dev/shm",
+        ]
+
+    def _user(self) -> str:
+        """Who the connection is of: the controller's user, where there is no network."""
+        local = self._connection.transport == "local"
+        return str((self._connection.default_user if local else self._get_remote_user()) or "")
+
+    def _execute(self, line: str, data: bytes) -> dict[str, Any]:
+        """Run it as whoever the task becomes, in the task's environment."""
+        if self._connection.transport == "local":
+            # else it would use a terminal for a password, and leave out what comes on standard input
+            self._connection.set_option("pipelining", True)
+        environment = self._compute_environment_string()
+        done: dict[str, Any] = self._low_level_execute_command(f"{environment} {line}".strip(), in_data=data)
+        return done
+
+    def _interpreter(self, task_vars: Mapping[str, Any]) -> str:
+        """The machine's Python: the inventory's, else the one that Ansible has found or finds, which is then a fact."""
+        configured = constants.config.get_config_value("INTERPRETER_PYTHON", variables=task_vars)
+        wanted = str(self._templar.template(configured) or "auto").strip()
+        if wanted not in ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent"):
+            return wanted
+        known = (task_vars.get("ansible_facts") or {}).get(DISCOVERED)
+        if known:
+            return str(known)
+        self._facts = {DISCOVERED: discover_interpreter(self, "python", wanted, task_vars)}
+        return str(self._facts[DISCOVERED])

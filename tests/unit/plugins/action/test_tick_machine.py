@@ -1,0 +1,225 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Part machine of action tick over a connection that plays a script: whatever it does, the task is ok and ends in its time."""
+
+import json
+import signal
+import sys
+import time
+import types
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.plugins import loader
+from ansible.template import Templar
+
+from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import machine_call
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+
+HANGS = 300  # seconds
+
+
+def hangs(*_arguments, **_options):
+    time.sleep(HANGS)
+
+
+class Played:
+    """One task: what it returned, how often the connection was reset, and whether Ansible's clean-up was called."""
+
+    def __init__(
+        self,
+        monkeypatch,
+        exec_command,
+        over="ssh",
+        reset=lambda: None,
+        close=lambda: None,
+        interpreter=sys.executable,
+        variables=None,
+        rings=False,
+        **arguments,
+    ):
+        monkeypatch.setattr(bounded, "GRACE", 0.2)
+        monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
+        if not rings:  # it would on a machine that is busy enough
+            monkeypatch.setattr(signal, "setitimer", lambda *_times: None)
+        self.commands, self.resets, self.removed = [], 0, []
+        task = types.SimpleNamespace(
+            action="cloudops.azure_maintenance.tick",
+            args={
+                "part": "machine",
+                "call": {"requests": [{"do": "hello"}], "seconds": 0.5, "resource_name": ""},
+                **arguments,
+            },
+            check_mode=False,
+            async_val=0,
+            delegate_to=None,
+            diff=False,
+            environment=[],
+            collections=[],
+        )
+        over = connection(over)
+
+        def execute(command, in_data=None, sudoable=True):
+            self.commands.append((command, in_data))
+            return exec_command(command, in_data, sudoable)
+
+        def count():
+            self.resets += 1
+            reset()
+
+        over.exec_command, over.reset, over.close = execute, count, close
+        self.connection = over
+        data_loader = DataLoader()
+        action = tick.ActionModule(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
+        action._remove_tmp_path = self.removed.append
+        started = time.monotonic()
+        variables = {"inventory_hostname": "web1", "ansible_python_interpreter": interpreter, **(variables or {})}
+        self.result = action.run(task_vars=variables)
+        action.cleanup()
+        self.seconds = time.monotonic() - started
+
+
+def sent_by(monkeypatch, options=None, call=None, **variables):
+    """What a call sent to the program."""
+    arguments = {"plan": "found", "options": options, **({"call": call} if call else {})}
+    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), variables=variables, **arguments)
+    return json.loads(played.commands[0][1].rpartition(b")\n")[2])
+
+
+def test_the_program_ends_before_its_call_does(monkeypatch):
+    """Else a metadata service that hangs would be taken for a machine that does."""
+    assert sent_by(monkeypatch)["options"]["seconds"] == 0.25
+    assert machine_call.ON_THE_WAY == 2.0
+
+
+def test_an_option_that_says_nothing_is_left_to_the_program(monkeypatch):
+    """A role's variable holds all of them, and there is no `omit` in a variable."""
+    assert set(sent_by(monkeypatch)["options"]) == {"number", "seconds"}
+    found = sent_by(monkeypatch, options={"endpoint": "http://here", "discover": "False", "timeout": "3", "folder": ""})
+    assert {name: found["options"].get(name) for name in ("endpoint", "discover", "timeout", "folder")} == {
+        "endpoint": "http://here",
+        "discover": False,
+        "timeout": 3.0,
+        "folder": None,
+    }
+
+
+@pytest.mark.parametrize("ago, sent", [(5.0, "approve"), (15.0, "look")])
+def test_an_approval_of_a_run_that_was_stopped_meanwhile_is_not_sent(monkeypatch, ago, sent):
+    monkeypatch.setattr(machine_call, "steady", lambda: 1000.0)
+    approve = {"do": "approve", "ids": ["A"], "decided": 1000.0 - ago}
+    call = {"requests": [approve], "seconds": 0.5, "resource_name": "", "heard": HEARD}
+    played = Played(monkeypatch, lambda *_arguments: (0, b"", b""), call=call)
+    found = json.loads(played.commands[0][1].rpartition(b")\n")[2])
+    assert [request["do"] for request in found["requests"]] == [sent]
+
+
+HEARD = {"uptime": 1000.0, "boot_id": "boot-1", "at": 500.0}
+GO = {"do": "go", "to": "prepared", "events": ["E1"], "left": 60.0}
+NOT_HEARD = "nothing was heard from the machine before this call, which only looks: nothing was started"
+
+
+def a_call(**more):
+    return {"requests": [GO, {"do": "look", "wait": 0}], "seconds": 8, **more}
+
+
+def test_a_call_says_until_which_uptime_somebody_waits_for_it(monkeypatch):
+    monkeypatch.setattr(machine_call, "steady", lambda: 530.0)
+    sent = sent_by(monkeypatch, call=a_call(heard=HEARD))
+    assert sent["options"]["within"] == {"uptime": 1030.0, "boot_id": "boot-1", "until": 1038.0}
+    assert sent["requests"] == [GO, {"do": "look", "wait": 0}]
+    assert "heard" not in sent["options"] and "decided" not in sent["options"]
+
+
+def test_what_is_left_is_less_by_the_time_since_the_decision(monkeypatch):
+    """Other machines of the task were called first, or the tick was to rest."""
+    sent = sent_by(monkeypatch, call=a_call(heard=HEARD, decided=machine_call.steady() - 40))
+    assert 15.0 < sent["requests"][0]["left"] <= 20.0 and sent["requests"][1] == {"do": "look", "wait": 0}
+
+
+def test_a_call_to_a_machine_of_which_nothing_was_heard_only_looks(monkeypatch):
+    requests = [GO, {"do": "look", "wait": 0}, {"do": "approve", "ids": ["E1"]}, {"do": "yes", "event": "E1"}]
+    assert [one["do"] for one in sent_by(monkeypatch, call=a_call(requests=requests))["requests"]] == ["look"]
+
+    def answers(_command, data, _sudoable):
+        marker = data.split(b"'azure_maintenance ")[1].split(b"'")[0]
+        content = {"answers": [{"n": 1}], "uptime": 77.0, "boot_id": "boot-2", "took": 0.1}
+        return 0, b"azure_maintenance " + marker + json.dumps(content).encode(), b""
+
+    found = Played(monkeypatch, answers, call=a_call(requests=requests)).result
+    went, look, approve, yes = found["answers"]
+    assert (went["state"], went["why"], look, yes) == ("skipped", NOT_HEARD, {"n": 1}, {"problem": NOT_HEARD})
+    assert approve["not_approved"] == [{"id": "E1", "reason": "skipped", "message": NOT_HEARD}]
+    assert found["heard"]["uptime"] == 77.0 and found["heard"]["boot_id"] == "boot-2"
+    assert 0 <= machine_call.steady() - found["heard"]["at"] < 60
+
+
+def test_steps_are_a_variables(monkeypatch):
+    step = {"key": "command x", "do": {"argv": ["echo", "{{ no template }}"]}}
+    assert sent_by(monkeypatch, found={"steps": [step]})["steps"] == [step]
+    assert sent_by(monkeypatch)["steps"] == []
+
+
+def test_a_call_that_hangs_has_the_connection_reset_and_ansible_leave_it_alone(monkeypatch):
+    played = Played(monkeypatch, hangs, rings=True)
+    assert played.result["lost"].startswith("It gave no answer within 0.5 s")
+    assert played.resets == 1 and played.removed == [] and played.seconds < HANGS
+    assert not played.result["changed"] and "failed" not in played.result and "unreachable" not in played.result
+
+
+def test_a_reset_that_hangs_or_fails_is_ended_as_well(monkeypatch):
+    played = Played(monkeypatch, hangs, reset=hangs, rings=True)
+    assert played.result["lost"].startswith("It gave no answer") and played.resets == 1 and played.seconds < HANGS
+
+    def fails():
+        raise AnsibleError("no")
+
+    assert Played(monkeypatch, hangs, reset=fails, rings=True).result["lost"].startswith("It gave no answer")
+
+
+def test_a_connection_that_hangs_when_it_is_closed_is_left(monkeypatch):
+    """WinRM's closes its shell over the network, and Ansible does that after each task."""
+    closed = []
+    played = Played(monkeypatch, hangs, over="local", close=lambda: closed.append(1) or hangs(), rings=True)
+    assert played.result["lost"].startswith("It gave no answer") and closed == [1] and played.seconds < HANGS
+    played.connection.close()
+    assert closed == [1]
+
+
+@pytest.mark.parametrize("kind", [AnsibleConnectionFailure, AnsibleError, OSError])
+def test_a_connection_that_fails_is_no_failure_of_the_task(monkeypatch, kind):
+    def fails(*_arguments):
+        raise kind("No route to host")
+
+    played = Played(monkeypatch, fails)
+    assert played.result["lost"] == "It could not be reached: No route to host."
+    assert played.resets == 0 and played.removed == []
+
+
+def test_an_interpreter_that_no_answer_confirms_is_not_remembered(monkeypatch):
+    def execute(_command, in_data, _sudoable):
+        if b"start(" in (in_data or b""):
+            return 127, b"", b"sh: /usr/bin/python3: not found"
+        return 0, b"PLATFORM\nLinux\nFOUND\n/usr/bin/python3\nENDFOUND\n", b""
+
+    played = Played(monkeypatch, execute, interpreter="auto_silent")
+    assert played.result["lost"].startswith("There is no Python at /usr/bin/python3")
+    assert "ansible_facts" not in played.result
+
+
+def test_an_answer_that_came_before_the_alarm_counts(monkeypatch):
+    """The program may hang after it has answered, or what it began may hold the connection."""
+
+    def execute(_command, in_data, _sudoable):
+        marker = in_data.split(b"'azure_maintenance ")[1].split(b"'")[0]
+        signal.raise_signal(signal.SIGALRM)
+        return -9, b"azure_maintenance " + marker + b'{"lost": "", "took": 0, "answers": [], "number": 3}\n', b""
+
+    played = Played(monkeypatch, execute)
+    assert played.result["lost"] == "" and played.result["number"] == 3 and played.resets == 1
+    assert played.removed != []

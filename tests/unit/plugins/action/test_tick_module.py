@@ -1,0 +1,153 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A module of Ansible's in its time, over a connection that plays a script."""
+
+import sys
+import time
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.playbook.task import Task
+from ansible.plugins import loader
+from ansible.template import Templar
+
+from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import calling
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+
+
+class Played:
+    """One task: what it returned, how often the connection was reset, and whether Ansible's clean-up was called."""
+
+    def __init__(self, monkeypatch, tmp_path, exec_command, seconds=30.0, task=None):
+        monkeypatch.setattr(bounded, "GRACE", 0.2)
+        monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
+        monkeypatch.setenv("ANSIBLE_REMOTE_TMP", str(tmp_path))
+        self.resets, self.removed = 0, []
+        task = self.task = task.copy() if task else Task()  # as for each round of a loop
+        task.action = "cloudops.azure_maintenance.tick"
+        task.args = {"part": "module", "use": "ping", "arguments": {}, "seconds": seconds}
+        over = connection("ssh")
+        over.exec_command = exec_command
+
+        def count():
+            self.resets += 1
+
+        over.reset = count
+        data_loader = DataLoader()
+        action = tick.ActionModule(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
+        self.raised, self.result = None, {}
+        started = time.monotonic()
+        variables = {"inventory_hostname": "lb1", "ansible_python_interpreter": sys.executable}
+        try:
+            self.result = action.run(task_vars=variables)
+        except AnsibleError as error:
+            self.raised = error
+        action._remove_tmp_path = self.removed.append
+        over._shell.tmpdir = "/nowhere"
+        action.cleanup()
+        self.seconds = time.monotonic() - started
+
+
+HANGS = 300  # seconds
+
+
+def hangs(*_arguments, **_options):
+    time.sleep(HANGS)
+
+
+def cut(*_arguments, **_options):
+    """As ssh says it when it is killed."""
+    started = time.monotonic()
+    while time.monotonic() < started + 0.6:
+        time.sleep(0.05)
+    raise AnsibleConnectionFailure("ssh was killed")
+
+
+@pytest.mark.parametrize("dead", [hangs, cut])
+def test_a_call_that_hangs_is_ended_and_counts_as_unreachable(monkeypatch, tmp_path, dead):
+    played = Played(monkeypatch, tmp_path, dead, seconds=0.5)
+    assert played.result["failed"] is False and "unreachable" not in played.result
+    wrong = played.result["went_wrong"]
+    assert wrong["unreachable"] and wrong["msg"].startswith("It gave no answer within 0.5 s")
+    assert played.resets == 1 and played.removed == [] and played.seconds < HANGS
+
+
+def test_one_that_hangs_leaves_less_time_to_those_after_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(calling, "LEAST", 0.2)
+    first = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
+    second = Played(monkeypatch, tmp_path, hangs, seconds=0.5, task=first.task)
+    assert second.result["went_wrong"]["msg"].startswith("It gave no answer within 0.2 s")
+    other = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
+    assert other.result["went_wrong"]["msg"].startswith("It gave no answer within 0.5 s")
+
+
+def test_a_connection_that_fails_is_no_error_of_the_task(monkeypatch, tmp_path):
+    def fails(*_arguments, **_options):
+        raise AnsibleConnectionFailure("No route to host")
+
+    played = Played(monkeypatch, tmp_path, fails)
+    assert played.raised is None and played.resets == 0
+    assert played.result["went_wrong"]["unreachable"] and played.result["went_wrong"]["msg"] == "No route to host"
+
+
+@pytest.mark.parametrize(
+    "came, ok_codes, failure_answers, wrong",
+    [
+        ({"rc": 0}, None, False, False),
+        ({"rc": 3, "failed": True}, None, False, True),
+        ({"rc": 3, "failed": True, "delta": "0:00:01.5"}, [0, 3], False, False),
+        ({"rc": 0, "delta": "0:00:01.5"}, [3], False, True),
+        ({"finished": 0}, [0], False, False),
+        ({"failed": True, "status": 503}, None, True, False),
+        ({"unreachable": True}, None, True, True),
+    ],
+)
+def test_what_went_wrong(came, ok_codes, failure_answers, wrong):
+    found = calling._outcome(dict(came, changed=True), ok_codes, failure_answers)
+    assert found["failed"] is False and found["changed"] is True and "unreachable" not in found
+    assert ("went_wrong" in found) is wrong
+    assert all((found.get("went_wrong") or found)[key] == came[key] for key in came if key != "failed")
+
+
+CANT_START = [
+    {"rc": 2, "failed": True, "cmd": "app.exe", "msg": "Failed to run: 'app.exe': not found"},  # win_command
+    {"rc": 2, "failed": True, "cmd": ["timeout", "app"], "delta": None, "msg": "[Errno 2] No such file"},
+]
+
+
+@pytest.mark.parametrize("came", CANT_START)
+def test_the_number_of_a_module_that_can_not_start_the_program_is_no_exit_code(came):
+    found = calling._outcome(came, [0, 2], False)
+    assert found["went_wrong"]["failed"] and "rc" not in found["went_wrong"]
+    assert found["went_wrong"]["msg"] == came["msg"]
+
+
+@pytest.mark.parametrize(
+    "stderr, wrong",
+    [("timeout: failed to run command 'app': No such file or directory\n", True), ("sh: 1: app: not found\n", False)],
+)
+def test_nor_is_that_of_the_program_timeout_which_can_not_start_it(stderr, wrong):
+    came = {"rc": 127, "failed": True, "delta": "0:00:00.1", "cmd": ["timeout", "-k", "5", "60", "app"]}
+    assert ("went_wrong" in calling._outcome(dict(came, stderr=stderr), [0, 127], False)) is wrong
+
+
+def test_what_is_made_already_is_not_judged_by_an_exit_code():
+    """A command with ``creates`` that did not have to run."""
+    assert "went_wrong" not in calling._outcome({"rc": 0, "skipped": True, "msg": "skipped"}, [3], False)
+
+
+def test_of_what_went_wrong_only_plain_data_is_kept():
+    """From ansible-core 2.19 on an exception is an object of its own, and what is no_log stays so."""
+    came = {"failed": True, "msg": "no", "exception": object(), "_ansible_no_log": True, "_ansible_parsed": True}
+    found = calling._outcome(came, None, False)
+    assert found == {
+        "changed": False,
+        "failed": False,
+        "went_wrong": {"failed": True, "msg": "no"},
+        "_ansible_no_log": True,
+    }

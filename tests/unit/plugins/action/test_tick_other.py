@@ -1,0 +1,110 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What others do for a machine, as rounds of one task: real modules over a local connection."""
+
+import json
+import time
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.playbook.play_context import PlayContext
+from ansible.playbook.task import Task
+from ansible.plugins import loader
+from ansible.template import Templar
+
+from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.orders import orders
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.steps.way import Order
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+
+STARTS = 13.0  # seconds of the start of PowerShell that asked the machine
+HOST = Host("web1", "linux", {"all": ["web1", "lb1"]}, lambda name: "linux", lambda path: path)
+STEP = {
+    "type": "command",
+    "name": "Drain",
+    "do": "app drain",
+    "delegate_to": "lb1",
+    "no_log": True,
+    "environment": {"A": "{{ b }}"},
+}
+
+
+def action(**arguments):
+    task = Task()
+    task.action, task.args = "cloudops.azure_maintenance.tick", {"part": "other", **arguments}
+    data_loader = DataLoader()
+    return tick.ActionModule(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
+
+
+limits = []  # of the calls
+
+
+@pytest.fixture(params=[0.0])
+def looked(request, monkeypatch):
+    """A look at a delegated step, with what each call was to be."""
+    steps = make_plan([STEP], HOST)["steps"]
+    key = steps[0]["key"]
+    entry = {"key": key, "before": None, "by": "r1", "tries": 1, "limit": 300.0}
+    mark = {"since": "12:00", "holder": {"run": "r1"}, "steps": [entry]}
+    asked = {"key": key, "direction": "do", "begun": True, "left": 300.0, "begins": 60.0}
+    answer = {"number": 1, "elsewhere": asked, "mark": mark, "start": STARTS, "ended": time.monotonic() - request.param}
+    calls = []
+    limits.clear()
+
+    def called(self, order, task_vars, limit=20.0, secret=False):
+        calls.append((order.use, secret))
+        limits.append(limit)
+        return {"ansible_job_id": "j1", "finished": False, "changed": True}
+
+    monkeypatch.setattr(tick.ActionModule, "called", called)
+    module = action(round=orders(answer, steps)[0], answer="heard", plan="planned", jobs={})
+    return module, module.run(task_vars={"heard": answer, "planned": {"steps": steps}}), calls
+
+
+def test_what_came_is_judged_and_the_job_returned(looked):
+    _module, result, _calls = looked
+    pending = {"state": "pending", "note": "", "direction": "do"}
+    assert result.pop("ended") <= time.monotonic()
+    assert result["outcome"].pop("left") == 300, "what begins now has all of its time"
+    assert result["outcome"].pop("late", 0.0) >= 0
+    job = {"jid": "j1", "is_over": False, "failed": None}
+    assert result == {"changed": True, "failed": False, "outcome": pending, "job": job}
+
+
+@pytest.mark.parametrize("looked", [61.0], indirect=True)
+def test_a_step_is_not_begun_where_the_time_that_was_left_went_by_since_the_machine_answered(looked):
+    _module, result, calls = looked
+    assert calls == [] and result["outcome"]["state"] == "failed" and result["job"] is None
+    assert "the time that was left was used up before it could begin" in result["outcome"]["note"]
+
+
+def test_a_module_has_time_for_as_slow_a_start_of_powershell(looked):
+    assert limits == [3 * STARTS] * 2
+
+
+def test_a_secret_step_is_secret_where_it_is_done_and_no_argument_of_the_task(looked):
+    module, _result, calls = looked
+    assert calls == [("ansible.builtin.command", True), ("ansible.builtin.async_status", True)]
+    assert "app drain" not in json.dumps(module._task.args)
+
+
+def test_an_order_becomes_the_task_that_ansible_would_have():
+    """In the background for so long, in its environment, which is no template; and nothing of that stays for the next call."""
+    module = action()
+    first = module._action(Order("ansible.builtin.command", {"cmd": "x"}, 30, {"A": "{{ b }}"}), secret=True)
+    assert (first._task.action, first._task.args, first._task.async_val) == (
+        "ansible.builtin.command",
+        {"cmd": "x"},
+        30,
+    )
+    assert first._task.no_log is True
+    assert "{{ b }}" in first._compute_environment_string()
+    second = module._action(Order("ping", {}), secret=False)
+    assert (
+        second._task.async_val == 0
+        and not second._task.no_log
+        and "{{ b }}" not in second._compute_environment_string()
+    )

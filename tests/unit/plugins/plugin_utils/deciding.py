@@ -1,0 +1,57 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a run of role maintain, as action decide keeps it; host web1 is the VM vm1."""
+
+from __future__ import annotations
+
+import types
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import run
+
+# As a template of an old ansible-core hands them over: numbers and truth values are texts.
+OPTIONS = {
+    "policy": DEFAULT_POLICY,
+    "margin": "60",
+    "allow_unknown": "False",
+    "prepare_before": "3600.0",
+    "on_failure": "revert",
+    "recover_timeout": "900",
+    "max_unavailable": "50%",
+    "hold": "wait",
+}
+SAME = {"event_timeout": "3600", "rounds": "1", "wait_timeout": "1000", "slice": "30", "takeover": "30"}
+
+
+def facts(host, **more):
+    given = {
+        "host": host,
+        "scope": "web",
+        "resource_name": "",
+        "is_linux": "True",
+        "group": "",
+        "steps": "1",
+        "needs": "60.0",
+    }
+    return dict(given, options=OPTIONS, same=SAME, task_seconds="0", **more)
+
+
+def of_hosts(variables, **others):
+    """The variables of a task, with those of each host."""
+    return {"hostvars": types.SimpleNamespace(raw_get=variables.__getitem__), **others}
+
+
+def begun(*hosts):
+    variables = of_hosts({host: {run.FOUND: facts(host)} for host in hosts})
+    return run.begun(variables, {"members": list(hosts), "check": "False", "job": ""})
+
+
+def ticked(record, answers, present=("web1", "web2"), **variables):
+    """The record after a tick.
+
+    :arg variables: that each host has besides
+    """
+    found = {host: {"__drain_answer": answer, **variables} for host, answer in answers.items()}
+    record["todo"]["seconds"] = 0.0
+    return run.ticked(of_hosts(found, **{run.RECORD: record, "ansible_play_batch": list(present)}), list)
