@@ -34,5 +34,5 @@ def test_a_run_that_reports_nothing_does_the_same(first: int) -> None:
 def test_a_watcher_that_reports_nothing_does_the_same(first: int) -> None:
     handling = parts().handling
     beside = importlib.import_module(f"{UNIT}.module_utils._watcher.beside").Beside
-    with mock.patch.object(handling, "Handling", beside):
+    with mock.patch.object(handling, "Engine", beside):
         assert [found for seed in range(first, first + PART) for found in crashes(lived_by_watchers(seed))] == []

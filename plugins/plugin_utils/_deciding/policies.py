@@ -30,7 +30,7 @@ _WORDS = {
 }
 
 
-class EventDecision(NamedTuple):
+class PoliciesDecision(NamedTuple):
     """What the policies of an event's machines say.
 
     actions: what is done on each machine, by host
@@ -49,7 +49,9 @@ class EventDecision(NamedTuple):
     words: str
 
 
-def decided(event: Event, notice: float | None, rules: Mapping[str, Sequence[Rule]], status: str = "") -> EventDecision:
+def decided(
+    event: Event, notice: float | None, rules: Mapping[str, Sequence[Rule]], status: str = ""
+) -> PoliciesDecision:
     """What is to be done about an event.
 
     :arg notice: seconds until its not-before, by which it is judged; None where that is not known
@@ -67,7 +69,7 @@ def decided(event: Event, notice: float | None, rules: Mapping[str, Sequence[Rul
         others = (f"{host}: {_WORDS[other]}" for host, other in actions.items() if other != action)
         words += f"; strictest: {listed(deciding)}; {listed(others)}"
     hours = {host: decision.hours for host, decision in decisions.items() if decision.hours}
-    return EventDecision(actions, hours, action, deciding[0], first.rule, words)
+    return PoliciesDecision(actions, hours, action, deciding[0], first.rule, words)
 
 
 def _hours_words(decision: Decision) -> str:

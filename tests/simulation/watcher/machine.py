@@ -158,7 +158,7 @@ class Machine:
     def start_watcher(self, forgets: bool = False) -> None:
         if not self.up or self.taken or self.watcher is not None:
             return
-        self.watcher = parts().handling.Handling({} if forgets else json.loads(json.dumps(self.kept)))
+        self.watcher = parts().handling.Engine({} if forgets else json.loads(json.dumps(self.kept)))
         self.process += 1
         self._ask_who_it_is()
         self.is_ordered = False

@@ -149,7 +149,7 @@ def _takes_for_none(real: Any) -> Any:
 
 
 def _minds_letters(_real: Any) -> Any:
-    return lambda here, life: here.marked.owner == "ours" and life.event.event_id in here.marked.ids.values()
+    return lambda mark: {event: event for event in mark["events"]}
 
 
 FAULTS = {
@@ -197,11 +197,11 @@ FAULTS = {
     "late": Fault(
         "due", "nothing is prepared unless voluntarily", [("_core.deadlines", "urgency", _always("later"))], seed=1
     ),
-    "full": Fault("full", "a full disk is no obstacle", [("snapshot", "Here.may_act", _may_act_though_full)]),
+    "full": Fault("full", "a full disk is no obstacle", [("snapshot", "Snapshot.may_act", _may_act_though_full)]),
     "going-down": Fault(
         "going-down",
         "a system that goes down is no obstacle",
-        [("snapshot", "Here.may_act", _may_act_going_down)],
+        [("snapshot", "Snapshot.may_act", _may_act_going_down)],
         seed=15,
     ),
     "copy": Fault(
@@ -223,7 +223,7 @@ FAULTS = {
         seed=444,
     ),
     "unfelt": Fault(
-        "claim", "a machine feels it when it stands still", [("engine", "Handling._gap", _feels_all)], seed=216
+        "claim", "a machine feels it when it stands still", [("engine", "Engine._gap", _feels_all)], seed=216
     ),
     "unseen": Fault(
         "unseen", "a recovery goes on before anybody has looked", [("transitions", "_machine", _has_looked)], seed=219
@@ -232,7 +232,7 @@ FAULTS = {
         "due", "what may be over holds up what comes", [("_core.transitions", "_prepared", _waits_for_all)], seed=64
     ),
     "letters": Fault(
-        "early", "ids differ by their letters", [("snapshot", "Here.is_marked", _minds_letters)], seed=149
+        "early", "ids differ by their letters", [("_core.mark_view", "event_ids", _minds_letters)], seed=149
     ),
     "run": Fault(
         "held",

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the watcher's handling wants done. Pure.
+"""What the watcher's engine wants done. Pure.
 
 Private to this collection.
 """
@@ -42,7 +42,7 @@ class PutAside(NamedTuple):
 
 
 class Remember(NamedTuple):
-    """Keep this where it outlives the watcher and not the machine's next start (/run): the next ``Handling`` is made with it.
+    """Keep this where it outlives the watcher and not the machine's next start (/run): the next ``Engine`` is made with it.
 
     What is lost of it costs a wait, says something twice, or has a recovery that nobody remembers reported as somebody else's.
     """

@@ -24,8 +24,8 @@ from ..._events.policy import Decision
 from ..settings.options import NEVER
 from .approval_order import not_its_turn
 from .facts import Hold
-from .machine_event import Life
-from .snapshot import Here
+from .machine_event import MachineEvent
+from .snapshot import Snapshot
 
 
 class EventDecision(NamedTuple):
@@ -46,7 +46,7 @@ class EventDecision(NamedTuple):
         return sentence(self.reasons[0]) if self.reasons else ""
 
 
-def judged(here: Here, life: Life) -> Life:
+def judged(here: Snapshot, life: MachineEvent) -> MachineEvent:
     """What was decided stays so, though the notice shrinks; what was left alone is judged anew. What was not run stays undone."""
     if here.is_marked(life) and not life.lacked:
         life = life._replace(lacked=_of_its_type(here.facts.lacking, here, life))
@@ -54,12 +54,12 @@ def judged(here: Here, life: Life) -> Life:
     return life._replace(judged=judged_by(life.event, notice, life.judged, acts(decided(here, life).action)))
 
 
-def decided(here: Here, life: Life) -> Decision:
+def decided(here: Snapshot, life: MachineEvent) -> Decision:
     """What the policy says."""
     return by_policy(life.event, here.facts.settings.policy, life.judged)
 
 
-def decision_on(here: Here, life: Life) -> EventDecision:
+def decision_on(here: Snapshot, life: MachineEvent) -> EventDecision:
     """What is to be done about an event that is not over."""
     decision = decided(here, life)
     left, margin = here.left(life), deadlines.margin(life.tracked, here.terms)
@@ -83,7 +83,7 @@ def decision_on(here: Here, life: Life) -> EventDecision:
 # ---- prepare ----
 
 
-def _prepare(here: Here, life: Life, decision: Decision, may_begin: bool) -> bool:
+def _prepare(here: Snapshot, life: MachineEvent, decision: Decision, may_begin: bool) -> bool:
     if (
         life.failed
         or is_put_back(here, life)
@@ -97,7 +97,7 @@ def _prepare(here: Here, life: Life, decision: Decision, may_begin: bool) -> boo
     return may_begin
 
 
-def is_put_back(here: Here, life: Life) -> bool:
+def is_put_back(here: Snapshot, life: MachineEvent) -> bool:
     """Whether a person has put the machine back into service in spite of the event. A yes to it, which can only be later, ends that."""
     return life.key in here.facts.put_back and life.key not in here.facts.yes
 
@@ -105,7 +105,7 @@ def is_put_back(here: Here, life: Life) -> bool:
 # ---- what stands against approving it ----
 
 
-def _standing(here: Here, life: Life, decision: Decision) -> Standing:
+def _standing(here: Snapshot, life: MachineEvent, decision: Decision) -> Standing:
     """How the machine stands to it: by its mark, and by what is not run on it."""
     if decision.action not in PREPARING:
         return Standing("", decision.action, False)
@@ -116,12 +116,12 @@ def _standing(here: Here, life: Life, decision: Decision) -> Standing:
     return Standing("", decision.action, prepared, tuple(failed + late))
 
 
-def _first(here: Here, life: Life) -> List[Reason]:
+def _first(here: Snapshot, life: MachineEvent) -> List[Reason]:
     found = [Reason("put_back")] if is_put_back(here, life) else []
     return found if here.acts else [*found, Reason("report_only")]
 
 
-def _lasting(here: Here, life: Life, decision: Decision, left: float) -> List[Reason]:
+def _lasting(here: Snapshot, life: MachineEvent, decision: Decision, left: float) -> List[Reason]:
     """What preparing the machine does not end."""
     facts, found = here.facts, []
     # What a recovery will need may still be put right; what a preparation went without stays undone.
@@ -144,7 +144,7 @@ def _lasting(here: Here, life: Life, decision: Decision, left: float) -> List[Re
     return found
 
 
-def _passing(here: Here, life: Life) -> List[Reason]:
+def _passing(here: Snapshot, life: MachineEvent) -> List[Reason]:
     """What only has to be waited for."""
     found = []
     if here.marked.owner == UNREADABLE:
@@ -169,11 +169,11 @@ def _outside_hours(hours: Hours, wall: float, left: float) -> Reason:
     return Reason("outside_hours", words=hours.words, ends=f"by itself {when}")
 
 
-def _of_its_type(lacking: Mapping[str, str], here: Here, life: Life) -> str:
+def _of_its_type(lacking: Mapping[str, str], here: Snapshot, life: MachineEvent) -> str:
     """Which hook is not run; "" where all are."""
     return lacking.get(life.kind if life.kind in here.facts.steps else "", "")
 
 
-def is_held(hold: Hold, here: Here) -> bool:
+def is_held(hold: Hold, here: Snapshot) -> bool:
     """Whether approvals are held back: not by what was copied from another machine, nor for longer than was said."""
     return not is_copied(hold.vm_id, here.vm_id) and hold.lasts(here.wall)

@@ -23,18 +23,18 @@ from .clocks import Reckoning
 from .decision import EventDecision, decision_on, judged
 from .engine_state import Recollection, unpacked
 from .facts import Facts, Look
-from .machine_event import Life
+from .machine_event import MachineEvent
 from .own_mark import note_of, own_mark
 from .progress import Progress, forgotten, late, progress
 from .report_events import news
-from .snapshot import Here
+from .snapshot import Snapshot
 from .transitions import target
 
 REMEMBER = 4.0
 """Seconds between two recollections at most: a watch counts as broken after 10."""
 
 
-class Handling:
+class Engine:
     """:arg remembered: what the process before this one has left by :class:`.actions.Remember`"""
 
     def __init__(self, remembered: Optional[Mapping[str, Any]] = None) -> None:
@@ -128,14 +128,14 @@ class Handling:
         stood = 0.0 if look.date is None or before is None else look.date - before - felt
         return felt + stood if stood > clocks.PAUSE else felt
 
-    def _here(self, facts: Facts, mark: MarkView) -> Here:
+    def _here(self, facts: Facts, mark: MarkView) -> Snapshot:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
         document = self._look.document if self._look else None
         known = self._known
         asked = self._look.asked if self._look else known.looked
-        return Here(facts, wall, mark, known.lives, document, known.looked, asked, facts.now - known.quiet_since)
+        return Snapshot(facts, wall, mark, known.lives, document, known.looked, asked, facts.now - known.quiet_since)
 
-    def _follow(self, here: Here) -> Optional[Progress]:
+    def _follow(self, here: Snapshot) -> Optional[Progress]:
         """What all that means for the events and their outage; None while nobody knows whose the mark is."""
         found = None
         if here.marked.owner != UNIDENTIFIED:
@@ -151,7 +151,7 @@ class Handling:
 
     # ---- what is reported ----
 
-    def _news(self, here: Here, found: Optional[Progress]) -> List[Say]:
+    def _news(self, here: Snapshot, found: Optional[Progress]) -> List[Say]:
         since = here.now if self._since is None else self._since
         reported = news(here, found, self.decisions, self._known.reported, self._clocks, since)
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
@@ -162,7 +162,7 @@ class Handling:
 
     # ---- approve ----
 
-    def _approvals(self, here: Here) -> List[Any]:
+    def _approvals(self, here: Snapshot) -> List[Any]:
         """What is approved now. That it is stands in the mark first, so that nobody will call cancelled what was approved."""
         due = []
         for key, life in [(key, here.lives[key]) for key, found in self.decisions.items() if found.approve]:
@@ -184,7 +184,7 @@ class Handling:
         return [Remember(self._known.packed(facts.moment, facts.now))]
 
 
-def _poll(look: Look, lives: Mapping[str, Life], wall: float, gap: float) -> Poll:
+def _poll(look: Look, lives: Mapping[str, MachineEvent], wall: float, gap: float) -> Poll:
     """A document as the core takes it.
 
     :arg wall: the Unix time of its answer
@@ -204,13 +204,13 @@ def _poll(look: Look, lives: Mapping[str, Life], wall: float, gap: float) -> Pol
     )
 
 
-def _begun(here: Here, go: Go) -> Dict[str, Life]:
+def _begun(here: Snapshot, go: Go) -> Dict[str, MachineEvent]:
     """The events whose preparation is asked for now for the first time."""
     keys = [event_id.upper() for event_id in go.events if not go.no_new_steps]
     return {key: here.lives[key]._replace(begun=here.now) for key in keys if here.lives[key].begun is None}
 
 
-def _aside(here: Here) -> List[PutAside]:
+def _aside(here: Snapshot) -> List[PutAside]:
     """What was copied from another machine."""
     hold, acts = here.facts.hold, []
     if here.marked.owner == COPIED:
@@ -221,6 +221,6 @@ def _aside(here: Here) -> List[PutAside]:
     return acts
 
 
-def _may_be_sent(here: Here, life: Life) -> bool:
+def _may_be_sent(here: Snapshot, life: MachineEvent) -> bool:
     posted = here.facts.posted.get(life.key)
     return may_be_sent(here.now, life.asked, posted.at if posted else None, bool(posted and posted.accepted))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the handling knows from earlier ticks, and how it is kept for the next process. Pure.
+"""What the engine knows from earlier ticks, and how it is kept for the next process. Pure.
 
 Private to this collection.
 
@@ -14,7 +14,7 @@ from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional
 from ..._core.lease import Moment
 from ..._core.transitions import Try
 from . import machine_event as lives_of
-from .machine_event import Life
+from .machine_event import MachineEvent
 
 FORMAT = 3
 
@@ -37,7 +37,7 @@ class Recollection:
     """
 
     def __init__(self) -> None:
-        self.lives: Dict[str, Life] = {}
+        self.lives: Dict[str, MachineEvent] = {}
         self.looked: Optional[float] = None
         self.date: Optional[float] = None
         self.others: FrozenSet[str] = frozenset()

@@ -14,19 +14,19 @@ from ..._core.messages import title
 from . import report_texts
 from .actions import Say
 from .decision import EventDecision, decided, decision_on, is_put_back
-from .machine_event import Life
-from .snapshot import Here
+from .machine_event import MachineEvent
+from .snapshot import Snapshot
 
 
 class EventNews:
     """What there is to say in one tick, and what was said of each event until then."""
 
-    def __init__(self, here: Here) -> None:
+    def __init__(self, here: Snapshot) -> None:
         self._here = here
         self.says: List[Say] = []
         self.said: Dict[str, FrozenSet[str]] = {key: life.said for key, life in here.lives.items()}
 
-    def tell(self, life: Life, happened: str, message: str, **more: Any) -> None:
+    def tell(self, life: MachineEvent, happened: str, message: str, **more: Any) -> None:
         """Once; not at all of what the policy ignores."""
         here = self._here
         if happened in self.said[life.key]:
@@ -61,7 +61,7 @@ class EventNews:
             if life.gone is not None:
                 self.tell(life, "ended", report_texts.over(life.event, life.outcome), outcome=life.outcome)
 
-    def _take_strike(self, life: Life) -> None:
+    def _take_strike(self, life: MachineEvent) -> None:
         """Whether it has struck a machine that should have been prepared for it."""
         marked = self._here.marked
         mine = marked.owner == OURS or (marked.owner == NOBODY and self._here.acts)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All that the watcher goes by in one tick. What is not in here, its handling does not know. Pure.
+"""All that the watcher goes by in one tick. What is not in here, its engine does not know. Pure.
 
 Private to this collection.
 """

@@ -22,7 +22,7 @@ _OF_ONE_START = frozenset(
 """What is reported anew when it is Scheduled again after it had started and was gone."""
 
 
-class Life(NamedTuple):
+class MachineEvent(NamedTuple):
     """One event. Moments are of the clock that nobody sets."""
 
     tracked: TrackedEvent
@@ -100,21 +100,21 @@ class Life(NamedTuple):
         return self.event.event_type.lower()
 
 
-def begun(tracked: TrackedEvent) -> Life:
+def begun(tracked: TrackedEvent) -> MachineEvent:
     """Of an event that nothing was done about so far."""
-    return Life(tracked, Judged(tracked.event.event_status, tracked.notice))
+    return MachineEvent(tracked, Judged(tracked.event.event_status, tracked.notice))
 
 
-def followed(life: Life, tracked: TrackedEvent) -> Life:
+def followed(life: MachineEvent, tracked: TrackedEvent) -> MachineEvent:
     """The same event after another document."""
     if life.started and tracked.started is None:  # it was gone, and its maintenance is to come once more
-        return Life(
+        return MachineEvent(
             tracked, Judged(tracked.event.event_status, tracked.deadline_notice), said=life.said - _OF_ONE_START
         )
     return life._replace(tracked=tracked)
 
 
-def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: float) -> Life:
+def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: float) -> MachineEvent:
     """An event that only the mark tells of, as after a reboot."""
     started = _lists(note.get("started"), event_id)
     status = "Started" if started else "Scheduled"
@@ -140,19 +140,19 @@ def _of(values: Optional[Mapping[str, Any]], event_id: str) -> Any:
 # ---- kept ----
 
 
-def packed(life: Life) -> Dict[str, Any]:
+def packed(life: MachineEvent) -> Dict[str, Any]:
     """As JSON."""
     return dict(
         life._asdict(), tracked=core.packed(life.tracked), judged=dict(life.judged._asdict()), said=sorted(life.said)
     )
 
 
-def unpacked(data: Mapping[str, Any], shift: float) -> Life:
+def unpacked(data: Mapping[str, Any], shift: float) -> MachineEvent:
     """Out of JSON.
 
     :arg shift: by which the clock here is ahead of the one there
     """
     tracked, judged = core.unpacked(data["tracked"], shift), Judged(**data["judged"])
-    life = Life(**dict(data, tracked=tracked, judged=judged, said=frozenset(data["said"])))
+    life = MachineEvent(**dict(data, tracked=tracked, judged=judged, said=frozenset(data["said"])))
     moments = {name: getattr(life, name) for name in ("asked", "begun")}
     return life._replace(**{name: moment + shift for name, moment in moments.items() if moment is not None})

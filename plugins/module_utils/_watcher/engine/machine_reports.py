@@ -16,7 +16,7 @@ from . import unreadable_entries
 from .actions import Say
 from .clocks import Reckoning, pause
 from .decision import decision_on, is_held
-from .snapshot import Here
+from .snapshot import Snapshot
 
 _OTHERS = (DRAIN, RUN, EXPIRED, FOREIGN)
 """Whose mark keeps the watcher off, for as long as it is there. That it can't be read is said on its own."""
@@ -26,7 +26,7 @@ FIRST_LOOK = 130.0
 
 
 def said(
-    here: Here, reported: Mapping[str, str], clocks: Optional[Reckoning], since: float
+    here: Snapshot, reported: Mapping[str, str], clocks: Optional[Reckoning], since: float
 ) -> Tuple[List[Say], Dict[str, str]]:
     """What is new, and what was reported then.
 
@@ -68,7 +68,7 @@ _ENDS = {
 }
 
 
-def _blind(here: Here, since: float) -> str:
+def _blind(here: Snapshot, since: float) -> str:
     if here.looked is not None:
         dark = here.now - here.looked > UNBROKEN
     else:
@@ -76,7 +76,7 @@ def _blind(here: Here, since: float) -> str:
     return (here.facts.blind or "no answer has come") if dark else ""
 
 
-def _held(here: Here) -> str:
+def _held(here: Snapshot) -> str:
     hold = here.facts.hold
     if hold is None or not is_held(hold, here):
         return ""
@@ -84,14 +84,14 @@ def _held(here: Here) -> str:
     return f"{one_line(hold.by)} said so ({one_line(hold.reason)}){until}"
 
 
-def _kept_off(here: Here) -> str:
+def _kept_off(here: Snapshot) -> str:
     if here.marked.owner not in _OTHERS or not here.acts:
         return ""
     wanted = [life for life in here.open if decision_on(here, life).prepare]
     return f"the machine is owned by {here.marked.owner_words}" if wanted else ""
 
 
-def _paused(here: Here, clocks: Optional[Reckoning]) -> List[Say]:
+def _paused(here: Snapshot, clocks: Optional[Reckoning]) -> List[Say]:
     seconds = pause(clocks, Reckoning(here.now, here.facts.moment.wall)) if clocks else 0.0
     if not seconds:
         return []

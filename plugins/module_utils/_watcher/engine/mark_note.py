@@ -20,8 +20,8 @@ from typing import Any, Dict, Sequence
 
 from ..._clock import iso_utc
 from ..._core.lease import Moment
-from .machine_event import Life
-from .snapshot import Here
+from .machine_event import MachineEvent
+from .snapshot import Snapshot
 
 
 def named(moment: Moment, other: str = "") -> str:
@@ -33,7 +33,7 @@ def named(moment: Moment, other: str = "") -> str:
     return next(name for name in names if name != other)
 
 
-def note(here: Here, outage: str, more: Sequence[Life] = ()) -> Dict[str, Any]:
+def note(here: Snapshot, outage: str, more: Sequence[MachineEvent] = ()) -> Dict[str, Any]:
     """The note as it should be.
 
     :arg more: events that join the outage

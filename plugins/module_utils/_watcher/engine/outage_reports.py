@@ -17,7 +17,7 @@ from .decision import EventDecision
 from .engine_state import Begun
 from .event_reports import EventNews
 from .progress import MARK_REMOVED, Progress, can_be_met, could_not_begin, why
-from .snapshot import Here
+from .snapshot import Snapshot
 
 _RECOVERY_FAILED = "recovery_failed"
 
@@ -28,7 +28,7 @@ class OutageNews:
     :arg events: where it is put, and what was said of each event
     """
 
-    def __init__(self, here: Here, progress: Progress, events: EventNews) -> None:
+    def __init__(self, here: Snapshot, progress: Progress, events: EventNews) -> None:
         self._here = here
         self._progress = progress
         self._events = events

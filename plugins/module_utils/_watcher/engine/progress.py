@@ -15,8 +15,8 @@ from ..._core.transitions import PREPARED, RECOVERED, Try
 from .decision import EventDecision
 from .engine_state import Begun, Recollection
 from .facts import Answer
-from .machine_event import Life
-from .snapshot import Here
+from .machine_event import MachineEvent
+from .snapshot import Snapshot
 
 MARK_REMOVED = "mark removed"
 """How an outage ends whose mark somebody else has removed."""
@@ -28,7 +28,7 @@ FORGET = 300.0
 class Progress(NamedTuple):
     """What has become of the outage since the tick before."""
 
-    lives: Dict[str, Life]  # all of this machine's events, by key
+    lives: Dict[str, MachineEvent]  # all of this machine's events, by key
     before: Begun  # the outage as the tick before saw it
     begun: Begun  # and as it is now
     tried: Try
@@ -36,7 +36,7 @@ class Progress(NamedTuple):
     answer: Optional[Answer]  # of the machine program, where it has come since
 
 
-def progress(here: Here, known: Recollection) -> Progress:
+def progress(here: Snapshot, known: Recollection) -> Progress:
     """What there is of it.
 
     :arg here: of a tick in which it is known whose the mark is
@@ -55,7 +55,7 @@ def progress(here: Here, known: Recollection) -> Progress:
     return Progress(lives, before, begun, _tried(here, known.tried, answer), ended, answer)
 
 
-def _ended(here: Here, before: Begun, answer: Optional[Answer]) -> str:
+def _ended(here: Snapshot, before: Begun, answer: Optional[Answer]) -> str:
     """How the outage has ended whose mark is gone.
 
     :arg answer: that is new: a person may have had the machine recovered before it was known whose that mark was
@@ -67,11 +67,11 @@ def _ended(here: Here, before: Begun, answer: Optional[Answer]) -> str:
     return RECOVERED if by_recovery else MARK_REMOVED
 
 
-def _given_up(life: Life) -> Life:
+def _given_up(life: MachineEvent) -> MachineEvent:
     return life._replace(failed="somebody removed the mark")
 
 
-def _prepared(here: Here, life: Life) -> Life:
+def _prepared(here: Snapshot, life: MachineEvent) -> MachineEvent:
     """An event of the mark, by how far that says its preparation is."""
     if here.marked.is_failed:
         return life._replace(failed=life.failed or why(here, PREPARED) or "no reason is known")
@@ -81,24 +81,24 @@ def _prepared(here: Here, life: Life) -> Life:
     return life
 
 
-def can_be_met(here: Here, life: Life) -> bool:
+def can_be_met(here: Snapshot, life: MachineEvent) -> bool:
     """Whether the machine is prepared for an event of the mark, and that in time: what had struck before met it unprepared."""
     is_prepared = here.marked.phase == "prepared" and here.marked.boot_id == here.facts.moment.boot_id
     return is_prepared and (life.is_coming or life.event.takes_machines_away)
 
 
-def why(here: Here, to: str) -> str:
+def why(here: Snapshot, to: str) -> str:
     """Why the machine did not become prepared, or recovered; "" where nobody knows."""
     answer = here.facts.answer
     return answer.why if answer and answer.to == to and answer.why else here.marked.failed_words
 
 
-def could_not_begin(here: Here, answer: Answer) -> bool:
+def could_not_begin(here: Snapshot, answer: Answer) -> bool:
     """Whether a preparation has failed before anything of it was done."""
     return answer.to == PREPARED and answer.state in ("failed", "refused") and here.marked.owner == NOBODY
 
 
-def _tried(here: Here, tried: Try, answer: Optional[Answer]) -> Try:
+def _tried(here: Snapshot, tried: Try, answer: Optional[Answer]) -> Try:
     """What did not come about is tried again after a while.
 
     :arg answer: that is new
@@ -112,7 +112,7 @@ def _tried(here: Here, tried: Try, answer: Optional[Answer]) -> Try:
     return Try() if here.marked.phase in ("preparing", "prepared") else tried
 
 
-def late(here: Here, decisions: Mapping[str, EventDecision]) -> Dict[str, Life]:
+def late(here: Snapshot, decisions: Mapping[str, EventDecision]) -> Dict[str, MachineEvent]:
     """The events for which the machine should be prepared by now, and is not, by key."""
     found = {}
     for key, decision in decisions.items():
@@ -124,7 +124,7 @@ def late(here: Here, decisions: Mapping[str, EventDecision]) -> Dict[str, Life]:
     return found
 
 
-def forgotten(here: Here) -> List[str]:
+def forgotten(here: Snapshot) -> List[str]:
     """The keys of the events that have been gone for so long that one of this id would be a new one."""
     return [
         key

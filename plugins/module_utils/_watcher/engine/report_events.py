@@ -17,7 +17,7 @@ from .decision import EventDecision
 from .event_reports import EventNews
 from .outage_reports import OutageNews
 from .progress import Progress
-from .snapshot import Here
+from .snapshot import Snapshot
 
 
 class Reported(NamedTuple):
@@ -29,7 +29,7 @@ class Reported(NamedTuple):
 
 
 def news(
-    here: Here,
+    here: Snapshot,
     progress: Optional[Progress],
     decisions: Mapping[str, EventDecision],
     reported: Mapping[str, str],

@@ -16,17 +16,17 @@ from ..._events.document import Document
 from ..settings.options import MANAGE
 from . import clocks
 from .facts import Facts
-from .machine_event import Life
+from .machine_event import MachineEvent
 from .own_mark import note_of
 
 
-class Here(NamedTuple):
+class Snapshot(NamedTuple):
     """What everything is decided by."""
 
     facts: Facts
     wall: float  # Unix time, as Azure tells it
     marked: MarkView
-    lives: Dict[str, Life]  # this machine's events, by key
+    lives: Dict[str, MachineEvent]  # this machine's events, by key
     document: Optional[Document]  # the last one that is one
     looked: Optional[float]  # when it came
     asked: Optional[float]  # when it was asked for
@@ -69,7 +69,7 @@ class Here(NamedTuple):
         """Whether the watcher is to prepare its machine, or only to report."""
         return self.facts.settings.mode == MANAGE
 
-    def left(self, life: Life) -> float:
+    def left(self, life: MachineEvent) -> float:
         """Seconds until an event may start by itself."""
         return deadlines.left(life.tracked, self.now)
 
@@ -77,10 +77,10 @@ class Here(NamedTuple):
     def terms(self) -> Terms:
         return clocks.terms(self.facts.settings)
 
-    def is_marked(self, life: Life) -> bool:
+    def is_marked(self, life: MachineEvent) -> bool:
         """Whether our mark stands for the event."""
         return self.marked.owner == OURS and life.key in self.marked.keys
 
     @property
-    def open(self) -> List[Life]:
+    def open(self) -> List[MachineEvent]:
         return [life for life in self.lives.values() if life.is_open]

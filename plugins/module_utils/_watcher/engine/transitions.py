@@ -15,15 +15,15 @@ from ..._core.mark_view import NOBODY, OURS
 from ..._core.transitions import PREPARED, RECOVERED, Ahead, Goal, Machine, Try, becomes
 from .actions import Go
 from .decision import EventDecision, is_put_back
-from .machine_event import Life
+from .machine_event import MachineEvent
 from .mark_note import named, note
-from .snapshot import Here
+from .snapshot import Snapshot
 
 LONG = 600.0
 """Seconds that are given to what has its limits of its own."""
 
 
-def target(here: Here, decisions: Mapping[str, EventDecision], tried: Try) -> Optional[Go]:
+def target(here: Snapshot, decisions: Mapping[str, EventDecision], tried: Try) -> Optional[Go]:
     """What the machine program is to go on towards; None when the machine stays as it is."""
     if not here.may_act or here.marked.owner not in (NOBODY, OURS):
         return None
@@ -36,13 +36,13 @@ def target(here: Here, decisions: Mapping[str, EventDecision], tried: Try) -> Op
     return _note_down(here, [life for life in lives if life.has_struck])
 
 
-def _machine(here: Here, tried: Try) -> Machine:
+def _machine(here: Snapshot, tried: Try) -> Machine:
     # A recovery that was begun goes on while the metadata service does not answer, once a document has come since the last start.
     may_recover = here.is_fresh or (here.marked.is_recovering and here.looked is not None)
     return Machine(here.marked, here.terms, here.now, may_recover, tried, here.facts.settled)
 
 
-def _ahead(here: Here, life: Life, decision: EventDecision) -> Ahead:
+def _ahead(here: Snapshot, life: MachineEvent, decision: EventDecision) -> Ahead:
     return Ahead(
         life.tracked,
         needed=here.acts and decision.action in PREPARING,
@@ -57,17 +57,17 @@ def _ahead(here: Here, life: Life, decision: EventDecision) -> Ahead:
     )
 
 
-def _begun(here: Here, life: Life) -> Optional[float]:
+def _begun(here: Snapshot, life: MachineEvent) -> Optional[float]:
     """When its preparation was begun; of what only the mark tells, as far as this process knows."""
     return life.begun if life.begun is not None or not here.is_marked(life) else life.shown
 
 
-def _is_seen(here: Here, life: Life) -> bool:
+def _is_seen(here: Snapshot, life: MachineEvent) -> bool:
     """Whether a document shows it. Where nobody has looked yet, what restarted the machine may well have been this event."""
     return not life.is_lacking and not (life.is_recalled and _has_restarted(here))
 
 
-def _is_undone(here: Here, life: Life) -> bool:
+def _is_undone(here: Snapshot, life: MachineEvent) -> bool:
     """Whether the machine was started anew since its steps were done, by nobody's event: the boot has started its services.
 
     That it was nobody's is only known once a document still announces the event.
@@ -75,14 +75,14 @@ def _is_undone(here: Here, life: Life) -> bool:
     return _has_restarted(here) and life.is_coming and not life.is_recalled
 
 
-def _has_restarted(here: Here) -> bool:
+def _has_restarted(here: Snapshot) -> bool:
     return here.marked.boot_id not in ("", here.facts.moment.boot_id)
 
 
 # ---- what is asked for ----
 
 
-def _prepare(here: Here, goal: Goal, lives: Sequence[Life]) -> Go:
+def _prepare(here: Snapshot, goal: Goal, lives: Sequence[MachineEvent]) -> Go:
     lives = [life for life in lives if life.key in goal.events]
     begins = here.marked.owner == NOBODY or goal.replace_outage
     outage = named(here.facts.moment, here.marked.outage) if begins else here.marked.outage
@@ -102,7 +102,7 @@ def _prepare(here: Here, goal: Goal, lives: Sequence[Life]) -> Go:
     )
 
 
-def _note_down(here: Here, struck: List[Life]) -> Optional[Go]:
+def _note_down(here: Snapshot, struck: List[MachineEvent]) -> Optional[Go]:
     """Begin nothing, but have written down what is not yet, and go on with what runs.
 
     :arg struck: events that hold the recovery back, though the machine may not have been prepared for them
@@ -117,19 +117,19 @@ def _note_down(here: Here, struck: List[Life]) -> Optional[Go]:
     return Go(PREPARED, _long(here), ids, changed, _kinds(here, struck), no_new_steps=True)
 
 
-def _recover(here: Here, goal: Goal) -> Optional[Go]:
+def _recover(here: Snapshot, goal: Goal) -> Optional[Go]:
     if not (here.facts.identity and here.facts.identity.vm_id):
         return None
     noted = note(here, here.marked.outage)
     return Go(RECOVERED, _long(here), (), noted, _kinds(here, []), no_new_steps=goal.no_new_steps)
 
 
-def _long(here: Here) -> float:
+def _long(here: Snapshot) -> float:
     """So many seconds that what runs is ended by its own limit only."""
     return max(here.facts.settings.limits, LONG)
 
 
-def _kinds(here: Here, lives: List[Life]) -> Tuple[str, ...]:
+def _kinds(here: Snapshot, lives: List[MachineEvent]) -> Tuple[str, ...]:
     """The types of all events of the outage: by them its steps are known."""
     types: Mapping[str, str] = here.note.get("types") or {}
     return tuple(dict.fromkeys([kind.lower() for kind in types.values()] + [life.kind for life in lives]))

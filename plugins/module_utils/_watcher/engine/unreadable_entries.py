@@ -15,8 +15,8 @@ from ..._events.document import UnusableEvent
 from ..._text import clause, listed
 from .actions import Say
 from .decision import is_put_back
-from .machine_event import Life
-from .snapshot import Here
+from .machine_event import MachineEvent
+from .snapshot import Snapshot
 
 MOST = 5
 """Entries that are named; of more only the number is."""
@@ -25,7 +25,7 @@ _KEPT = 100  # of those that were reported
 _ABOUT = "unreadable "
 
 
-def sentences(here: Here) -> List[str]:
+def sentences(here: Snapshot) -> List[str]:
     """How things stand, for people."""
     entries = here.document.unusable if here.document else ()
     more = [f"{len(entries) - MOST} more entries of the document can't be read."] if len(entries) > MOST else []
@@ -33,7 +33,7 @@ def sentences(here: Here) -> List[str]:
     return [_sentence(entry) for entry in entries[:MOST]] + more + ([kept_out] if kept_out else [])
 
 
-def news(here: Here, reported: Mapping[str, str]) -> Tuple[List[Say], Dict[str, str]]:
+def news(here: Snapshot, reported: Mapping[str, str]) -> Tuple[List[Say], Dict[str, str]]:
     """What is new, and what was reported then: each entry once in a start of the machine, though documents may lack it now and then.
 
     :arg reported: what was so far, by what it is about
@@ -63,7 +63,7 @@ def _sentence(entry: UnusableEvent) -> str:
     )
 
 
-def _kept_out(here: Here) -> str:
+def _kept_out(here: Snapshot) -> str:
     """Why the machine is not brought back, though no document shows its event any more; "" where that is not so."""
     if not here.document or not here.document.unusable or here.marked.recovery_begun:
         return ""
@@ -81,7 +81,7 @@ def _kept_out(here: Here) -> str:
     )
 
 
-def _holds_out(here: Here, life: Life) -> bool:
+def _holds_out(here: Snapshot, life: MachineEvent) -> bool:
     """Whether the machine is out of service for an event, and not brought back before that is over."""
     waits = life.has_struck or not here.marked.is_failed
     return here.is_marked(life) and waits and not is_put_back(here, life)

@@ -38,7 +38,7 @@ def state_of(
     :arg imds: what there is to say of the metadata service
     :arg about: version, pid and the like
     :arg orders: what came of the last ones
-    :arg decisions: what handling wants for each of this machine's events, by its key
+    :arg decisions: what the engine has decided about each of this machine's events, by its key
     """
     configuration, look = settings.current, facts.look
     return dict(

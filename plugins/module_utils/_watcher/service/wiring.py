@@ -191,7 +191,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     from ..._machine.step_runners import make_runners
     from ..._machine.supervisor import AT_LAST, GRACE
     from ..._machine.systemd_jobs import jobs_of
-    from ..engine.engine import Handling
+    from ..engine.engine import Engine
     from ..reports.report import Machine
     from ..reports.reporter import Reporter
     from ..settings.step_discovery import found_steps
@@ -218,7 +218,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
         context=reporter.context,
         tell=reporter.tell,
         degraded=lambda: reserve.degraded() or store.unwritable(),
-        make_handling=Handling,
+        make_handling=Engine,
         untold=reporter.problem,
         stop=reporter.stop,
     )

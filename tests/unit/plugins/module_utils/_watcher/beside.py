@@ -10,16 +10,16 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Remember,
     Say,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Handling
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Engine
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.transitions import PREPARED
 
 
-class Silent(Handling):
+class Silent(Engine):
     def _news(self, here, found):
         return []
 
 
-class Beside(Handling):
+class Beside(Engine):
     """What is remembered holds what the silent one remembers, too."""
 
     def __init__(self, remembered=None):

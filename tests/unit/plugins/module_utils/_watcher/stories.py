@@ -21,7 +21,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Remember,
     Say,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Handling
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Engine
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
     Answer,
     Facts,
@@ -80,7 +80,7 @@ class Story:
         self.remembered = {}
         self.answer = None
         self.posted = {}
-        self.handling = Handling()
+        self.handling = Engine()
         self.before = alone_since
         if alone_since is not None:
             self.tick({"at": -alone_since})
@@ -103,7 +103,7 @@ class Story:
             if restart == "machine":
                 self.world["boot"] += "'"
             self.look = None
-            self.handling = Handling(json.loads(json.dumps(self.remembered)) if restart == "watcher" else {})
+            self.handling = Engine(json.loads(json.dumps(self.remembered)) if restart == "watcher" else {})
         if "settings" in given:
             more = given.pop("settings")
             self.settings = self.settings._replace(

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Handling
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Engine
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import World
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Watched,
@@ -31,7 +31,7 @@ def world(tmp_path):
 def watched(folder, cooldown, **keys):
     """A watcher that waits for so long after the outage of another machine: the user can't set that."""
     folder.mkdir()
-    found = Watched(folder, Handling, **keys)
+    found = Watched(folder, Engine, **keys)
     file = found.parts.settings
     file.current = file.current._replace(settings=file.current.settings._replace(cooldown=cooldown))
     return found

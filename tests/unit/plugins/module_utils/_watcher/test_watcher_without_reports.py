@@ -12,5 +12,5 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 
 @pytest.mark.parametrize("case", cases("watcher.json"))
 def test_a_watcher_that_reports_nothing_does_the_same(case, monkeypatch):
-    monkeypatch.setattr(stories, "Handling", Beside)
+    monkeypatch.setattr(stories, "Engine", Beside)
     stories.told(case)
