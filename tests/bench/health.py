@@ -22,6 +22,8 @@ from watcher import BUILDER, cpu
 
 CLIENTS = 2
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+SCRAPE = REQUEST.replace(b"/ ", b"/metrics ", 1)
+METRICS = b"azure_maintenance_of_no_machine 0\n" * 200  # as many bytes as a watcher's
 
 
 def free_port():
@@ -30,10 +32,10 @@ def free_port():
         return one.getsockname()[1]
 
 
-def ask(port, times):
+def ask(port, times, request=REQUEST):
     for _time in range(times):
         with socket.create_connection(("127.0.0.1", port), 5) as connection:
-            connection.sendall(REQUEST)
+            connection.sendall(request)
             content = b""
             while part := connection.recv(4096):
                 content += part
@@ -58,6 +60,14 @@ def memory(process):
     return found["Pss"], found["Rss"]
 
 
+def served(process, port, request, number):
+    before, began = cpu(process), time.monotonic()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(ask, [port] * CLIENTS, [number // CLIENTS] * CLIENTS, [request] * CLIENTS))
+    took, used = time.monotonic() - began, cpu(process) - before
+    return f"{number / took:.0f} requests a second, {number / used:.0f} for each second of CPU"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--requests", type=int, default=20000, help="(default %(default)s)")
@@ -76,19 +86,17 @@ def main():
             f"127.0.0.1:{port}",
             "--folder",
             folder,
+            "--run-folder",
+            folder,
         ]
+        (Path(folder) / "metrics.prom").write_bytes(METRICS)
         with subprocess.Popen(command) as process:
             os.sched_setaffinity(process.pid, {min(os.sched_getaffinity(0))})
             wait_until_it_answers(process, port)
-            before, began = cpu(process), time.monotonic()
-            with ThreadPoolExecutor(CLIENTS) as pool:
-                list(pool.map(ask, [port] * CLIENTS, [options.requests // CLIENTS] * CLIENTS))
-            took, used = time.monotonic() - began, cpu(process) - before
+            for what, request in (("health", REQUEST), ("metrics", SCRAPE)):
+                print(f"{what}: {served(process, port, request, options.requests)}")
             pss, rss = memory(process)
             process.terminate()
-    print(
-        f"health: {options.requests / took:.0f} requests a second, {options.requests / used:.0f} for each second of CPU"
-    )
     print(f"health: {pss / 1024:.1f} MB PSS, {rss / 1024:.1f} MB RSS")
 
 

@@ -1,9 +1,14 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The watcher's health endpoint: a real HAProxy takes a machine out of use by it alone, and it goes by the mark, whatever the watcher does."""
+"""The watcher's health endpoint: a real HAProxy takes machines out of use by it alone, and it goes by the mark, whatever the watcher does; and
+metrics, which a real Prometheus scrapes meanwhile."""
 
+import contextlib
 import http.client
+import os
+import shutil
+import socket
 import threading
 import time
 
@@ -11,6 +16,9 @@ import judge
 import pytest
 from length import at_length
 from machines import balancer, client, host, services, settings
+from prometheus import Prometheus
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.monitoring import expressions
 
 DEPLOY = "cloudops.azure_maintenance.deploy_watcher"
 REMOVE = "cloudops.azure_maintenance.remove_watcher"
@@ -27,16 +35,20 @@ NOTES = [
 ]
 # At least as long as HAProxy's checks take to notice; the health endpoint asks nginx on that port, too.
 DRAIN = {"type": "connections", "port": 80, "at_least": 6, "exclude": ["127.0.0.1"], "timeout": 30}
-CHECKS = {"http": f"check port {HTTP_PORT}", "agent": f"check agent-check agent-port {AGENT_PORT} agent-inter 300ms"}
+CHECKS = {  # by whom HAProxy is told: nginx, which tests the watcher's file, or the health endpoint
+    "web1": "check",
+    "web2": f"check port {HTTP_PORT}",
+    "web3": f"check agent-check agent-port {AGENT_PORT} agent-inter 300ms",
+}
 
 
 @pytest.fixture(name="deploy")
 def _deploy(ansible, machines):
-    """deploy("web2", some_variable=1): a watcher with a health endpoint, which is gone again after the test."""
+    """deploy("web2", some_variable=1): watchers with health endpoints, which are gone again after the test."""
     deployed = []
 
-    def deploy(name, **more):
-        deployed.append(name)
+    def deploy(*names, **more):
+        deployed.extend(names)
         sources = [settings.by_name()["lb1"].address, settings.CONTROLLER_ADDRESS]
         health = {
             "http": [f"0.0.0.0:{HTTP_PORT}"],
@@ -44,25 +56,27 @@ def _deploy(ansible, machines):
             "sources": sources,
         }
         given = {"drain_steps": NOTES, "watcher_prepare_before": 86400, "watcher_health": health, **more}
-        return ansible.run(DEPLOY, azure_maintenance_hosts=name, **given).check()
+        return ansible.run(DEPLOY, azure_maintenance_hosts=":".join(names), **given).check()
 
     yield deploy
+    ansible.run(REMOVE, azure_maintenance_hosts=":".join(deployed), watcher_force=True).check()
     for name in deployed:
-        ansible.run(REMOVE, azure_maintenance_hosts=name, watcher_force=True).check()
         assert "could not be found" in machines[name].inside(
             "sh", "-c", f"systemctl status {HEALTH}.socket 2>&1 || true"
         )
+        assert "No such file" in machines[name].inside("sh", "-c", "ls /run/azure-maintenance 2>&1 || true")
 
 
 @pytest.fixture(name="checked")
 def _checked(machines):
-    """checked("web2", "http"): from now on HAProxy checks that server so."""
+    """checked(): from now on HAProxy checks its servers as said above."""
     lb1, path = machines["lb1"], "/etc/haproxy/haproxy.cfg"
     lb1.inside("cp", path, "/var/tmp/haproxy.cfg")
 
-    def checked(name, check):
-        lb1.inside("sed", "-i", rf"s/\(server {name} .*\) check$/\1 {CHECKS[check]}/", path)
-        assert CHECKS[check] in lb1.inside("cat", path)
+    def checked():
+        for name, check in CHECKS.items():
+            lb1.inside("sed", "-i", rf"s/\(server {name} .*\) check$/\1 {check}/", path)
+            assert f"{settings.by_name()[name].address}:80 {check}\n" in lb1.inside("cat", path)
         lb1.inside("systemctl", "restart", "haproxy")
 
     yield checked
@@ -70,18 +84,39 @@ def _checked(machines):
     lb1.inside("systemctl", "restart", "haproxy")
 
 
+@pytest.fixture(name="flagged")
+def _flagged(machines):
+    """flagged("lone1"): from now on the nginx of that machine answers probes while the watcher's file is there."""
+    path, changed = "/etc/nginx/nginx.conf", []
+
+    def flagged(name):
+        machine = machines[name]
+        changed.append(machine)
+        machine.inside("cp", path, "/var/tmp/nginx.conf")
+        flag = rf"s#location = /health {{#& if (!-f {IN_SERVICE}) {{ return 503; }}#"
+        machine.inside("sed", "-i", flag, path)
+        assert IN_SERVICE in machine.inside("cat", path)
+        machine.inside("systemctl", "reload", "nginx")
+
+    yield flagged
+    for machine in changed:
+        machine.inside("cp", "/var/tmp/nginx.conf", path)
+        machine.inside("systemctl", "reload", "nginx")
+
+
 @pytest.fixture(name="ready")
-def _ready(machines):
-    """Whether lone1's nginx answers probes, which it does while the watcher's file is there."""
-    lone, path = machines["lone1"], "/etc/nginx/nginx.conf"
-    lone.inside("cp", path, "/var/tmp/nginx.conf")
-    flag = rf"s#location = /health {{#& if (!-f {IN_SERVICE}) {{ return 503; }}#"
-    lone.inside("sed", "-i", flag, path)
-    assert IN_SERVICE in lone.inside("cat", path)
-    lone.inside("systemctl", "reload", "nginx")
-    yield lambda: asked("lone1", 80, "/health")[0]
-    lone.inside("cp", "/var/tmp/nginx.conf", path)
-    lone.inside("systemctl", "reload", "nginx")
+def _ready(flagged):
+    """Whether lone1's nginx answers probes."""
+    flagged("lone1")
+    return lambda: asked("lone1", 80, "/health")[0]
+
+
+@pytest.fixture(name="prometheus")
+def _prometheus(tmp_path):
+    """prometheus(): one that scrapes the machines above."""
+    if not shutil.which("prometheus"):
+        pytest.skip("no prometheus on this machine: apt-get install --no-install-recommends prometheus")
+    return lambda: Prometheus(tmp_path, {name: f"{settings.by_name()[name].address}:{HTTP_PORT}" for name in CHECKS})
 
 
 def asked(name, port=HTTP_PORT, path="/"):
@@ -95,6 +130,17 @@ def asked(name, port=HTTP_PORT, path="/"):
         return 0, ""
     finally:
         connection.close()
+
+
+def burden(name):
+    """200 clients that say hardly anything, one that sends garbage, one that sends a megabyte; all of them stay."""
+    address = (settings.by_name()[name].address, HTTP_PORT)
+    with contextlib.ExitStack() as clients:
+        for sent in (*[b"GET / HTTP/1.1\r\n"] * 200, os.urandom(4096), b"GET / HTTP/1.1\r\nX: " + b"x" * 1024 * 1024):
+            client = clients.enter_context(socket.create_connection(address, 10))
+            with contextlib.suppress(OSError):  # it is closed meanwhile
+                client.sendall(sent)
+        assert asked(name) == (200, "in service")
 
 
 class Asking:
@@ -120,43 +166,74 @@ class Asking:
         return {status for at, status, _words in self.answers if since <= at <= end}
 
 
-def is_out(machines, user, name, check):
-    if check == "http":
-        return user.samples[-1].states[name] == "DOWN"
-    return balancer.command(machines["lb1"], f"get weight {services.BACKEND}/{name}").startswith("0 ")
+def is_out(machines, user, name):
+    if name == "web3":
+        return balancer.command(machines["lb1"], f"get weight {services.BACKEND}/{name}").startswith("0 ")
+    return user.samples[-1].states[name] == "DOWN"
 
 
-@pytest.mark.parametrize("name, check", [("web2", "http"), pytest.param("web3", "agent", marks=at_length)])
-def test_a_user_loses_nothing_over_an_event_and_its_reboot(azure, machines, deploy, checked, name, check):
-    machine, boots = machines[name], machines.boot_ids()
-    app = f"http://127.0.0.1:80/health?{name}"  # nginx: after the reboot traffic waits for it, too
+QUIET = {"Failed hooks"}  # panels that show nothing where all goes well
+AT_THE_END = {"Outages by outcome"}  # and those that show something once an outage has ended
+MEANWHILE = {"Events by type and status", "Time until the next event may start"}  # and until then
+
+
+def shown(prometheus):
+    """The panels of the dashboard that show something, each of whose expressions Prometheus takes."""
+    return {one.where for one in expressions.of_dashboard() if prometheus.query(one.text)}
+
+
+def test_a_user_loses_nothing_over_an_event_and_its_reboot(azure, machines, deploy, checked, flagged, prometheus):
+    """Health and step connections are all that drains: HAProxy asks nginx, health by HTTP, or health by its agent-check."""
+    names, boots = list(CHECKS), machines.boot_ids()
     health = {
         "http": [f"0.0.0.0:{HTTP_PORT}"],
         "agent": [f"0.0.0.0:{AGENT_PORT}"],
-        "sources": ["10.77.0.0/24"],
-        "app": app,
+        "sources": [settings.by_name()["lb1"].address, settings.CONTROLLER_ADDRESS],
+        "metrics_sources": [settings.CONTROLLER_ADDRESS],
+        "app": "http://127.0.0.1:80/index.html",  # nginx: after the reboot traffic waits for it, too
     }
-    deploy(name, watcher_health=health, drain_steps=[*NOTES, DRAIN])
-    checked(name, check)
-    with client.of_fleet() as user, Asking(name) as asking:
-        user.wait_for_state(name, "UP")
-        event = azure.inject("Reboot", [name], notice=3600, tail=60)
-        host.until("HAProxy to take it out of use", lambda: is_out(machines, user, name, check))
-        assert machine.boot_id() == boots[name], "before the event starts"
+    deploy(*names, watcher_health=health, drain_steps=[*NOTES, DRAIN])
+    flagged("web1")
+    checked()
+    panels = {one["title"] for one in expressions.panels()}
+    with prometheus() as scrapes, client.of_fleet() as user, contextlib.ExitStack() as stack:
+        asking = {name: stack.enter_context(Asking(name)) for name in names}
+        for name in names:
+            user.wait_for_state(name, "UP")
+        assert scrapes.values('azure_maintenance_phase{phase="in_service"}') == dict.fromkeys(names, 1.0)
+        event = azure.inject("Reboot", names, notice=3600, tail=60)
+        prepared = 'azure_maintenance_phase{phase="prepared"}'
+        host.until("Prometheus to see them prepared", lambda: scrapes.values(prepared) == dict.fromkeys(names, 1.0))
+        for name in names:
+            assert is_out(machines, user, name) and machines[name].boot_id() == boots[name], name
+        assert shown(scrapes) == panels - QUIET - AT_THE_END
+        azure.let_notice_pass(event)
         azure.wait_for(event, "Gone")
-        host.until("it to be recovered", lambda: machine.times("recovered") and machine.mark() is None, 90)
-        user.wait_for_state(name, "UP")
-        host.until("it to be in service", lambda: asked(name)[0] == 200)
-    approved, started, gone = judge.approved_once(azure, event, by=name), *azure.times(event, "started", "gone")
-    judge.prepared_before(machines, [name], approved)
-    judge.rebooted(machines, boots, [name])
-    judge.recovered_after(machines, [name], gone)
+        host.until("all to be recovered", lambda: all(machines[name].times("recovered") for name in names))
+        host.until("no mark to be left", lambda: not any(machines[name].mark() for name in names))
+        for name in names:
+            user.wait_for_state(name, "UP")
+        host.until("all to be in service", lambda: all(asked(name)[0] == 200 for name in names))
+        recovered = 'increase(azure_maintenance_outages_total{outcome="recovered"}[10m]) > 0'
+        host.until("Prometheus to count the outages", lambda: sorted(scrapes.values(recovered)) == sorted(names))
+        host.until("no event to be left", lambda: scrapes.values("sum(azure_maintenance_event)") == {"": 0.0})
+        assert scrapes.values("azure_maintenance_outage_seconds_count") == dict.fromkeys(names, 1.0)
+        assert shown(scrapes) == panels - QUIET - MEANWHILE
+        for one in expressions.of_alerts():
+            assert scrapes.query(one.text) == [], one
+        assert scrapes.alerts() == []
+    started, gone = azure.times(event, "started", "gone")
+    judge.prepared_before(machines, names, started)
+    judge.rebooted(machines, boots, names)
+    judge.recovered_after(machines, names, gone)
     assert user.failures() == []
-    assert user.sample(approved).sessions[name] == 0
-    assert user.served(name, approved, machine.times("recovered")[0]) == []
-    out_of_service = asking.statuses(machine.times("prepared")[0], machine.times("recovered")[0])
-    assert out_of_service <= {0, 503} and 503 in out_of_service
-    assert asking.statuses(started, gone) <= {0, 503}
+    for name in names:
+        recovered = machines[name].times("recovered")[0]
+        assert user.sample(started).sessions[name] == 0
+        assert user.served(name, started, recovered) == []
+        assert asking[name].statuses(started, gone) <= {0, 503}
+        out_of_service = asking[name].statuses(machines[name].times("prepared")[0], recovered)
+        assert out_of_service <= {0, 503} and 503 in out_of_service
 
 
 def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, deploy, ready, on):
@@ -177,6 +254,13 @@ def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, de
     assert machine.check_output(f"ps -o user= -p {pid}") not in ("root", "")
     said = machine.run(f"journalctl -b -o cat _PID=1 | grep -i '{HEALTH}'").stdout
     assert "Unknown" not in said and "ignoring" not in said
+
+    # Slow clients, garbage and a megabyte of headers keep nobody out, and leave the watcher alone.
+    watcher = machine.check_output(f"systemctl show -p MainPID -p NRestarts {SERVICE}")
+    burden("lone1")
+    assert asked("lone1") == (200, "in service")
+    assert machine.check_output(f"systemctl show -p MainPID -p NRestarts {SERVICE}") == watcher
+    assert machine.check_output(f"systemctl show --value -p MainPID {HEALTH}.service") == pid
 
     # Its ports outlive it.
     machine.check_output(f"systemctl kill --signal=KILL {HEALTH}.service")
@@ -218,6 +302,8 @@ def test_deployed_twice_changed_and_taken_away(machines, deploy, on):
     assert machine.check_output("curl -s http://127.0.0.1:8011/") == "in service"
     said = " ".join(machine.check_output("azure-maintenance status; azure-maintenance doctor || true").split())
     assert "Health 127.0.0.1:8011 answers: in service" in said and "ok health 127.0.0.1:8011: in service" in said
+    assert "Metrics /run/azure-maintenance/metrics.prom, written" in said
+    assert "ok metrics http://127.0.0.1:8011/metrics answers" in said
     deploy("lone1", watcher_health={})
     assert not machine.file(f"/etc/systemd/system/{HEALTH}.socket").exists
     assert machine.run("curl -s http://127.0.0.1:8011/").rc == 7
