@@ -80,18 +80,25 @@ def single(rulebook, sender, names):
 
 
 def many(rulebook, sender, names):
-    """All at once, each twice."""
+    """All at once, each twice, and each again until it is answered with 200, as watchers do it."""
     reports = [report(f"many-{name}", name, f"of_{name}") for name in names] * 2
+
+    def send(one):
+        tries = 1
+        while sender.send(one) != 200:
+            tries += 1
+        return tries, time.monotonic() - sent
+
     sent = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(len(reports)) as pool:
-        statuses = list(pool.map(sender.send, reports))
-    answered = time.monotonic() - sent
-    until(lambda: len([one for name in names for one in rulebook.runs(name) if one.ended]) >= len(names), WHOLE)
+        answered = list(pool.map(send, reports))
+    until(lambda: sum(bool(run.ended) for name in names for run in rulebook.runs(name)) >= len(names), WHOLE)
     ended = time.monotonic() - sent
     runs = [len(rulebook.runs(name)) for name in names]
     began = [rulebook.runs(name)[0].began - sent for name in names]
     print(
-        f"{len(names)} reports at once, each twice: {statuses.count(200)} answered with 200 within {answered:.1f} s; "
+        f"{len(names)} reports at once, each twice: all answered with 200 after {max(at for _tries, at in answered):.1f} s, "
+        f"in {sum(tries for tries, _at in answered)} requests; "
         f"{runs.count(1)} machines had one run, {runs.count(0)} none, {len(runs) - runs.count(1) - runs.count(0)} several; "
         f"first tasks after {min(began):.1f} to {max(began):.1f} s, all ended after {ended:.0f} s"
     )

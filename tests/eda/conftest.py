@@ -7,6 +7,7 @@ import json
 import subprocess
 
 import pytest
+from page import example
 from rulebook import SECRET, Rulebook, program
 from watched import Watched
 
@@ -18,6 +19,9 @@ MANAGED = ["own1", "own2"]
 
 SCOPES = {"web": ["web1", "web2"], "7": ["db1"], "app": ["app1"], "own": MANAGED, "": ["lone"]}
 """One is a number: nothing on the way of a label may make anything else of it than a name."""
+
+NAMED = {"": "lonely", "app": "named_otherwise"}
+"""Groups of the inventory that are not called as their scope; the one of app is made by the guide's example."""
 
 
 class Site:
@@ -36,7 +40,7 @@ class Site:
             variables = {"azure_maintenance_scope": scope} if scope else {}
             if scope == "own":
                 variables["drain_steps"] = []  # their watchers have hooks
-            groups[scope or "lonely"] = {"hosts": {name: more.get(name, {}) for name in hosts}, "vars": variables}
+            groups[NAMED.get(scope, scope)] = {"hosts": {name: more.get(name, {}) for name in hosts}, "vars": variables}
         step = "echo {0} {{{{ inventory_hostname }}}} >> " + str(self._journal)
         everyone = {
             "ansible_connection": "local",
@@ -95,12 +99,17 @@ def site(tmp_path_factory, watcher):
     found = Site(folder, world, Rulebook(folder / "eda", "maintain_on_report", folder / "inventory"))
     try:
         found.write_inventory()
+        (folder / "inventory" / "zz_groups.yml").write_text(
+            example("plugin: ansible.builtin.constructed"), encoding="utf-8"
+        )
         for scope, names in SCOPES.items():
             for name in names:
                 mode = "manage" if name in MANAGED else "observe"
                 found.machines[name] = Watched(
                     folder / name, watcher, name, scope, world.endpoint_of(name), found.rulebook.url, SECRET, mode=mode
                 )
+        for machine in found.machines.values():
+            machine.wait_until_it_polls()
         yield found
     finally:
         for machine in found.machines.values():

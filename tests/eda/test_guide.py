@@ -6,25 +6,16 @@
 import http.server
 import json
 import os
-import re
 import subprocess
 import sys
-import textwrap
 import threading
 
 import pytest
 import yaml
-from rulebook import HERE, SECRET, Rulebook, environment_of, free_port, program
+from page import example
+from rulebook import SECRET, Rulebook, environment_of, free_port, program
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
-
-PAGE = (HERE.parents[1] / "docs" / "docsite" / "rst" / "eda.rst").read_text(encoding="utf-8")
-
-
-def example(first_line):
-    """The code block of the page that begins with this line."""
-    (found,) = re.findall(rf"^( +){re.escape(first_line)}\n((?:\1.*\n|\n)*)", PAGE, re.M)
-    return textwrap.dedent(f"{found[0]}{first_line}\n{found[1]}")
 
 
 class Itsm:

@@ -36,8 +36,10 @@ class Watched:
         self._settings.write_text(json.dumps({**whole, **settings}), encoding="utf-8")
         self._settings.chmod(0o600)
         self._start(program, "watch", "--run-folder", str(folder / "run"))
-        until(lambda: self._published().get("looking"))
         self._start(program, "send")
+
+    def wait_until_it_polls(self):
+        until(lambda: self._published().get("looking"))
 
     def _start(self, program, *words):
         command = [sys.executable, "-I", "-B", program, *words, "--settings", str(self._settings)]
