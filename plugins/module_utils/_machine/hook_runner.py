@@ -20,7 +20,7 @@ import stat
 from typing import Any, Dict, List, Mapping, Optional
 
 from .._clock import Clock
-from .._steps.hook import PREFIX, TRY_AGAIN, variables
+from .._steps.hook import PHASE_OF, PREFIX, TRY_AGAIN, variables
 from .._steps.step_type import Step, exit_words
 from . import files, trust
 from .job_runner import JobRunner
@@ -33,8 +33,6 @@ from .supervisor import Work
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 60.0
 """Seconds until a hook that asks for another try gets it; each time twice as long."""
-
-_PHASES = {"do": "prepare", "undo": "recover"}
 
 
 class HookRunner(JobRunner):
@@ -130,7 +128,7 @@ class HookRunner(JobRunner):
         name = _name(piece, attempt)
         limit = piece.limit if attempt == 1 else min(piece.limit, piece.limit - piece.elapsed)
         budget = piece.budget if attempt == 1 else piece.budget - piece.elapsed
-        environment = variables(_PHASES[piece.direction], step["context"])
+        environment = variables(PHASE_OF[step["type"]], step["context"])
         environment[PREFIX + "BUDGET"] = str(round(max(0.0, min(limit, budget))))
         environment[PREFIX + "ATTEMPT"] = str(attempt)
         environment[PREFIX + "FILE"] = self._files.event(name, step["context"], account)

@@ -21,7 +21,7 @@ from .._core.mark_view import prepared_under
 from .._steps import sequence
 from .._steps.sequence import BEGUN, WAITING, Move, is_to_undo
 from .._steps.step_type import Step, StepType
-from .._steps.types import PREPARE_HOOK, RECOVER_HOOK, type_of
+from .._steps.types import CLOSING_HOOKS, PREPARE_HOOK, type_of
 from .._text import clause, one_line
 from . import step_runner
 from .fence import Fence
@@ -122,7 +122,7 @@ class Outage:
         if self._replaces(request) and not self._has_replaced(request):
             return self._under_way("prepared")
         known = {entry["key"] for entry in self._marked.mark.get("steps", ())}
-        new = [step for step in self._steps if step["key"] not in known and step["type"] != RECOVER_HOOK.name]
+        new = [step for step in self._steps if step["key"] not in known and step["type"] not in CLOSING_HOOKS]
         if new and not request.get("no_new_steps"):
             cases: Dict[str, step_runner.Case] = {}
             ask = []

@@ -19,7 +19,7 @@ from .._clock import Clock, Deadline
 from .._steps.connections import TYPE as CONNECTIONS
 from .._steps.http import TYPE as HTTP
 from .._steps.step_type import MOST, Step, Verdict, exit_words, kept_back
-from .._steps.types import PREPARE_HOOK, RECOVER_HOOK
+from .._steps.types import HOOKS
 from .._text import one_line
 from .hook_runner import HookRunner
 from .job_runner import LAST_WORDS, JobRunner, answer, answer_to, encoded, watched
@@ -277,4 +277,4 @@ def make_runners(jobs: Jobs, user: str = "") -> Dict[str, StepRunner]:
     kinds = {"service": ServiceRunner, "command": CommandRunner, "http": HttpRunner, "connections": ConnectionsRunner}
     hook = HookRunner(jobs, Clock())
     runners: Dict[str, StepRunner] = {name: kind(jobs, user) for name, kind in kinds.items()}
-    return dict(runners, **{kind.name: hook for kind in (PREPARE_HOOK, RECOVER_HOOK)})
+    return dict(runners, **{kind.name: hook for kind in HOOKS})

@@ -8,7 +8,7 @@ No step of ``drain_steps`` can be of these types: the watcher finds its hooks in
 Private to this collection.
 """
 
-from typing import Any, Dict, Mapping
+from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 from .._text import one_line
 from .checks import StepError
@@ -26,7 +26,7 @@ _MOST = 100000
 def variables(phase: str, context: Mapping[str, Any]) -> Dict[str, str]:
     """What a hook finds in its environment.
 
-    :arg phase: prepare, recover or notify
+    :arg phase: one of :data:`PHASES`
     :arg context: a report, in the one JSON form of this collection
     """
     event = context.get("event") or {}
@@ -55,3 +55,27 @@ PREPARE = StepType(name="prepare_hook", options={}, complete=_complete, once=Tru
 
 RECOVER = StepType(name="recover_hook", options={}, complete=_complete, undoing="recover_hook", once=True, closing=True)
 """Does nothing. Its undoing runs the file, after all that was done has been taken back."""
+
+
+class Phase(NamedTuple):
+    """When hooks are run: those in the folder of the phase's name, such as prepare.d.
+
+    kind: what they are as steps; None where they are none, as the sender of reports runs them
+    lacks: what follows from a hook that is not run, for people; "" where nothing does
+    """
+
+    kind: Optional[StepType]
+    lacks: str = ""
+
+
+PHASES: Dict[str, Phase] = {
+    "prepare": Phase(PREPARE, "until then no event that needs it is approved"),
+    "recover": Phase(
+        RECOVER, "until then no event that needs it is approved, and a recovery without it counts as failed"
+    ),
+    "notify": Phase(None),
+}
+"""By name, in the order in which they come. Whoever finds, checks, installs, runs or lists hooks goes by this table."""
+
+PHASE_OF: Dict[str, str] = {phase.kind.name: name for name, phase in PHASES.items() if phase.kind}
+"""The phase of a hook that is a step, by the step's type."""

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from .._text import listed
 from .step_type import Step
-from .types import RECOVER_HOOK, type_of
+from .types import CLOSING_HOOKS, type_of
 
 Marked = Mapping[str, Any]
 """A step in the mark: key, type, words, unwords, state, before, since, seconds, note."""
@@ -163,8 +163,8 @@ def _turned_round(step: Marked, planned: Step) -> Dict[str, Any]:
 
 def in_order(steps: Sequence[Step]) -> List[Step]:
     """The steps of a call in the order of a mark: what recovering is to end with comes first, the last one first."""
-    last = [step for step in steps if step["type"] == RECOVER_HOOK.name]
-    return [*reversed(last), *(step for step in steps if step["type"] != RECOVER_HOOK.name)]
+    last = [step for kind in CLOSING_HOOKS for step in steps if step["type"] == kind]
+    return [*reversed(last), *(step for step in steps if step["type"] not in CLOSING_HOOKS)]
 
 
 def ours(step: Step, case: Optional[Mapping[str, Any]]) -> Optional[Step]:

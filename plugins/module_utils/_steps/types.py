@@ -26,9 +26,13 @@ TYPES: Dict[str, StepType] = {
 }
 
 VERIFICATION = tasks.VERIFICATION
-PREPARE_HOOK, RECOVER_HOOK = hook.PREPARE, hook.RECOVER
+PREPARE_HOOK = hook.PREPARE
+HOOKS = tuple(phase.kind for phase in hook.PHASES.values() if phase.kind)
+"""The types of hooks, in the order of their phases."""
+CLOSING_HOOKS = tuple(kind.name for kind in HOOKS if kind.closing)
+"""Names of those that a recovery runs."""
 
-_PRIVATE = {kind.name: kind for kind in (VERIFICATION, PREPARE_HOOK, RECOVER_HOOK)}
+_PRIVATE = {kind.name: kind for kind in (VERIFICATION, *HOOKS)}
 
 
 def type_of(name: str) -> StepType:

@@ -15,9 +15,9 @@ from typing import Any, TypedDict
 
 from ...module_utils._events.event import among
 from ...module_utils._events.policy import TYPES
+from ...module_utils._steps.hook import PHASES
 from ...module_utils._text import did_you_mean, listed, shown
 
-PHASES = ("prepare", "recover", "notify")
 ORDER = 50
 KEYS = ("name", "phase", "types", "content", "file", "template", "limit", "user", "order")
 SOURCES = ("content", "file", "template")

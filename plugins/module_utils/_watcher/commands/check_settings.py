@@ -14,12 +14,13 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from ..._machine.platform import native
 from ..._machine.step_runners import lacking
+from ..._steps.hook import PHASES
 from ..._steps.step_type import Step
 from ..._text import clause, listed, one_line
 from ..host.this_host import HOST
 from ..reports.last_try import what_to_do
 from ..reports.report_daemon import SecretError, read_secret
-from ..settings.hooks import PHASES, Hooks
+from ..settings.hooks import Hooks
 from ..settings.options import Configuration
 from ..settings.settings import SettingsError, SettingsFile
 from .check_report import FAIL, OK, WARN, Finding, Said
@@ -29,10 +30,6 @@ LONG = 600.0
 """Seconds that hooks may take in all before somebody should think about it: a Redeploy gives ten minutes' notice."""
 
 _HOOK = "correct that, and see azure-maintenance hooks list; the watcher checks again within 30 s"
-_MEANS = {
-    "prepare": "; until then no event that needs it is approved",
-    "recover": "; until then no event that needs it is approved, and a recovery without it counts as failed",
-}
 _SECRET = "run role watcher again, which writes it; until then its reports wait"
 _STEP = "install what is missing, or correct the step in drain_steps and run role watcher again"
 
@@ -86,7 +83,8 @@ def hooks(configuration: Configuration) -> List[Finding]:
 
 
 def _means(key: str) -> str:
-    return _MEANS.get(key.split(".")[0], "")
+    phase = PHASES.get(key.split(".")[0])
+    return f"; {phase.lacks}" if phase and phase.lacks else ""
 
 
 def hook_files(configuration: Configuration) -> List[str]:

@@ -11,11 +11,12 @@ import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Set, Tuple
 
 from ..._machine import trust
+from ..._steps import hook as hook_steps
 from ..._steps.step_type import Step
-from ..._steps.types import PREPARE_HOOK, RECOVER_HOOK
 from ..._text import listed, one_line
 
-PREPARE, RECOVER, NOTIFY = PHASES = ("prepare", "recover", "notify")
+NOTIFY = "notify"
+PHASES = tuple(hook_steps.PHASES)
 
 HOOK_LIMIT = 300.0
 """Seconds that a hook may take, where the configuration does not say."""
@@ -108,18 +109,19 @@ class Hooks:
         wish = self._wishes.get(hook.key) or {}
         limit = float(wish.get("limit") or self._limit)
         words = f"run {one_line(hook.key)}"
+        kind = hook_steps.PHASES[phase].kind or hook_steps.PREPARE  # a notify hook is one that is only done, too
         return {
             "key": hook.key,
             "number": number,
             "name": hook.name,
-            "type": RECOVER_HOOK.name if phase == RECOVER else PREPARE_HOOK.name,
+            "type": kind.name,
             "path": hook.path,
             "timeout": limit,
             "undo_timeout": limit,
             "user": wish.get("user") or "",
             "elsewhere": False,
-            "does": "" if phase == RECOVER else words,
-            "undoes": words if phase == RECOVER else "",
+            "does": "" if kind.closing else words,
+            "undoes": words if kind.closing else "",
             "context": {},
         }
 

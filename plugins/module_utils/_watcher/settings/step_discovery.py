@@ -8,12 +8,14 @@ Private to this collection.
 
 from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Sequence, Tuple
 
+from ..._steps.hook import PHASE_OF
 from ..._steps.step_type import Step
-from ..._steps.types import PREPARE_HOOK, RECOVER_HOOK
-from .hooks import PREPARE, RECOVER, Hooks
+from ..._steps.types import CLOSING_HOOKS
+from .hooks import Hooks
 from .options import Configuration
 
-HOOKS = (PREPARE_HOOK.name, RECOVER_HOOK.name)
+HOOKS = tuple(PHASE_OF)
+CLOSING = tuple(PHASE_OF[kind] for kind in CLOSING_HOOKS)
 
 
 def steps_of(steps: Mapping[str, Sequence[Step]], kinds: Sequence[str]) -> Tuple[Step, ...]:
@@ -60,18 +62,18 @@ def found_steps(configuration: Configuration, hooks_of: Callable[..., Hooks] = H
     hooks = hooks_of(configuration.hooks_folder, wishes, configuration.hook_limit)
     steps: Dict[str, Tuple[Step, ...]] = {}
     problems: List[str] = list(hooks.unknown().values())
-    lacking: Dict[str, Dict[str, str]] = {PREPARE: {}, RECOVER: {}}
+    lacking: Dict[bool, Dict[str, str]] = {False: {}, True: {}}  # by whether the hook is for a recovery
     for kind in sorted({"", *hooks.kinds()}):
         here: List[Step] = []
-        for phase in (PREPARE, RECOVER):
-            found = hooks.found(phase, kind)
+        for phase in PHASE_OF.values():
+            found, closes = hooks.found(phase, kind), phase in CLOSING
             here.extend(found.steps)
             refused = [f"hook {key} is not run: {why}" for key, why in sorted(found.refused.items())]
             problems.extend(f"The {words}" for words in refused)
-            if phase == RECOVER:  # a recovery without it would be none: it says why the hook was not run
+            if closes:  # a recovery without it would be none: it says why the hook was not run
                 here.extend(found.not_run)
             clauses = [*(f"the {words}" for words in refused), *hooks.missing(phase, kind).values()]
             if clauses:
-                lacking[phase][kind] = clauses[0]
+                lacking[closes].setdefault(kind, clauses[0])
         steps[kind] = (*here, *configuration.steps)
-    return Found(steps, tuple(sorted(set(problems))), lacking[PREPARE], lacking[RECOVER])
+    return Found(steps, tuple(sorted(set(problems))), lacking[False], lacking[True])

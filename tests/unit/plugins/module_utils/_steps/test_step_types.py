@@ -11,8 +11,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils import _steps
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.checks import StepError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import (
-    PREPARE_HOOK,
-    RECOVER_HOOK,
+    HOOKS,
     TYPES,
     VERIFICATION,
     type_of,
@@ -95,7 +94,7 @@ def test_a_verification_is_no_type_of_the_users():
     assert type_of("service") is TYPES["service"]
 
 
-@pytest.mark.parametrize("kind", [PREPARE_HOOK, RECOVER_HOOK], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", HOOKS, ids=lambda kind: kind.name)
 def test_neither_are_hooks(kind):
     assert kind.name not in TYPES and type_of(kind.name) is kind
     with pytest.raises(StepError):
