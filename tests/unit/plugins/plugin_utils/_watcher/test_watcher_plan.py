@@ -18,6 +18,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     check_settings as configured,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import OK
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import (
+    OPTIONS as TABLE,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     parse_settings,
 )
@@ -27,31 +30,22 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watche
     files_of,
     kind_of_mark,
     leaving,
+    variables,
 )
 
 HOOK = {"name": "app", "phase": "prepare", "content": "#!/bin/sh\n"}
 OPTIONS = {
-    "mode": "manage",
-    "approve": "own",
-    "policy": DEFAULT_POLICY,
+    **{name: TABLE[name].variable_default for name in variables()},
+    # As templates make them
     "prepare_before": "300",
-    "cooldown": "120",
-    "boot_timeout": 300,
-    "hooks": [],
-    "hook_limit": 300,
-    "reports": [],
-    "labels": {},
+    "history_bytes": "1048576",
+    "discover": "False",
+    "endpoint": "http://169.254.169.254",
+    "resource_name": "",
+    # What the role knows
     "inventory_hostname": "web1",
     "scope": "",
     "capacity_group": "",
-    "health": {},
-    "endpoint": "http://169.254.169.254",
-    "resource_name": "",
-    "discover": "False",
-    "api_version": "2020-07-01",
-    "interval": 1.0,
-    "history_bytes": "1048576",
-    "spool_bytes": 10485760,
     "folder": "/var/lib/azure-maintenance",
     "hooks_folder": "/etc/azure-maintenance/hooks",
     "secrets_folder": "/etc/azure-maintenance/secrets",
@@ -83,33 +77,7 @@ def test_the_settings_have_each_key_as_the_program_takes_it():
     assert settings["prepare_before"] == 300.0 and settings["history_bytes"] == 1048576
     assert settings["cooldown"] == 120.0
     assert settings["policy"] == DEFAULT_POLICY
-    assert set(settings) == {
-        *(
-            "format",
-            "health",
-            "labels",
-            "mode",
-            "approve",
-            "policy",
-            "prepare_before",
-            "hook_limit",
-            "hooks",
-            "steps",
-            "endpoint",
-            "discover",
-        ),
-        *(
-            "api_version",
-            "resource_name",
-            "interval",
-            "reports",
-            "folder",
-            "hooks_folder",
-            "boot_timeout",
-            "history_bytes",
-        ),
-        *("spool_bytes", "cooldown"),
-    }
+    assert set(settings) == {"format", *TABLE}
 
 
 def test_labels_are_what_the_inventory_says_and_what_the_user_adds():
