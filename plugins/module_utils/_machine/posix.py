@@ -159,6 +159,10 @@ def who_logged_in() -> str:
         return os.environ.get("SUDO_USER") or os.environ.get("DOAS_USER") or ""
 
 
+def host_name() -> str:
+    return os.uname().nodename
+
+
 def start_of(pid: int) -> Optional[int]:
     """When a process was started, in ticks since the boot; None when it has ended."""
     try:

@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import sys
-from typing import Any, Dict, Iterator, Mapping, Set, Tuple, Union
+from typing import Any, Dict, Iterator, Mapping, Set, Tuple, Type, Union
 
 from .._clock import Clock, Deadline
 from .._steps.connections import TYPE as CONNECTIONS
@@ -86,7 +86,7 @@ def lacking(step: Step, path: str) -> str:
         return f"this machine has no folder {folder}"
     for direction in ("do", "undo"):
         program = _path(step[direction]["argv"][0], environment) if (step.get(direction) or {}).get("argv") else ""
-        where = os.path.join(folder, program) if "/" in program else program
+        where = os.path.join(folder, program) if os.path.basename(program) != program else program
         if program and not shutil.which(where, path=environment["PATH"] or path):
             return f"this machine has no program {program}"
     return ""
@@ -246,6 +246,11 @@ def established(port: int, excluded: Set[Address]) -> int:
 
 def _connections() -> Iterator[Tuple[int, Address, str]]:
     """Local port, remote address and state of every TCP connection of this machine."""
+    if os.name == "nt":
+        from .windows.tcp import connections
+
+        yield from ((port, _plain(remote), ESTABLISHED if is_open else "") for port, remote, is_open in connections())
+        return
     for table in TABLES:
         try:
             with open(table, encoding="ascii") as file:
@@ -274,7 +279,16 @@ def make_runners(jobs: Jobs, user: str = "") -> Dict[str, StepRunner]:
 
     :arg user: as whom Ansible connects to this machine; steps with ``become: false`` run as this user
     """
-    kinds = {"service": ServiceRunner, "command": CommandRunner, "http": HttpRunner, "connections": ConnectionsRunner}
+    kinds: Dict[str, Type[JobRunner]] = {
+        "service": ServiceRunner,
+        "command": CommandRunner,
+        "http": HttpRunner,
+        "connections": ConnectionsRunner,
+    }
+    if os.name == "nt":
+        from .windows.step_runners import KINDS
+
+        kinds.update(KINDS)
     hook = HookRunner(jobs, Clock())
     runners: Dict[str, StepRunner] = {name: kind(jobs, user) for name, kind in kinds.items()}
     return dict(runners, **{kind.name: hook for kind in HOOKS})

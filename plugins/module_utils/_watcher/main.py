@@ -27,6 +27,10 @@ def main(version: str, program: str, arguments: List[str]) -> int:
     if word in RUN:
         if os.path.isdir(SYSTEMD):  # else steps are done in this process's own children, and some of them need it
             _without_openssl()
+        if sys.platform == "win32":
+            from .service.windows_service import run as run_there
+
+            return int(run_there(version, rest, program))
         from .service.service import run
 
         return run(version, rest, program)
@@ -35,9 +39,17 @@ def main(version: str, program: str, arguments: List[str]) -> int:
 
         return int(health(rest))
     if word == "job":
-        from .._machine.systemd_jobs import main as job
+        if sys.platform == "win32":
+            from .._machine.windows.jobs import main as job
 
-        return int(job(rest))
+            return int(job(arguments))
+        from .._machine.systemd_jobs import main as unit
+
+        return int(unit(rest))
+    if word == "work" and sys.platform == "win32":
+        from .._machine.windows.jobs import main as work
+
+        return int(work(arguments))
     if word == "machine":
         from .._machine.process import main as machine
 

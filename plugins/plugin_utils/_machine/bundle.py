@@ -22,11 +22,15 @@ COLLECTION = pathlib.Path(__file__).parents[3]
 MODULE_UTILS = COLLECTION / "plugins" / "module_utils"
 PACKAGES = ("_core", "_events", "_imds", "_machine", "_operations", "_steps")
 WATCHER = (*PACKAGES, "_watcher")
-LEFT_OUT = (
-    "_module.py",
-    "_imds/requests_transport.py",
+LEFT_OUT = ("_module.py", "_imds/requests_transport.py")  # they need more than Python
+OF_WINDOWS = (
     "_machine/windows/",
-)  # they need more than Python, or another system
+    "_watcher/host/windows_host.py",
+    "_watcher/service/windows_log.py",
+    "_watcher/service/windows_service.py",
+    "_watcher/service/windows_system.py",
+)
+CLUSTER = COLLECTION / "roles" / "drain" / "files" / "cluster_node.ps1"
 NAME = "azure_maintenance"  # of the package that module_utils is on the machine
 
 MAIN = f"from {NAME}._machine.process import main\n\nmain()\n"
@@ -47,10 +51,10 @@ def program() -> Program:
     return Program(f"{hashlib.sha256(content).hexdigest()[:32]}", content)
 
 
-def watcher() -> Program:
+def watcher(for_windows: bool = False) -> Program:
     """The watcher of this version, with the machine program in it."""
     number = version()
-    content = packed(files(WATCHER, WATCHER_MAIN.format(package=NAME, version=number)))
+    content = packed(files(WATCHER, WATCHER_MAIN.format(package=NAME, version=number), for_windows))
     return Program(f"{number}.pyz", content)
 
 
@@ -74,12 +78,15 @@ def version() -> str:
     return found.group(1)
 
 
-def files(packages: Sequence[str], main: str) -> dict[str, str]:
+def files(packages: Sequence[str], main: str, for_windows: bool = False) -> dict[str, str]:
     """What a program is made of, by its path within the file: these packages of module_utils, and what begins them."""
+    left_out = LEFT_OUT if for_windows else (*LEFT_OUT, *OF_WINDOWS)
     found = {"__main__.py": main, f"{NAME}/__init__.py": ""}
     paths = [*MODULE_UTILS.glob("*.py"), *(path for room in packages for path in (MODULE_UTILS / room).rglob("*.py"))]
     for path in paths:
         inside = path.relative_to(MODULE_UTILS).as_posix()
-        if not inside.startswith(LEFT_OUT):
+        if not inside.startswith(left_out):
             found[f"{NAME}/{inside}"] = path.read_text(encoding="utf-8")
+    if for_windows:  # the one script that the machine runs itself
+        found[f"{NAME}/_machine/windows/{CLUSTER.name}"] = CLUSTER.read_text(encoding="ascii")
     return found

@@ -166,8 +166,8 @@ def _far_behind() -> Any:
 
 
 def is_root() -> bool:
-    """The service has all rights that it needs."""
-    return True
+    """Whether this process is SYSTEM's, or an administrator's who has said that it may use his rights."""
+    return bool(kernel.function("IsUserAnAdmin")())
 
 
 def account_named(user: str) -> Account:
@@ -186,6 +186,10 @@ def account_of(user: str) -> Optional[Account]:
 
 def who_logged_in() -> str:
     return os.environ.get("USERNAME") or ""
+
+
+def host_name() -> str:
+    return os.environ.get("COMPUTERNAME") or ""
 
 
 def start_of(pid: int) -> Optional[int]:

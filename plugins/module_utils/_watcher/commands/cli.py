@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tex
 
 from ..._clock import Clock
 from ..._machine.mark import MOST_BYTES, understood
+from ..._machine.platform import native
 from ..._machine.state_file import StateFile, Unreadable
 from ..._machine.store_interface import Mark, MarkUnreadable
 from ..._text import one_line
@@ -151,7 +152,7 @@ class CliContext:
         try:
             return one_line(self.environment.get("SUDO_USER") or getpass.getuser(), 100)
         except (KeyError, OSError, ImportError):  # this user has no name
-            return f"user number {os.geteuid()}"
+            return f"user number {_user_number()}"
 
 
 def _wrapped(text: str) -> List[str]:
@@ -159,6 +160,9 @@ def _wrapped(text: str) -> List[str]:
 
 
 def _user_number() -> int:
+    """0 for whoever may do everything."""
+    if os.name == "nt":
+        return 0 if native.is_root() else 1
     return os.geteuid()
 
 

@@ -159,7 +159,7 @@ class _OneCommand(CommandQueue):
 class _NoEngine:
     """A handling that wants nothing: what is done is what was ordered."""
 
-    wishes: Mapping[str, Any] = {}
+    decisions: Mapping[str, Any] = {}
     unreadable: Sequence[str] = ()
 
     def __init__(self, remembered: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ import os
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..._clock import unix_time
+from ..._machine.platform import native
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, listed, one_line
 from ..health.client import Asked, ask
@@ -93,6 +94,8 @@ def lives(published: Optional[Dict[str, Any]], proc: str = "/proc") -> bool:
     program = (published or {}).get("program")
     if not isinstance(pid, int) or isinstance(pid, bool) or not isinstance(program, str):
         return False
+    if os.name == "nt":  # which asks for the program of no other process so plainly, but for its start
+        return native.start_of(pid) == (published or {}).get("start") is not None
     try:
         with open(os.path.join(proc, str(pid), "cmdline"), "rb") as file:
             return os.fsencode(program) in file.read().split(b"\0")

@@ -7,7 +7,7 @@ messages advise. ``linux_host.py`` and ``windows_host.py`` have the values, ``th
 Private to this collection.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Tuple
 
 
 class Host(NamedTuple):
@@ -19,6 +19,7 @@ class Host(NamedTuple):
     hooks_folder: str
     command: str  # path of the command azure-maintenance
     path: str  # where programs of steps and hooks are looked for
+    step_types: Tuple[str, ...]  # types of steps that such a machine can do alone
     admin: str  # who may do everything: "root"
     run_as_admin: str  # how a command is run again as that: "run it again with sudo"
     start_command: str

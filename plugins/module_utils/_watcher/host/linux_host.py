@@ -15,6 +15,7 @@ LINUX = Host(
     hooks_folder="/etc/azure-maintenance/hooks",
     command="/usr/local/bin/azure-maintenance",
     path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    step_types=("service", "command", "http", "connections"),
     admin="root",
     run_as_admin="run it again with sudo",
     start_command="systemctl start {unit}",

@@ -27,6 +27,7 @@ WINDOWS = Host(
     hooks_folder=_DATA + r"\config\hooks",
     command=_PROGRAMS + r"\azure-maintenance.cmd",
     path=rf"{_SYSTEM}\System32;{_SYSTEM};{_SYSTEM}\System32\Wbem;{_SYSTEM}\System32\WindowsPowerShell\v1.0",
+    step_types=("service", "command", "http", "connections", "iis", "failover_cluster"),
     admin="an administrator",
     run_as_admin="run it again in a prompt that was opened with 'Run as administrator'",
     start_command="net start {unit}",

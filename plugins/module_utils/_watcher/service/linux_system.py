@@ -1,8 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the watcher asks of the system that it runs on, and its adapter for Linux: systemd says whether the boot is over, and whether the
-machine goes down.
+"""The watcher's system on Linux: systemd says whether the boot is over, and whether the machine goes down.
 
 Private to this collection.
 
@@ -14,47 +13,13 @@ import os
 import select
 import threading
 import uuid
-from typing import Callable, Mapping
+from typing import Callable, Mapping, Sequence
 
 from ..._clock import Clock
 from ..._core.lease import Moment
+from ..._machine.jobs import Jobs
 from ..._machine.system import STARTING, System, is_system_running
-
-
-class WatchedSystem:
-    """One system. None of these waits: what takes its time is asked beside the loop.
-
-    going_down: whether it is being shut down; settled: whether what it starts at its boot has been started, or was waited for long enough
-    """
-
-    going_down = False
-    settled = True
-
-    def moment(self) -> Moment:
-        """Now, by the machine's clocks."""
-        raise NotImplementedError
-
-    def start(self) -> None:
-        """Begin to ask."""
-
-    def stop(self) -> None:
-        """Ask no more."""
-
-    def watch_closely(self, closely: bool) -> None:
-        """Whether something is under way, for which it matters that the system goes down."""
-
-
-class Wake:
-    """What the loop sleeps on."""
-
-    def wait(self, seconds: float) -> None:
-        """Until somebody wakes it, or the seconds are over."""
-        raise NotImplementedError
-
-    def wake(self) -> None:
-        """From any thread, and from a handler of a signal."""
-        raise NotImplementedError
-
+from .watched_system import Wake, WatchedSystem
 
 SYSTEMD = "/run/systemd/system"  # is there where systemd is the system's manager
 BOOT_ID = "AZURE_MAINTENANCE_BOOT_ID"  # in the environment of the unit
@@ -118,7 +83,7 @@ class LinuxSystem(WatchedSystem):
             self._is_settled = True
 
 
-def linux_system(clock: Clock, boot_timeout: float, system: System) -> LinuxSystem:
+def watched_system(clock: Clock, boot_timeout: float, system: System) -> LinuxSystem:
     return LinuxSystem(clock, boot_timeout, is_system_running, system, os.path.isdir(SYSTEMD))
 
 
@@ -145,3 +110,21 @@ class PipeWake(Wake):
             os.write(self._writer, b".")
         except BlockingIOError:  # it is full of them
             pass
+
+
+def make_wake() -> Wake:
+    return PipeWake()
+
+
+def make_jobs(folder: str, boot_id: str, program: Sequence[str]) -> Jobs:
+    """What steps and hooks are begun with.
+
+    :arg program: the command of this program, for those jobs that are processes of it
+    """
+    from ..._machine.systemd_jobs import jobs_of  # only who begins jobs needs it
+
+    return jobs_of(folder, boot_id, program)
+
+
+def prepare_run_folder(folder: str, boot_id: str) -> None:
+    """Have nothing in it of another boot: where it is, Linux keeps nothing."""

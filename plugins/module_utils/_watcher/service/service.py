@@ -1,20 +1,21 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The watcher as a service of Linux: from the start of the process to its end.
+"""The watcher as a service: from the start of the process to its end.
 
 Private to this collection.
 
-systemd hears READY after configuration and state, not after the first answer, which may take two minutes.
+Whoever manages services hears that it is ready after configuration and state, not after the first answer, which may take two minutes.
 """
 
 import argparse
 import os
 import signal
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Optional
 
 from ..._clock import Clock, iso_utc
 from ..._machine import files
+from ..._machine.platform import native
 from ..._text import one_line
 from ..health.state_files import METRICS
 from ..host.this_host import HOST
@@ -22,13 +23,42 @@ from ..reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send
 from ..settings.settings import SettingsError, SettingsFile
 from .loop import Loop
 from .state_files import AlreadyRunning, InstanceLock
+from .this_system import here
+from .watched_system import WatchedSystem
 from .wiring import Assembled, Inside, assemble, inside_of
 
 # As sysexits.h has them; the unit starts no watcher again that has ended with the first one
-BAD_SETTINGS, NO_STATE, ANOTHER_RUNS = 78, 73, 75
+BAD_SETTINGS, NO_STATE, ANOTHER_RUNS, NOT_TRUSTED = 78, 73, 75, 77
 
 
-def run(version: str, arguments: List[str], program: str, make_inside: Callable[..., Inside] = inside_of) -> int:
+class Manager:
+    """Who manages the process: takes its log, hears how it is, and has it end. This one is systemd, or a terminal."""
+
+    def log(self, clock: Clock, folder: str) -> Log:
+        """:arg folder: of the state; "" where the settings can't be followed"""
+        return make_log(os.environ, clock, send_datagram)
+
+    def notify(self) -> Notify:
+        return Notify(os.environ, send_datagram)
+
+    def connect(self, loop: Loop, system: WatchedSystem) -> None:
+        """From now on the loop is ended by it."""
+        signal.signal(signal.SIGTERM, lambda number, frame: loop.stop())
+        signal.signal(signal.SIGINT, lambda number, frame: loop.stop())
+        signal.signal(signal.SIGHUP, lambda number, frame: loop.hang_up())
+
+    def objection(self, settings: str, folder: str, program: str) -> str:
+        """Why others may have changed what this process runs by, beside the settings; "" when nobody could."""
+        return ""
+
+
+def run(
+    version: str,
+    arguments: List[str],
+    program: str,
+    make_inside: Callable[..., Inside] = inside_of,
+    manager: Optional[Manager] = None,
+) -> int:
     """Be the service until somebody ends it; returns the exit code.
 
     :arg version: of the collection
@@ -41,15 +71,21 @@ def run(version: str, arguments: List[str], program: str, make_inside: Callable[
     )
     options = parser.parse_args(arguments)
     clock = Clock()
-    log = make_log(os.environ, clock, send_datagram)
+    manager = manager or Manager()
     try:
         settings = SettingsFile(options.settings)
     except SettingsError as error:
-        log.say(error.message, ERROR)
+        manager.log(clock, "").say(error.message, ERROR)
         return BAD_SETTINGS
     folder = settings.current.folder
+    log = manager.log(clock, folder)
     try:
         files.make_folder(folder)
+        why = manager.objection(options.settings, folder, program)
+        if why:
+            log.say(f"The watcher does not run: {why}", ERROR)
+            return NOT_TRUSTED
+        here.prepare_run_folder(options.run_folder, here.this_system(os.environ).boot_id())
         lock = InstanceLock(folder)
     except AlreadyRunning as error:
         log.say(str(error), ERROR)
@@ -64,19 +100,18 @@ def run(version: str, arguments: List[str], program: str, make_inside: Callable[
             "since": iso_utc(clock.wall()),
             "program": os.path.abspath(program),
             "metrics": os.path.join(options.run_folder, METRICS),
+            "start": native.start_of(os.getpid()),
         }
-        notify = Notify(os.environ, send_datagram)
+        notify = manager.notify()
         inside = make_inside(settings.current, clock, log, about)
-        return _serve(assemble(settings, inside, clock, log, notify, about, options.run_folder), log, notify)
+        return _serve(assemble(settings, inside, clock, log, notify, about, options.run_folder), log, notify, manager)
     finally:
         lock.release()
 
 
-def _serve(assembled: Assembled, log: Log, notify: Notify) -> int:
+def _serve(assembled: Assembled, log: Log, notify: Notify, manager: Manager) -> int:
     loop = Loop(assembled.parts)
-    signal.signal(signal.SIGTERM, lambda number, frame: loop.stop())
-    signal.signal(signal.SIGINT, lambda number, frame: loop.stop())
-    signal.signal(signal.SIGHUP, lambda number, frame: loop.hang_up())
+    manager.connect(loop, assembled.parts.system)
     try:
         assembled.parts.orders.make()
     except OSError as error:

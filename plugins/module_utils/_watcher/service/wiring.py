@@ -12,6 +12,7 @@ import sys
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from ..._clock import Clock
+from ..._machine.platform import native
 from ..._machine.program import Parts as ProgramParts
 from ..._machine.step_runner import StepRunner
 from ..._machine.store import FolderStore
@@ -28,10 +29,11 @@ from ..settings.options import Configuration
 from ..settings.settings import SettingsFile
 from ..settings.step_discovery import Found
 from .command_queue import CommandQueue
-from .linux_system import PipeWake, Wake, WatchedSystem, linux_system, this_system
 from .machine_program import MachineProgram, objection
 from .state_files import HoldFile, RememberedState, ServiceFlag, SuppressedEvents
 from .status_file import StatusFile
+from .this_system import here
+from .watched_system import Wake, WatchedSystem
 
 
 class Components(NamedTuple):
@@ -112,8 +114,8 @@ def assemble(
     """
     configuration = settings.current
     folder = configuration.folder
-    system = linux_system(clock, configuration.boot_timeout, this_system(os.environ))
-    wake = PipeWake()
+    system = here.watched_system(clock, configuration.boot_timeout, here.this_system(os.environ))
+    wake = here.make_wake()
     program = MachineProgram(
         ProgramParts(
             store=inside.store,
@@ -190,20 +192,19 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     # Not at the top: what has nothing to do with them is tested without them.
     from ..._machine.step_runners import make_runners
     from ..._machine.supervisor import AT_LAST, GRACE
-    from ..._machine.systemd_jobs import jobs_of
     from ..engine.engine import Engine
     from ..reports.report import Machine
     from ..reports.reporter import Reporter
     from ..settings.step_discovery import found_steps
     from .disk_reserve import DiskReserve, ReservedStore
 
-    system = this_system(os.environ)
+    system = here.this_system(os.environ)
     folder = configuration.folder
     store, reserve = FolderStore(folder, clock), DiskReserve(folder)
     # -S: it starts faster, and needs nothing but Python
-    jobs = jobs_of(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
+    jobs = here.make_jobs(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
     runners = make_runners(jobs)
-    machine = Machine(os.uname().nodename, about["version"])
+    machine = Machine(native.host_name(), about["version"])
     reporter = Reporter(configuration, machine, lambda: moment_of(system, clock), clock, log)
 
     def find(now: Configuration) -> Found:

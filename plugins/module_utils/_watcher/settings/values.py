@@ -33,7 +33,7 @@ MOST_BYTES = 2.0**40
 MOST_LABELS = 20
 LONGEST_LABEL = 100
 """Characters of a label's value; with :data:`MOST_LABELS` that keeps a report small, whatever its letters are."""
-STEP_TYPES = ("service", "command", "http", "connections")
+STEP_TYPES = HOST.step_types
 """What a machine can do alone, and the watcher therefore does."""
 
 _PHASES = tuple(f"{phase}.d" for phase in PHASES)

@@ -54,6 +54,20 @@ def test_the_watcher_of_the_same_files_is_the_same_bytes():
     assert not [name for name in names if "requests_transport" in name or name.endswith("/_module.py")]
 
 
+OF_WINDOWS = ("_machine/windows/kernel.py", "_machine/windows/cluster_node.ps1", "_watcher/service/windows_service.py")
+
+
+def test_what_is_for_windows_goes_to_windows_alone():
+    linux = names_in(bundle.watcher()) + names_in(bundle.program())
+    there = names_in(bundle.watcher(for_windows=True))
+    assert [name for name in linux if "windows" in name] == []
+    assert [name for name in OF_WINDOWS if f"{bundle.NAME}/{name}" not in there] == []
+
+
+def names_in(program):
+    return zipfile.ZipFile(io.BytesIO(program.content)).namelist()
+
+
 def test_the_version_is_that_of_the_manifest_where_there_is_one(tmp_path, monkeypatch):
     monkeypatch.setattr(bundle, "COLLECTION", tmp_path)
     (tmp_path / "galaxy.yml").write_text("namespace: x\nversion: 1.2.3\n")

@@ -1,0 +1,145 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Services of Windows, by the service manager's own functions: the texts of ``sc.exe`` are another one in each language.
+
+Private to this collection.
+"""
+
+import ctypes
+import time
+from typing import Any, List, Optional
+
+from . import kernel
+
+STOPPED, START_PENDING, STOP_PENDING, RUNNING = 1, 2, 3, 4
+
+_CONNECT, _QUERY, _DEPENDENTS, _START, _STOP = 0x1, 0x4, 0x8, 0x10, 0x20
+_STOP_IT, _ACTIVE = 1, 1
+_NO_SUCH, _CANT_NOW, _NOT_ACTIVE, _RUNS_ALREADY, _DEPENDENTS_RUN = 1060, 1061, 1062, 1056, 1051
+_LOOK_EVERY = 0.2
+
+
+class _Status(ctypes.Structure):
+    """SERVICE_STATUS"""
+
+    _fields_ = [
+        (name, ctypes.c_uint32) for name in ("kind", "state", "accepted", "code", "own_code", "checkpoint", "wait_hint")
+    ]
+
+
+class _Dependent(ctypes.Structure):
+    """ENUM_SERVICE_STATUSW"""
+
+    _fields_ = [("name", ctypes.c_wchar_p), ("title", ctypes.c_wchar_p), ("status", _Status)]
+
+
+class Service:
+    """One service, by its name (not the one that is displayed).
+
+    :raises FileNotFoundError: when the machine has none of this name
+    :raises OSError: when the service manager does not let us
+    """
+
+    def __init__(self, name: str, rights: int = _QUERY) -> None:
+        manager = kernel.did("OpenSCManagerW", None, None, _CONNECT)
+        try:
+            self._handle = kernel.function("OpenServiceW")(manager, name, rights)
+            if not self._handle:
+                error = kernel.last_error(name)
+                raise FileNotFoundError(name) if _number(error) == _NO_SUCH else error
+        finally:
+            kernel.function("CloseServiceHandle")(manager)
+
+    def __enter__(self) -> "Service":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        kernel.function("CloseServiceHandle")(self._handle)
+
+    def status(self) -> Any:
+        found = _Status()
+        kernel.did("QueryServiceStatus", self._handle, ctypes.byref(found))
+        return found
+
+    def ask_to_stop(self) -> bool:
+        """Whether it was asked; False when it takes no word just now.
+
+        :raises OSError: when it can't be
+        """
+        if kernel.function("ControlService")(self._handle, _STOP_IT, ctypes.byref(_Status())):
+            return True
+        error = kernel.last_error()
+        if _number(error) == _DEPENDENTS_RUN:
+            raise OSError(
+                0, f"services that depend on it run: {', '.join(self.dependents())}. Stop them in steps before this one"
+            )
+        if _number(error) not in (_CANT_NOW, _NOT_ACTIVE):
+            raise error
+        return False
+
+    def ask_to_start(self) -> None:
+        """:raises OSError: when it can't be"""
+        if not kernel.function("StartServiceW")(self._handle, 0, None):
+            error = kernel.last_error()
+            if _number(error) != _RUNS_ALREADY:
+                raise error
+
+    def dependents(self) -> List[str]:
+        """Services that run and need it."""
+        size, count = ctypes.c_uint32(), ctypes.c_uint32()
+        ask = kernel.function("EnumDependentServicesW")
+        ask(self._handle, _ACTIVE, None, 0, ctypes.byref(size), ctypes.byref(count))
+        room = ctypes.create_string_buffer(max(size.value, 1))
+        kernel.did(
+            "EnumDependentServicesW", self._handle, _ACTIVE, room, size.value, ctypes.byref(size), ctypes.byref(count)
+        )
+        found = ctypes.cast(room, ctypes.POINTER(_Dependent))
+        return [str(found[number].name) for number in range(count.value)]
+
+
+def _number(error: OSError) -> int:
+    return int(getattr(error, "winerror", None) or 0)
+
+
+def state_of(name: str) -> Optional[int]:
+    """STOPPED, RUNNING and the like; None when the machine has no such service.
+
+    :raises OSError: when the service manager does not say
+    """
+    try:
+        with Service(name) as service:
+            return int(service.status().state)
+    except FileNotFoundError:
+        return None
+
+
+def stop(name: str) -> None:
+    """Stop it, and wait until it has ended, however long that takes.
+
+    :raises OSError: when it can't be stopped
+    """
+    with Service(name, _QUERY | _STOP | _DEPENDENTS) as service:
+        was_asked = False
+        while service.status().state != STOPPED:
+            was_asked = was_asked or service.ask_to_stop()
+            time.sleep(_LOOK_EVERY)
+
+
+def start(name: str) -> None:
+    """Start it, and wait until it runs, however long that takes.
+
+    :raises OSError: when it can't be started
+    """
+    with Service(name, _QUERY | _START) as service:
+        while service.status().state == STOP_PENDING:
+            time.sleep(_LOOK_EVERY)
+        service.ask_to_start()
+        while True:
+            status = service.status()
+            if status.state == RUNNING:
+                return
+            if status.state == STOPPED:
+                own = f", its own {status.own_code}" if status.own_code else ""
+                raise OSError(0, f"it has ended while it started (error {status.code}{own})")
+            time.sleep(_LOOK_EVERY)

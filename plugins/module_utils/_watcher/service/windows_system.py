@@ -1,0 +1,111 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The watcher's system on Windows: the service manager's own event says whether what starts with the machine has been started; that the
+machine goes down, whoever keeps the service says.
+
+Private to this collection.
+"""
+
+import os
+import threading
+from typing import Mapping, Sequence
+
+from ..._clock import Clock
+from ..._core.lease import Moment
+from ..._machine import files
+from ..._machine.system import System
+from ..._machine.windows import kernel
+from ..._machine.windows.jobs import WindowsJobs
+from ..._machine.windows.platform import WindowsSystem
+from .watched_system import Wake, WatchedSystem
+
+_STARTED = "SC_AutoStartComplete"
+"""An event of the service manager's, for as long as the machine runs: services that start with it have been started. It is not
+documented, but there since Windows NT; where it is not, the boot's time is waited for."""
+
+_MAY_WAIT, _IS_SET = 0x100000, 0
+_BOOT = "boot.json"
+
+
+class WatchedWindows(WatchedSystem):
+    """This machine.
+
+    :arg boot_timeout: seconds after which what starts with the machine is not waited for any longer
+    """
+
+    def __init__(self, clock: Clock, boot_timeout: float, system: System) -> None:
+        self._clock = clock
+        self._boot_timeout = boot_timeout
+        self._system = system
+        self._boot_id = system.boot_id()
+        self._began = clock.now()
+        self._is_settled = False
+
+    @property
+    def settled(self) -> bool:  # type: ignore[override]
+        if not self._is_settled:
+            self._is_settled = self._clock.now() - self._began >= self._boot_timeout or _has_started()
+        return self._is_settled
+
+    def moment(self) -> Moment:
+        return Moment(self._clock.wall(), self._system.uptime(), self._boot_id)
+
+
+def _has_started() -> bool:
+    event = kernel.function("OpenEventW")(_MAY_WAIT, False, _STARTED)
+    if not event:
+        return False
+    try:
+        return bool(kernel.function("WaitForSingleObject")(event, 0) == _IS_SET)
+    finally:
+        kernel.close(event)
+
+
+class EventWake(Wake):
+    """An event of Python's: signals don't interrupt anything here, and who ends the service calls from another thread."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def wait(self, seconds: float) -> None:
+        self._event.wait(max(0.0, seconds))
+        self._event.clear()
+
+    def wake(self) -> None:
+        self._event.set()
+
+
+def watched_system(clock: Clock, boot_timeout: float, system: System) -> WatchedWindows:
+    return WatchedWindows(clock, boot_timeout, system)
+
+
+def this_system(environment: Mapping[str, str]) -> System:
+    return WindowsSystem()
+
+
+def make_wake() -> Wake:
+    return EventWake()
+
+
+def make_jobs(folder: str, boot_id: str, program: Sequence[str]) -> WindowsJobs:
+    return WindowsJobs(folder, boot_id, program)
+
+
+def prepare_run_folder(folder: str, boot_id: str) -> None:
+    """Have nothing in it of another boot.
+
+    :raises OSError: when that can't be
+    """
+    files.make_folder(folder)
+    path = os.path.join(folder, _BOOT)
+    try:
+        is_ours = (files.read(path) or {}).get("boot_id") == boot_id
+    except (ValueError, AttributeError):
+        is_ours = False
+    if is_ours:
+        return
+    for name in os.listdir(folder):
+        if os.path.isfile(os.path.join(folder, name)):
+            files.remove(os.path.join(folder, name))
+    files.replace(path, {"boot_id": boot_id})
