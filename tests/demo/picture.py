@@ -17,7 +17,7 @@ WIDTH, LEFT, RIGHT, TOP, LANE = 920, 150, 20, 64, 66
 SERVES, BUSY, OUT, WAITS = "#2e7d32", "#f9a825", "#757575", "#1565c0"
 
 
-class Bar(NamedTuple):
+class Span(NamedTuple):
     lane: int
     begins: float
     ends: float
@@ -37,15 +37,15 @@ def picture(result: dict[str, Any]) -> str:
     shown, started, gone = (seconds(event[key]) for key in ("shown", "started", "gone"))
     ready, back = seconds(prepared["at"]), seconds(recovered["at"])
     first, last = shown - 4, back + 6
-    bars = [
-        Bar(0, shown, started, WAITS, "Reboot is scheduled"),
-        Bar(0, started, gone, OUT, "Reboot has started"),
-        Bar(1, first, ready - prepared["seconds"], SERVES, "in service"),
-        Bar(1, ready - prepared["seconds"], ready, BUSY, "drains"),
-        Bar(1, ready, back - recovered["seconds"], OUT, "out of service, reboots"),
-        Bar(1, back - recovered["seconds"], back, BUSY, "recovers"),
-        Bar(1, back, last, SERVES, "in service"),
-        Bar(2, first, last, SERVES, "in service: visitors are served without an error"),
+    spans = [
+        Span(0, shown, started, WAITS, "Reboot is scheduled"),
+        Span(0, started, gone, OUT, "Reboot has started"),
+        Span(1, first, ready - prepared["seconds"], SERVES, "in service"),
+        Span(1, ready - prepared["seconds"], ready, BUSY, "drains"),
+        Span(1, ready, back - recovered["seconds"], OUT, "out of service, reboots"),
+        Span(1, back - recovered["seconds"], back, BUSY, "recovers"),
+        Span(1, back, last, SERVES, "in service"),
+        Span(2, first, last, SERVES, "in service: visitors are served without an error"),
     ]
     scale = (WIDTH - LEFT - RIGHT) / (last - first)
     marks = [(shown, "announced"), (started, "all is ready: approved"), (gone, "over")]
@@ -60,8 +60,8 @@ def picture(result: dict[str, Any]) -> str:
         lines.append(
             f'<text x="16" y="{TOP + LANE * number + 31}" font-weight="bold" fill="#1f2328">{escape(name)}</text>'
         )
-    for bar in bars:
-        lines += drawn(bar, LEFT + (bar.begins - first) * scale, (bar.ends - bar.begins) * scale)
+    for span in spans:
+        lines += drawn(span, LEFT + (span.begins - first) * scale, (span.ends - span.begins) * scale)
     for moment, words in marks:
         x = LEFT + (moment - first) * scale
         lines.append(f'<path d="M{x:.1f} 46V{height - 34}" stroke="#1f2328" stroke-dasharray="3 3"/>')
@@ -72,11 +72,11 @@ def picture(result: dict[str, Any]) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def drawn(bar: Bar, x: float, width: float) -> list[str]:
-    y = TOP + LANE * bar.lane + 6
-    box = f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="40" rx="4" fill="{bar.color}"/>'
-    dark = "#1f2328" if bar.color == BUSY else "#ffffff"
-    words = f'<text x="{x + width / 2:.1f}" y="{y + 25}" text-anchor="middle" font-size="13" fill="{dark}">{escape(bar.words)}</text>'
+def drawn(span: Span, x: float, width: float) -> list[str]:
+    y = TOP + LANE * span.lane + 6
+    box = f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="40" rx="4" fill="{span.color}"/>'
+    dark = "#1f2328" if span.color == BUSY else "#ffffff"
+    words = f'<text x="{x + width / 2:.1f}" y="{y + 25}" text-anchor="middle" font-size="13" fill="{dark}">{escape(span.words)}</text>'
     return [box, words]
 
 

@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -53,7 +53,7 @@ class NotificationQueue:
     """The notifications of one run.
 
     :arg folder: of this run
-    :arg seconds: that a URL has for its answer, and the end of the run for what is not sent yet
+    :arg seconds: that a URL has for its answer
     :arg version: of the collection
     :arg surroundings: variables of the sender's environment, beside the run's
     """
@@ -85,21 +85,21 @@ class NotificationQueue:
             files.replace(os.path.join(folder, "last.json"), last + len(reports))
         self._send()
 
-    def close(self, clock: Callable[[], float] = steady) -> list[Notified]:
-        """Wait until all is sent, no longer than the time that a receiver has; then end the sender."""
-        until = clock() + self._seconds
-        while self._waits() and clock() < until:
+    def close(self, seconds: float) -> list[Notified]:
+        """Wait until all is sent, no longer than so many seconds; then end the sender."""
+        until = steady() + seconds
+        while self._waits() and steady() < until:
             time.sleep(_POLL_EVERY)
         if os.path.isdir(self._folder):
             Path(self._folder, STOP).touch()
-        found = [self._of(one) for one in self._receivers]
+        found = [self._of(one, seconds) for one in self._receivers]
         shutil.rmtree(self._folder, ignore_errors=True)
         return found
 
     def _waits(self) -> bool:
         return any(waiting(os.path.join(self._folder, one.key)) for one in self._receivers)
 
-    def _of(self, one: Receiver) -> Notified:
+    def _of(self, one: Receiver, seconds: float) -> Notified:
         folder = os.path.join(self._folder, one.key)
         try:
             state: dict[str, Any] = files.read(os.path.join(folder, STATE)) or {}
@@ -108,7 +108,7 @@ class NotificationQueue:
         left = len(waiting(folder))
         problem = str(state.get("problem") or "")
         if left and not problem:
-            problem = self._errors() or f"nothing was answered within {self._seconds:g} s"
+            problem = self._errors() or f"it was not done within the {seconds:g} s that a run waits at its end"
         return {
             "to": one.words,
             "sent": int(state.get("sent") or 0),

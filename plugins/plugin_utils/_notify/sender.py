@@ -18,7 +18,8 @@ import os
 import sys
 import threading
 import time
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from ...module_utils._clock import Clock
 from ...module_utils._machine import files
@@ -135,7 +136,7 @@ def _run_tasks(one: Receiver, work: Work, report: Report, file: str) -> str:
     """The user's tasks, in a play of their own on the controller: in that of the run they would hold up its ticks, and could end it."""
     # Neither what Azure wrote nor what the run has templated already is a template here.
     variables = {"maintenance": report, **one.vars}
-    lines = [f"{json.dumps(name)}: !unsafe {json.dumps(value)}\n" for name, value in variables.items()]
+    lines = [f"{json.dumps(name)}: {_untemplated(value)}\n" for name, value in variables.items()]
     play = {
         "name": "Tell what has happened in a maintenance",
         "hosts": "localhost",
@@ -150,6 +151,15 @@ def _run_tasks(one: Receiver, work: Work, report: Report, file: str) -> str:
     command = [*work.playbook, "-i", "localhost,", "-e", f"@{file}", playbook]
     own = {"ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default", "ANSIBLE_NOCOLOR": "1"}
     return run_hook(command, {**os.environ, **own}, None, PROGRAM_LIMIT, Clock())
+
+
+def _untemplated(value: Any) -> str:
+    """As YAML in which no text is a template. Each text is marked, as ansible-core 2.16 reads a whole that is marked as empty."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(key))}: {_untemplated(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_untemplated, value)) + "]"
+    return f"!unsafe {json.dumps(value)}" if isinstance(value, str) else json.dumps(value)
 
 
 def _ran(problem: str) -> Outcome:

@@ -27,8 +27,10 @@ from .notification_queue import NotificationQueue, Notified
 from .receivers import Receiver, receivers_of
 from .reports import end_report, reports_of
 
-SECONDS = 10.0
-"""That a URL has for its answer, and the end of a run for all that is not sent yet."""
+ANSWER = 10.0
+"""Seconds that a URL has for its answer."""
+AT_THE_END = 30.0
+"""Seconds that the end of a run waits for all that is not sent yet."""
 
 
 _NEEDED = {"hook": os.R_OK | os.X_OK, "tasks": os.R_OK}
@@ -75,8 +77,8 @@ def end(record: Record, given: Any) -> tuple[list[str], list[Notified]]:
     try:
         queue.put([end_report(record, problems, version())] if problems else [])
     except OSError as error:
-        return [f"Notifications could not be sent: {one_line(error, 300)}."], queue.close()
-    notified = queue.close()
+        return [f"Notifications could not be sent: {one_line(error, 300)}."], queue.close(AT_THE_END)
+    notified = queue.close(AT_THE_END)
     return [_words(one) for one in notified if one["failed"] or one["problem"]], notified
 
 
@@ -86,7 +88,7 @@ def _queue(record: Record, receivers: list[Receiver]) -> NotificationQueue:
     if constants.CONFIG_FILE:
         surroundings["ANSIBLE_CONFIG"] = str(constants.CONFIG_FILE)
     folder = os.path.join(constants.DEFAULT_LOCAL_TMP, f"azure-maintenance-{record['run']['run']}")
-    return NotificationQueue(folder, receivers, SECONDS, version(), surroundings)
+    return NotificationQueue(folder, receivers, ANSWER, version(), surroundings)
 
 
 def _words(one: Notified) -> str:

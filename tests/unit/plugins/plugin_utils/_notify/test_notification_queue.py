@@ -36,14 +36,13 @@ def make(tmp_path):
     """A queue of entries of maintain_notify; ended when the test is."""
     made = []
 
-    def make(*entries, seconds=300.0):
+    def make(*entries, seconds=30.0):
         made.append(NotificationQueue(str(tmp_path / "queue"), receivers_of(list(entries)), seconds, "1.2.3"))
         return made[-1]
 
     yield make
     for one in made:
-        one._seconds = 0
-        one.close()
+        one.close(0)
 
 
 def test_all_are_sent_once_and_in_order_however_they_come(make):
@@ -52,7 +51,7 @@ def test_all_are_sent_once_and_in_order_however_they_come(make):
         queue = make({"url": takes.url})
         for name in names:  # while the sender of those before is at work, or has just ended
             queue.put(reports(name))
-        (found,) = queue.close()
+        (found,) = queue.close(300)
         assert takes.ids() == names
     assert found == {"to": f"http://127.0.0.1:{takes.port}/...", "sent": 20, "failed": 0, "problem": ""}
 
@@ -66,7 +65,7 @@ def test_one_that_hangs_holds_up_neither_the_run_nor_the_others(make):
             queue.put(reports(name))
             assert time.monotonic() - began < 5  # it has a second for each, and five minutes in all
             until(lambda wanted=name: wanted in takes.ids())
-        found = {one["to"]: one for one in queue.close()}
+        found = {one["to"]: one for one in queue.close(1)}
         let_go.set()
     assert found[f"http://127.0.0.1:{takes.port}/..."]["sent"] == 2
     assert found[f"http://127.0.0.1:{hangs.port}/..."]["failed"] == 2
@@ -76,7 +75,7 @@ def test_one_that_is_busy_is_tried_again_and_gets_them_in_order(make):
     with Receiver(503, (429, {"Retry-After": "1"}), 401) as busy:
         queue = make({"url": busy.url})
         queue.put(reports("first", "second"))
-        (found,) = queue.close()
+        (found,) = queue.close(300)
         assert busy.ids() == ["first"] * 4 + ["second"]
     assert (found["sent"], found["failed"], found["problem"]) == (2, 0, "HTTP 401 Unauthorized")
 
@@ -85,17 +84,17 @@ def test_one_that_can_not_use_it_is_not_tried_again(make):
     with Receiver(422) as refuses:
         queue = make({"url": refuses.url})
         queue.put(reports("first", "second"))
-        (found,) = queue.close()
+        (found,) = queue.close(300)
         assert refuses.ids() == ["first", "second"]
     assert (found["sent"], found["failed"]) == (1, 1)
 
 
 def test_the_end_does_not_wait_longer_than_a_receiver_may_take(make):
     with Receiver(otherwise=503) as busy:
-        queue = make({"url": busy.url}, seconds=0.5)
+        queue = make({"url": busy.url})
         queue.put(reports("first"))
         began = time.monotonic()
-        (found,) = queue.close()
+        (found,) = queue.close(0.5)
         assert time.monotonic() - began < 5
     assert (found["sent"], found["failed"]) == (0, 1)
 
@@ -114,4 +113,4 @@ def test_nothing_is_begun_when_there_is_nothing_to_send(make, tmp_path):
     queue = make({"hook": "/bin/true"})
     queue.put([])
     assert list(tmp_path.iterdir()) == []
-    assert queue.close() == [{"to": "/bin/true", "sent": 0, "failed": 0, "problem": ""}]
+    assert queue.close(300) == [{"to": "/bin/true", "sent": 0, "failed": 0, "problem": ""}]
