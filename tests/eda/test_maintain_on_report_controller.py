@@ -22,18 +22,22 @@ def controller():
     found.close()
 
 
-@pytest.fixture(scope="module")
-def rulebook(tmp_path_factory, controller):
-    folder = tmp_path_factory.mktemp("controlled")
+def controlled(folder, controller, **environment):
     (folder / "inventory").mkdir()
-    found = Rulebook(
+    return Rulebook(
         folder / "eda",
         "maintain_on_report_controller",
         folder / "inventory",
         EDA_CONTROLLER_URL=controller.url,
         EDA_CONTROLLER_TOKEN="t0ken",
         EDA_JOB_TEMPLATE_REFRESH_DELAY="0.2",
+        **environment,
     )
+
+
+@pytest.fixture(scope="module")
+def rulebook(tmp_path_factory, controller):
+    found = controlled(tmp_path_factory.mktemp("controlled"), controller)
     found.start()
     yield found
     found.stop()
@@ -105,3 +109,22 @@ def test_a_report_without_labels_is_named(controller, rulebook, sender):
     assert sender.send(dict(report("event-4", "old"), labels={})) == 200
     until(lambda: rulebook.logged("No run was started for a report of web1"))
     assert len(controller.launched) == before
+
+
+def test_beyond_the_limit_of_actions_reports_wait_for_their_answer_and_none_is_lost(tmp_path):
+    controller = Controller()
+    rulebook = controlled(tmp_path, controller, EDA_MAX_CONCURRENT_ACTIONS="2")
+    groups = [f"group{number}" for number in range(10)]
+    try:
+        rulebook.start()
+        sender = Sender(tmp_path, rulebook.url, SECRET)
+        with concurrent.futures.ThreadPoolExecutor(len(groups)) as pool:
+            answers = [pool.submit(sender.send, report(f"id-{group}", group, group)) for group in groups]
+            until(lambda: len(controller.launched) == 2)
+            assert not all(answer.done() for answer in answers)
+            controller.end(*groups)
+            assert [answer.result() for answer in answers] == [200] * len(groups)
+        until(lambda: sorted(limits(controller)) == sorted(f"all:&{group}" for group in groups))
+    finally:
+        rulebook.stop()
+        controller.close()
