@@ -39,17 +39,15 @@ _SILENT = "it did not say what came of it"
 
 
 class ByHand(NamedTuple):
-    """What becomes of a person's yes.
+    """What becomes of a confirmation.
 
     verdict: "run" (a living run approves), "approve" (no run lives: ``host`` approves now), "missing" (machines are not prepared),
         "not_shown" (no machine is shown such an event), "started", "refused" (never approved this way)
     id: the event's, as Azure writes it
-    yes_on: hosts on which the yes is laid down
-    host: who approves
-    run, number: of the mark that ``host`` bears ("" and 0 where it bears none): its call must be that run's, by a higher number
-    prepared: the names in Azure of the machines that are prepared
-    missing: hosts whose mark is missing, or isn't of this event or not "prepared"
     sentences: for people
+    yes_on: hosts on which the confirmation is recorded
+    host: who approves
+    prepared: the names in Azure of the machines that are prepared
     numbers: for "run", of the marks by which it lives, by host: one that rises shows that it does
     own: for "approve", the event's id where ``host`` has to be prepared for it itself
     decided: when that was found, by the controller's clock
@@ -57,14 +55,11 @@ class ByHand(NamedTuple):
 
     verdict: str
     id: str
-    yes_on: tuple[str, ...]
-    host: str
-    run: str
-    number: int
-    prepared: tuple[str, ...]
-    missing: tuple[str, ...]
-    sentences: tuple[str, ...]
-    numbers: Mapping[str, int]
+    sentences: Sequence[str]
+    yes_on: Sequence[str] = ()
+    host: str = ""
+    prepared: Sequence[str] = ()
+    numbers: Mapping[str, int] = {}
     own: Sequence[str] = ()
     decided: float = 0.0
 
@@ -100,42 +95,36 @@ def by_hand(
         if data["id"].upper() == event_id.strip().upper()
     ]
     if not sightings:
-        return _nothing("not_shown", one_line(event_id), _not_shown(event_id, machines))
+        return ByHand("not_shown", one_line(event_id), _not_shown(event_id, machines))
     event = _joined([event for _machine, event in sightings])
     found = matched(event, {machine.host: machine.name for machine in machines}, [m.host for m, _event in sightings])
     title = f"{event.event_type or 'Event'} {event.event_id} ({listed(found.affected or event.resources)})"
     if event.has_started:
-        return _nothing("started", event.event_id, [f"{title} has started: nothing is left to approve."])
+        return ByHand("started", event.event_id, [f"{title} has started: nothing is left to approve."])
     affected = [machine for machine in machines if machine.host in found.affected]
     strange = [name for name in found.unknown if name.lower() not in {allowed.lower() for allowed in allow_unknown}]
     decision = _decided(event, affected, found.ambiguous, strange, at)
     never = [messages.sentence(reason) for reason in decision.reasons if reason.code not in (IN_SERVICE, NOT_HERE)]
     if never:
-        return _nothing("refused", event.event_id, [f"{title} is not approved: {'; '.join(never)}."])
+        return ByHand("refused", event.event_id, [f"{title} is not approved: {'; '.join(never)}."])
     yes_on = tuple(machine.host for machine in affected if not machine.problem)
     living = [machine for machine in affected if _is_held_by_a_living_run(machine, event.key)]
     if living:
         numbers = {machine.host: machine.mark["number"] for machine in living if machine.mark}
-        return _nothing("run", event.event_id, [_run_words(title, living)])._replace(yes_on=yes_on, numbers=numbers)
+        return ByHand("run", event.event_id, [_run_words(title, living)], yes_on, numbers=numbers)
     if not decision.approve:
         words = [f"{title} is not approved, and no run that would do it is alive.", *_missing_words(decision.reasons)]
-        missing = tuple(reason.subject for reason in decision.reasons if reason.code == IN_SERVICE)
-        return _nothing("missing", event.event_id, words)._replace(yes_on=yes_on, missing=missing)
+        return ByHand("missing", event.event_id, words, yes_on)
     host, why = _approver(event, machines, [machine.host for machine, _event in sightings])
     if not host:
-        return _nothing("refused", event.event_id, [f"{title} is not approved: {clause(why, 1000)}."])
-    mark = next(machine.mark for machine in machines if machine.host == host) or {}
+        return ByHand("refused", event.event_id, [f"{title} is not approved: {clause(why, 1000)}."])
     return ByHand(
-        verdict="approve",
-        id=event.event_id,
-        yes_on=yes_on,
-        host=host,
-        run=mark["holder"]["run"] if mark else "",
-        number=mark["number"] if mark else 0,
+        "approve",
+        event.event_id,
+        [f"{title} is prepared, and no run that would approve it is alive: {host} approves it."],
+        yes_on,
+        host,
         prepared=tuple(machine.name for machine in affected),
-        missing=(),
-        sentences=(f"{title} is prepared, and no run that would approve it is alive: {host} approves it.",),
-        numbers={},
         own=(event.event_id,) if host in found.affected else (),
         decided=at or 0.0,
     )
@@ -210,11 +199,6 @@ def _joined(events: Sequence[Event]) -> Event:
     event = next((event for event in events if event.has_started), events[0])
     names = {name.lower(): name for other in events for name in other.resources}
     return event._replace(resources=tuple(names.values()))
-
-
-def _nothing(verdict: str, event_id: str, sentences: Sequence[str]) -> ByHand:
-    """An answer without an approver."""
-    return ByHand(verdict, event_id, (), "", "", 0, (), (), tuple(sentences), {})
 
 
 def _not_shown(event_id: str, machines: Sequence[Asked]) -> list[str]:
