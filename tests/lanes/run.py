@@ -70,7 +70,7 @@ LANES = [
     Lane("integration-2.21", cores=0.4, long=True),
     Lane("integration-2.16", cores=0.4, long=True),
     Lane("processes", cores=0.04, long=True),
-    Lane("eda", cores=0.35),
+    Lane("eda"),
     Lane("unit-core-2.21"),
     Lane("simulation"),
     Lane("sanity-2.16", by_name_only=True),
