@@ -22,8 +22,7 @@ from azure_maintenance._machine.step_runners import make_runners
 from azure_maintenance._machine.store import FOLDER, FolderStore
 from azure_maintenance._machine.system import System, moment_of
 from azure_maintenance._machine.systemd_jobs import asked, jobs_of
-from azure_maintenance._watcher.settings.hooks import Hooks
-from azure_maintenance._watcher.settings.step_discovery import with_context
+from azure_maintenance._watcher.settings.hooks import Hooks, with_context
 
 HOOKS = "/etc/azure-maintenance/hooks"
 CONTEXT = {"happened": "scheduled", "machine": {"name": "Lone-VM"}, "event": {"id": "EVENT-ID", "type": "Reboot"}}

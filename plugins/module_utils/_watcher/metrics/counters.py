@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 from ..._core.mark_view import MarkView
 from ..._steps.sequence import FAILED, NOT_TAKEN_BACK
 from ..engine.actions import Say
-from ..settings.step_discovery import HOOKS
+from ..settings.hooks import HOOKS
 
 RECOVERED, PREPARE_FAILED, UNPREPARED = "recovered", "prepare_failed", "unprepared"
 INTERRUPTED, MARK_REMOVED = "interrupted", "mark_removed"

@@ -19,8 +19,8 @@ from ..engine.facts import Hold, Identity, Look
 from ..engine.mark_note import named
 from ..engine.own_mark import RUN, asker
 from ..reports.systemd_transport import NOTICE
+from ..settings.hooks import steps_of
 from ..settings.options import NEVER, OBSERVE
-from ..settings.step_discovery import steps_of
 from .command_queue import Command
 from .wiring import Components
 

@@ -15,7 +15,7 @@ from ..._text import listed, one_line
 from ..engine.actions import Approve, Go, PutAside, Remember, Say
 from ..engine.facts import Answer, Facts
 from ..reports.systemd_transport import ERROR, INFO, NOTICE, WARNING
-from ..settings.step_discovery import steps_of, with_context
+from ..settings.hooks import steps_of, with_context
 from .command_handler import CommandHandler
 from .snapshot import Snapshots
 from .status_file import line_of, state_of

@@ -14,8 +14,8 @@ from typing import Any, List, Mapping, Optional, Sequence
 from ..._steps.step_type import Step
 from ..engine.facts import Answer, Facts
 from ..reports.systemd_transport import ERROR, NOTICE, WARNING
+from ..settings.hooks import Found
 from ..settings.options import Settings
-from ..settings.step_discovery import Found
 from .wiring import Components
 
 HOOKS_EVERY = 30.0  # seconds after which the hooks are looked at again

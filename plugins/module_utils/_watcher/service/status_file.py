@@ -20,8 +20,8 @@ from ..._machine.watcher_status import NAME
 from ..engine.decision import EventDecision
 from ..engine.facts import Facts
 from ..engine.own_mark import own_mark
+from ..settings.hooks import HOOKS
 from ..settings.settings import SettingsFile
-from ..settings.step_discovery import HOOKS
 
 
 def state_of(

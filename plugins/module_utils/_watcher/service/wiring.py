@@ -25,9 +25,9 @@ from ..engine.own_mark import asker
 from ..imds.facade import ImdsFacade
 from ..metrics.metrics_file import MetricsFile
 from ..reports.systemd_transport import Log, Notify
+from ..settings.hooks import Found
 from ..settings.options import Configuration
 from ..settings.settings import SettingsFile
-from ..settings.step_discovery import Found
 from .command_queue import CommandQueue
 from .machine_program import MachineProgram, objection
 from .state_files import HoldFile, RememberedState, ServiceFlag, SuppressedEvents
@@ -195,7 +195,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     from ..engine.engine import Engine
     from ..reports.report import Machine
     from ..reports.reporter import Reporter
-    from ..settings.step_discovery import found_steps
+    from ..settings.hooks import found_steps
     from .disk_reserve import DiskReserve, ReservedStore
 
     system = here.this_system(os.environ)

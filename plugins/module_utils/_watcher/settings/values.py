@@ -18,12 +18,12 @@ from ..._errors import ScheduledEventsError
 from ..._events.policy import PolicyError, parse_policy
 from ..._imds.client import VERSIONS
 from ..._imds.endpoint import check_endpoint
+from ..._steps.hook import PHASES
 from ..._steps.step_type import Step
 from ..._text import did_you_mean, one_line, shown
 from ..host.this_host import HOST
 from .destinations import Destination, DestinationError, destinations_of
 from .health import HealthError, HealthSettings, health_settings
-from .hooks import PHASES
 
 Path = Tuple[Any, ...]
 """The names and positions that lead to a value from the outside in; () for the whole."""

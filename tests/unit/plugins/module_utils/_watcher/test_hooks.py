@@ -13,8 +13,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import (
     HOOK_LIMIT,
     Hooks,
-)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
     with_context,
 )
 

@@ -35,7 +35,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     SuppressedEvents,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import Found
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (
     Watched,

@@ -21,12 +21,12 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     destinations_of,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import (
+    found_steps,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import (
     Configuration,
     Settings,
-)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
-    found_steps,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import HookOptions
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import (

@@ -7,7 +7,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.transitions import RECOVERED, Try
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Approve, Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import (
     steps_of,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story

@@ -22,7 +22,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     SuppressedEvents,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.wiring import Inside
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import Found
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock, event
 

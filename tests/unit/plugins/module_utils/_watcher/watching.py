@@ -21,10 +21,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.loop import Loop
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.wiring import Inside, assemble
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     SettingsFile,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.step_discovery import Found
 
 
 def step(name="10-app", kind="command"):

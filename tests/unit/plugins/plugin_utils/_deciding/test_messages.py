@@ -22,7 +22,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.o
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import clause, seconds_until
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import (
-    machine_reports,
+    report_events,
     report_texts,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
@@ -91,11 +91,11 @@ def test_what_a_watcher_says_of_an_event(make):
         assert_well_said(make(*values))
 
 
-@pytest.mark.parametrize("about", sorted(machine_reports._BEGINS))
+@pytest.mark.parametrize("about", sorted(report_events._BEGINS))
 @pytest.mark.parametrize("words", WORDS[1:])
 def test_what_a_watcher_says_of_itself(about, words):
-    assert_well_said(machine_reports._BEGINS[about].format(clause(words, 1000)))
-    assert "clause(" in inspect.getsource(machine_reports.said)
+    assert_well_said(report_events._BEGINS[about].format(clause(words, 1000)))
+    assert "clause(" in inspect.getsource(report_events.said)
 
 
 @pytest.mark.parametrize("seconds", SECONDS)
