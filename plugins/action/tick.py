@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..module_utils._clock import steady
-from ..plugin_utils._deciding.calls import STARTS
+from ..plugin_utils._deciding.tick_planner import STARTS
 from ..plugin_utils._drain.calling import SECONDS, CallingAction
 from ..plugin_utils._drain.elsewhere import aged
 from ..plugin_utils._drain.round import look

@@ -107,7 +107,7 @@ def many(folder, count):
     """So many ticks with 40 hosts, without the rests between them: whether the last ones are as the first, and how soon it ends."""
     root = Path(folder, "without_rests")
     shutil.copytree(COLLECTION, root / INSIDE, ignore=shutil.ignore_patterns(".*", "build", "tests", "docs"))
-    calls = root / INSIDE / "plugins/plugin_utils/_deciding/calls.py"
+    calls = root / INSIDE / "plugins/plugin_utils/_deciding/tick_planner.py"
     calls.write_text(re.sub(r"(?m)^(REST_\w+) = [\d.]+", r"\1 = 0.0", calls.read_text()))
     with Fleet(folder, 40, 1) as fleet:
         event = announce(fleet, [0], notice=1000000)

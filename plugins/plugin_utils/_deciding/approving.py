@@ -17,16 +17,14 @@ from ...module_utils._core.messages import RUN as OF_RUN
 from ...module_utils._core.messages import Reason, ends_by, sentence
 from ...module_utils._text import clause, first_line, listed, one_line
 from .approval import Approver, Choice, in_order, next_approver, tried, unknown_machines, words_of
-from .due import is_late
+from .evaluation import group_of, is_acting, is_handled, near, needs_preparation, title, within
+from .event_terms import closed, is_late, not_open, outside_hours
 from .hold import said_yes
-from .hours import closed, not_open, outside_hours
-from .judging import group_of, is_acting, is_handled, near, needs_preparation, title, within
-from .life import event_of, is_open, not_before
-from .marks import holder_words, is_prepared, mark_keys, was_prepared, whose
+from .marks import holder_words, is_prepared, lacks_steps, mark_keys, was_prepared, whose, why_not_by_watcher
 from .reports import happened
+from .run_events import event_of, is_open, not_before
 from .said_there import PUT_BACK, hold_of
 from .schema import EventState, MachineState, Record
-from .watchers import lacks_steps, why_not_by_watcher
 
 OUTSIDE_HOURS = "outside_hours"
 

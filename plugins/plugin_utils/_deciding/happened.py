@@ -17,9 +17,8 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import did_you_mean, listed
 from . import record as run_record
-from .result import notes_of, problems_of, result
+from .result import end_lines, lines, notes_of, plan_lines, problems_of, result
 from .schema import Record
-from .timeline import end_lines, lines, plan_lines
 
 # Before ansible-core 2.19 a template makes strings of numbers and truth values.
 _FACTS: dict[str, Callable[[Any], Any]] = {

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from .approving import ACCEPTED
 from .reports import time_of_day
+from .result import decision, heading, line
 from .schema import EventState, Happening, Record
 from .scopes import sentinels
-from .timeline import decision, heading, line
 
 LASTS = 30.0
 """Seconds after which a problem is said while the run goes on: many are over in the next tick."""

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from ...module_utils._core.mark_view import COPIED, EXPIRED, NOBODY, OURS, WATCHER
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from ...module_utils._text import clause, first_line
-from .judging import is_given_up, needs_preparation, title
-from .life import is_open
+from .evaluation import is_given_up, needs_preparation, title
 from .lost_marks import undo_words, undone_words
 from .marks import has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
+from .run_events import is_open
 from .said_there import note_put_back
 from .schema import EventState, HostResult, MachineState, Record
 from .targets import is_due_back, is_undone, lacks_time_to_undo, of_machine, seconds_until_next

@@ -13,11 +13,9 @@ from typing import Any
 
 from ...module_utils._events.policy import DEFAULT_POLICY
 from .approving import approvers_of
-from .due import preparation_end
-from .hours import closed
-from .life import not_before
-from .look import has_failed, message_of
+from .event_terms import closed, preparation_end
 from .record import begun, ticked
+from .run_events import has_failed, message_of, not_before
 from .schema import EventState, HostFacts, Record
 
 _NOBODY: Any = {"run": "plan", "job": "", "controller": "", "check": True}

@@ -18,20 +18,19 @@ from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOB
 from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._text import clause
 from .approving import no_approver_words
-from .hours import closed
-from .judging import SILENT, is_acting, is_handled, needs_preparation, title, took_away
-from .life import STAYED, event_of, is_open, last_seen, not_before
+from .evaluation import SILENT, is_acting, is_handled, needs_preparation, title, took_away
+from .event_terms import closed
 from .lost_marks import undo_words, undone_words
-from .marks import holder_words, is_expired, mark_keys, whose
-from .nameless import LATE, of_nameless
+from .marks import holder_words, is_expired, is_its_watchers, lacking, mark_keys, whose
 from .reached import has_come
 from .reasons import by_reason, counted
 from .recalled import NOBODY_SAW, keeping
 from .reports import happened, note, report, time_of_day
+from .run_events import STAYED, event_of, is_open, last_seen, not_before
 from .said_there import PUT_BACK
 from .schema import EventState, MachineState, Record
 from .targets import is_kept
-from .watchers import is_its_watchers, lacking
+from .unknown_names import LATE, of_nameless
 
 
 def of_record(record: Record, at: float) -> dict[str, str]:

@@ -12,10 +12,10 @@ import math
 
 from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause
-from .due import is_last_call
-from .judging import is_acting, needs_preparation
-from .life import event_of, is_open
+from .evaluation import is_acting, needs_preparation
+from .event_terms import is_last_call
 from .marks import mark_keys, phase, was_prepared, whose
+from .run_events import event_of, is_open
 from .schema import EventState, MachineState, Record
 
 

@@ -16,10 +16,10 @@ from collections.abc import Collection
 from ...module_utils._core import tracked_event as core
 from ...module_utils._core.mark_view import EXPIRED, OURS
 from ...module_utils._events.event import Event
-from .judging import SILENT
-from .life import is_open, is_recalled, new_entry
+from .evaluation import SILENT
 from .marks import mark_keys, whose
 from .reports import happened
+from .run_events import is_open, is_recalled, new_entry
 from .schema import EventState, MachineState, Record
 
 NOBODY_SAW = "nobody has seen whether its event is over"

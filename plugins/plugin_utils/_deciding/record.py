@@ -18,22 +18,21 @@ from ...module_utils._core.mark_view import FRESH
 from ...module_utils._text import first_line
 from . import problems
 from .approving import note_readiness, take_approval, take_lasting, take_lost_approval, take_reasons
-from .calls import todo_of
-from .ending import end, stop_watching
+from .coverage import note_gaps, note_incarnation, note_unreadable, take_watch
+from .evaluation import give_turns, match_and_decide
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
-from .judging import give_turns, match_and_decide
-from .life import Look, take_looks
-from .look import events_of, has_document, has_failed, message_of
 from .lost_marks import give_up, with_lost_mark
 from .options import checked_options
 from .outages import before_answer, follow, note_all_done, note_restarts, take_go, take_mark, take_steps
 from .reached import take_reached
 from .recalled import stop_recalling, take_bearers, take_recalled
 from .reports import note, note_clock
+from .run_events import Look, events_of, has_document, has_failed, message_of, take_looks
 from .said_there import keep_off
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
 from .scopes import join, note_splits, take_differences
-from .watching import note_gaps, note_incarnation, note_unreadable, take_watch
+from .termination import end, stop_watching
+from .tick_planner import todo_of
 
 Answers = Mapping[str, Mapping[str, Any]]
 

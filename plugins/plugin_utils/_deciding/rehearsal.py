@@ -17,8 +17,8 @@ from ...module_utils._core.mark_endpoint import is_made_for, service_words
 from ...module_utils._core.mark_view import since_words
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .asked import Asked, holder_words
-from .due import SHARE_OF_NOTICE_FOR_MARGIN
-from .watchers import no_steps
+from .event_terms import SHARE_OF_NOTICE_FOR_MARGIN
+from .marks import no_steps
 
 LEAST = 5.0
 """Seconds without which no machine is drained, however short its steps: the event has to be seen, and the steps to be begun."""

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 
 from ...module_utils._core.mark_view import is_copied
 from ...module_utils._core.messages import Reason, on_hold
-from .judging import needs_preparation, title
-from .life import is_open
+from .evaluation import needs_preparation, title
 from .marks import mark_keys
 from .reports import happened, report
+from .run_events import is_open
 from .schema import EventState, MachineState, Record
 
 PUT_BACK = "it was recovered by force despite this event, so it is not prepared for it again"

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
-from .life import is_open, is_recalled
 from .reports import happened, note, report
+from .run_events import is_open, is_recalled
 from .schema import EventState, MachineState, Record
 
 

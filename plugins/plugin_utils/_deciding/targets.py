@@ -17,12 +17,11 @@ from typing import NamedTuple
 from ...module_utils._core import transitions as core
 from ...module_utils._core.mark_view import EXPIRED, FRESH, NOBODY, OURS
 from ...module_utils._core.transitions import PREPARED, RECOVER_AGAIN, RECOVERED, Ahead, Machine, Try
-from .due import begun, is_last_call, may_come_now, must_prepare, preparation_end, terms, tracked
-from .judging import is_given_up, needs_preparation
-from .life import STAYED, is_open, not_before
-from .marks import has_restarted, how_far, mark_keys, phase, whose
+from .evaluation import is_given_up, needs_preparation
+from .event_terms import begun, is_last_call, may_come_now, must_prepare, preparation_end, terms, tracked
+from .marks import has_restarted, how_far, is_its_watchers, lacks_steps, mark_keys, phase, whose
+from .run_events import STAYED, is_open, not_before
 from .schema import EventState, MachineState, Record
-from .watchers import is_its_watchers, lacks_steps
 
 LONG_TICK = 60.0
 """Seconds that a look may be old for a machine which could have been brought back that long ago: where all ticks are long, as while

@@ -170,11 +170,13 @@ FAULTS = {
         "approval", "unknown machines don't count", [("approving", "unknown_machines", always([]))], seed=1
     ),
     "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", always("somebody"))], seed=18),
-    "capacity": Fault("capacity", "it is always everybody's turn", [("judging", "turns", _everybodys_turn)], seed=29),
+    "capacity": Fault(
+        "capacity", "it is always everybody's turn", [("evaluation", "turns", _everybodys_turn)], seed=29
+    ),
     "hours": Fault(
         "hours",
         "hours are always open",
-        [(file, "closed", always(None)) for file in ("judging", "approving")],
+        [(file, "closed", always(None)) for file in ("evaluation", "approving")],
         seed=16,
     ),
     "kept": Fault(
@@ -200,11 +202,13 @@ FAULTS = {
     "lost": Fault(
         "forgotten", "who was lost is not called again", [("record", "count_lost", _given_up_when_lost)], seed=4
     ),
-    "before": Fault("undone", "all services are said to have run", [("calls", "_go", _all_ran_before)], seed=7),
-    "idle": Fault("waits", "it waits though machines are out", [("calls", "is_under_way", always(False))], seed=1),
+    "before": Fault("undone", "all services are said to have run", [("tick_planner", "_go", _all_ran_before)], seed=7),
+    "idle": Fault(
+        "waits", "it waits though machines are out", [("tick_planner", "is_under_way", always(False))], seed=1
+    ),
     "again": Fault("repeated", "what Azure took is sent again", [("approving", "choice_of", _sent_again)], seed=23),
-    "slow": Fault("prompt", "it rests between ticks", [("calls", "_rest", always(25.0))], seed=4),
-    "never-back": Fault("forgotten", "nobody is recovered", [("calls", "target", _never_recovers)], seed=4),
+    "slow": Fault("prompt", "it rests between ticks", [("tick_planner", "_rest", always(25.0))], seed=4),
+    "never-back": Fault("forgotten", "nobody is recovered", [("tick_planner", "target", _never_recovers)], seed=4),
     "undone-early": Fault(
         "left-out",
         "what others still do is undone at once",
@@ -214,7 +218,7 @@ FAULTS = {
     "unreachable": Fault(
         "capacity",
         "an unreachable machine counts as in service",
-        [("judging", "who_is_out", _only_who_answers)],
+        [("evaluation", "who_is_out", _only_who_answers)],
         seed=5,
         scenario="unreachable",
     ),
@@ -261,7 +265,7 @@ FAULTS = {
     "margin": Fault(
         "moved",
         "the margin is that of the first notice",
-        [(file, "preparation_end", _by_first_notice) for file in ("judging", "targets")],
+        [(file, "preparation_end", _by_first_notice) for file in ("evaluation", "targets")],
         scenario="moved",
     ),
     "overdue": Fault(
@@ -276,7 +280,7 @@ FAULTS = {
     "left-play": Fault(
         "waited",
         "who has left the play may come back",
-        [("ending", "is_awaited", _waits_for_who_left)],
+        [("termination", "is_awaited", _waits_for_who_left)],
         scenario="left-play",
     ),
     "turns": Fault(
@@ -288,7 +292,7 @@ FAULTS = {
     "unproven": Fault(
         "missed",
         "a declared scope is believed",
-        [("looking", "_unproven", always([]))],
+        [("poll_schedule", "_unproven", always([]))],
         scenario="misdeclared",
     ),
     "joined": Fault(
@@ -298,7 +302,7 @@ FAULTS = {
         scenario="joined",
     ),
     "never-over": Fault(
-        "ends", "the run never thinks that it is over", [("ending", "_is_over", always(False))], seed=1
+        "ends", "the run never thinks that it is over", [("termination", "_is_over", always(False))], seed=1
     ),
     "requests": Fault(
         "requests",

@@ -10,12 +10,12 @@ import sys
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import (
     approving,
+    coverage,
     outages,
     problems,
     record,
     reports,
     scopes,
-    watching,
 )
 
 REPORTS = (
@@ -28,9 +28,9 @@ REPORTS = (
     problems.note_reached,
     problems.of_record,
     scopes.note_splits,
-    watching.note_gaps,
-    watching.note_incarnation,
-    watching.note_unreadable,
+    coverage.note_gaps,
+    coverage.note_incarnation,
+    coverage.note_unreadable,
 )
 KEPT = ("happenings", "lasting", "problems", "since", "notes", "gaps")
 """What reports keep in the record, beside what an event's approval waits for and why nobody can send it."""

@@ -9,8 +9,8 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import calls, happened
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.calls import LONGEST_LOOK
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import happened, tick_planner
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.tick_planner import LONGEST_LOOK
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
     OPTIONS,
@@ -679,5 +679,5 @@ def test_one_that_is_lost_again_and_again_does_not_keep_another_one_uncalled():
         run.at += 3.0
         record["hosts"]["web1"].update(lost="it has left the play", failures=9, again=run.at + 30.0)
         record["ticks"] += 1
-        called += "web2" in calls.todo_of(record, run.at)["calls"]
+        called += "web2" in tick_planner.todo_of(record, run.at)["calls"]
     assert called

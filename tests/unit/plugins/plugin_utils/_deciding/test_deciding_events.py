@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.due import preparation_end
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.event_terms import preparation_end
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
     Machine,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_plan import maintenance_plan
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import timeline
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.hours import in_words
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import result
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.event_terms import in_words
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.options import PlanError
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
@@ -323,7 +323,7 @@ def test_check_mode_says_what_it_waits_for():
     run = Run(policy=rule(hours="22:00-05:00", weekdays=["sat", "sun"]), check=True)
     run.show(event(not_before=100 * HOUR))
     run.tick()
-    (line,) = timeline.plan_lines(run.record)
+    (line,) = result.plan_lines(run.record)
     assert (
         "prepare, then approve, early only 22:00-05:00 UTC on sat, sun [policy: Nights; rule 1 matches every event]"
         in line

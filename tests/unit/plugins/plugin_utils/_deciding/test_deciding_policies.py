@@ -10,7 +10,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events
     DEFAULT_POLICY,
     parse_policy,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.policies import decided
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.event_terms import decided
 
 
 def event(type="Reboot", status="Scheduled", source="Platform", duration=-1):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.timeline import plan_lines
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.result import plan_lines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     Run,
     event,

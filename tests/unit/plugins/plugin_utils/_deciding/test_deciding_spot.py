@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.calls import LONGEST_LOOK
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.tick_planner import LONGEST_LOOK
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     NO_ROUTE,
     Machine,

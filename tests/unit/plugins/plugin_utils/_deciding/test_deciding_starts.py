@@ -8,7 +8,7 @@ import copy
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import record as run_record
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.calls import todo_of
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.tick_planner import todo_of
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
     Machine,
     Run,

@@ -12,7 +12,7 @@ import itertools
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import first_line
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import problems, timeline, watching
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import coverage, problems, result
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.approving import (
     note_readiness,
     take_approval,
@@ -20,10 +20,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._decidi
     take_lost_approval,
     take_reasons,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.judging import give_turns
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.life import STAYED, TAKEN
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.evaluation import give_turns
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.news import news
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.reached import take_reached
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.run_events import STAYED, TAKEN
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
     WORDS,
@@ -97,8 +97,8 @@ def assert_all_well_said(before, record, at):
     said = [*record["problems"].values(), *record["notes"].values()]
     for sentence in said:
         assert_well_said(sentence)
-    lines = timeline.end_lines(record, list(record["notes"].values()), list(record["problems"].values()))
-    for line in (*lines, *timeline.plan_lines(record), *news(before, record)):
+    lines = result.end_lines(record, list(record["notes"].values()), list(record["problems"].values()))
+    for line in (*lines, *result.plan_lines(record), *news(before, record)):
         assert_well_said(" ".join(line.split()))
 
 
@@ -149,9 +149,9 @@ def test_what_a_run_says_of_moments(moment, seconds):
 def test_what_a_run_says_of_what_it_did_not_see(words):
     record = changed(PREPARED.record, "web1", {"lost": first_line(words, 1000)})
     record["hosts"]["web2"]["look_problem"] = first_line(words, 1000)
-    watching.note_unreadable(
+    coverage.note_unreadable(
         record, {"web1": {"unusable_events": [{"id": "", "position": 1, "reason": words or "it is no object"}]}}
     )
-    watching.note_incarnation(record, record["hosts"]["web1"], -1, PREPARED.at)
-    watching.note_gaps(record, watching.take_watch(record, [], PREPARED.at + 1e6))
+    coverage.note_incarnation(record, record["hosts"]["web1"], -1, PREPARED.at)
+    coverage.note_gaps(record, coverage.take_watch(record, [], PREPARED.at + 1e6))
     assert_all_well_said(PREPARED.record, record, PREPARED.at + 1e6)

@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The run's events: what polls make of them is the core's answer, and here the record takes that in. It changes the record, and nothing else.
 
+A ``look`` here is the result of a ``scheduled_events_info`` or ``scheduled_events_approve`` task, which ends with the last of
+several polls.
+
 Private to this collection.
 """
 
@@ -16,11 +19,42 @@ from ...module_utils._core.deadlines import starts_by_itself
 from ...module_utils._core.messages import title
 from ...module_utils._core.tracked_event import Change, Poll, TrackedEvent, polled
 from ...module_utils._events.event import Event, event_from_dict
-from ...module_utils._text import listed
+from ...module_utils._text import first_line, listed
 from .approval import no_tries
-from .look import events_of
 from .reports import happened, report
 from .schema import Approval, EventState, Record
+
+
+def has_failed(look: Mapping[str, Any]) -> bool:
+    """Whether a machine could not look. That a wait ended without a change is no failure, if it had seen a document.
+
+    A task with ``failed_when: false`` has no ``failed`` in its result, and a failure may come with the events last seen.
+    """
+    if "events" not in look or look.get("unreachable"):
+        return True
+    kind = (look.get("failure") or {}).get("kind")
+    return kind is not None and (kind != "timeout" or look.get("incarnation") is None)
+
+
+def has_document(look: Mapping[str, Any]) -> bool:
+    """Whether it says which events there are: an empty body (no incarnation) says nothing (S2, S13.9)."""
+    return not has_failed(look) and look.get("incarnation") is not None
+
+
+def message_of(look: Mapping[str, Any]) -> str:
+    """What the task said, in a line that has room for what happened and what to do; "" when it said nothing."""
+    return first_line(look.get("msg"), 1000)
+
+
+def events_of(look: Mapping[str, Any]) -> list[Event]:
+    """The events that the machine was shown."""
+    return [event_from_dict(data) for data in look.get("events") or ()]
+
+
+def may_hold(look: Mapping[str, Any], key: str) -> bool:
+    """Whether a document has the event as an entry that can't be read any more: then it is still there."""
+    return any(unusable["id"] in ("", key) for unusable in look.get("unusable_events") or ())
+
 
 TAKEN = "nothing has been heard of its machines since"
 """Why an event that takes its machines away is not watched any more."""

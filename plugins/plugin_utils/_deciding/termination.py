@@ -12,17 +12,16 @@ from ...module_utils._core.mark_view import EXPIRED, OURS, WATCHER
 from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
 from .approving import is_waiting_for_yes
+from .evaluation import SILENT, is_for_later, is_given_up, is_handled, needs_preparation, title, took_away
 from .hold import leaves
-from .judging import SILENT, is_for_later, is_given_up, is_handled, needs_preparation, title, took_away
-from .life import STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before
-from .looking import is_to_be_learned
-from .marks import has_restarted, mark_keys, phase, whose
+from .marks import has_restarted, is_its_watchers, mark_keys, phase, whose
+from .poll_schedule import is_to_be_learned
 from .recalled import keeping
 from .reports import happened, note, report
+from .run_events import STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before
 from .schema import EventState, MachineState, Record
 from .scopes import near
 from .targets import comes_soon, is_kept
-from .watchers import is_its_watchers
 
 TRIES = 3
 """Calls in a row that bring nothing back before a run may end without a machine that it has never seen."""

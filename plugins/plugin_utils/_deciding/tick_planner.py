@@ -17,11 +17,11 @@ from ...module_utils._core.mark_view import COPIED, OURS
 from ...module_utils._core.tracked_event import UNBROKEN
 from .approving import approve_request, to_approve, to_approve_with, to_see_again
 from .capacity import SLACK
-from .due import preparation_end, seconds_needed
+from .evaluation import is_given_up, is_handled, needs_preparation, took_away
+from .event_terms import preparation_end, seconds_needed
 from .hosts import back_off
-from .judging import is_given_up, is_handled, needs_preparation, took_away
-from .life import is_open, not_before
-from .looking import (
+from .marks import has_restarted, is_all_done, mark_keys, phase, whose
+from .poll_schedule import (
     BY_TURNS,
     bears_ours,
     is_to_be_asked,
@@ -31,7 +31,7 @@ from .looking import (
     spot_scopes,
     unseen,
 )
-from .marks import has_restarted, is_all_done, mark_keys, phase, whose
+from .run_events import is_open, not_before
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels
 from .targets import Target, target

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who looks in the next tick: everybody whom an event concerns, the others by turns, and all on behalf of their scopes. Pure.
+"""Who polls in the next tick: everybody whom an event concerns, the others in turn, and all on behalf of their scopes. Pure.
 
 Private to this collection.
 """
@@ -9,14 +9,13 @@ Private to this collection.
 from __future__ import annotations
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, OURS, RUN, WATCHER
-from .due import wanted_from
+from .evaluation import is_handled, took_away
+from .event_terms import wanted_from
 from .hosts import back_off
-from .judging import is_handled, took_away
-from .life import is_open
-from .marks import whose
+from .marks import is_its_watchers, whose
+from .run_events import is_open
 from .schema import EventState, MachineState, Record
 from .scopes import can_look, members, near, sentinels
-from .watchers import is_its_watchers
 
 ENOUGH = 2
 """Machines that watch an event beside those that it affects: an approver, and one that takes over."""

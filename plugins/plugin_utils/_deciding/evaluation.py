@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is to be done about the open events: whom they affect, by which policies, and whose turn it is. It changes the record, and nothing else.
+"""What is to be done about the open events: whom they affect, by which policies, and which is next. It changes the record, and nothing else.
 
 Private to this collection.
 """
@@ -15,16 +15,13 @@ from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
 from .approval import matched
 from .capacity import Candidate, Turn, turns
-from .due import preparation_end, seconds_needed
-from .hours import NOT_EARLY, closed, holds_up, resumes, within_hours
-from .life import TAKEN, event_of, is_open, is_recalled, not_before
-from .marks import holder_words, mark_keys, whose
-from .policies import decided
+from .event_terms import NOT_EARLY, closed, decided, holds_up, preparation_end, resumes, seconds_needed, within_hours
+from .marks import has_steps, holder_words, mark_keys, whose
 from .reports import happened, note
+from .run_events import TAKEN, event_of, is_open, is_recalled, not_before
 from .schema import EventState, MachineState, Record
 from .scopes import joined_groups, said_scope
 from .scopes import near as near_hosts
-from .watchers import has_steps
 
 SILENT = 60.0
 """Seconds of silence after which a machine is taken to be gone that a Terminate or a Preempt may have taken."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 from ...module_utils._core.decision import PREPARING
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
-from .judging import title
-from .life import event_of, is_open
-from .policies import decided
+from .evaluation import title
+from .event_terms import decided
+from .run_events import event_of, is_open
 from .schema import EventState, Record
 
 LATE = "name learned late"
