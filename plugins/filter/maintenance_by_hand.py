@@ -61,7 +61,7 @@ from ..plugin_utils._filter import call
 def maintenance_by_hand(value, part, before=None, wish=None, wall=0.0):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
-    from ..plugin_utils._deciding.by_hand import by_hand
+    from ..plugin_utils._fleet.by_hand import by_hand
 
     return call(by_hand, value, part, before=before or {}, wish=wish or {}, wall=wall)
 

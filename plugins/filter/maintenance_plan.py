@@ -137,7 +137,7 @@ from ..plugin_utils._filter import call
 def maintenance_plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_before=300.0):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
-    from ..plugin_utils._deciding.plan_filter import plan
+    from ..plugin_utils._fleet.plan_filter import plan
 
     return call(
         plan,

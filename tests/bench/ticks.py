@@ -107,7 +107,7 @@ def many(folder, count):
     """So many ticks with 40 hosts, without the rests between them: whether the last ones are as the first, and how soon it ends."""
     root = Path(folder, "without_rests")
     shutil.copytree(COLLECTION, root / INSIDE, ignore=shutil.ignore_patterns(".*", "build", "tests", "docs"))
-    calls = root / INSIDE / "plugins/plugin_utils/_deciding/tick_planner.py"
+    calls = root / INSIDE / "plugins/plugin_utils/_fleet/tick_planner.py"
     calls.write_text(re.sub(r"(?m)^(REST_\w+) = [\d.]+", r"\1 = 0.0", calls.read_text()))
     with Fleet(folder, 40, 1) as fleet:
         event = announce(fleet, [0], notice=1000000)
@@ -176,7 +176,7 @@ def asked_of_all(fleet):
 def deciding(machines=300, events=10, count=12):
     """So many ticks of a run without Ansible: what its decisions alone cost, from when it is shown so many events at once."""
     runs = importlib.import_module(
-        "ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs"
+        "ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs"
     )
     ticked, spent = runs.run_record.ticked, []
 

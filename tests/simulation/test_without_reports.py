@@ -26,7 +26,7 @@ def crashes(verdict) -> list[str]:
 
 @pytest.mark.parametrize("first", range(0, RUNS, PART))
 def test_a_run_that_reports_nothing_does_the_same(first: int) -> None:
-    both = decider()._replace(ticked=importlib.import_module(f"{UNIT}.plugin_utils._deciding.beside").ticked)
+    both = decider()._replace(ticked=importlib.import_module(f"{UNIT}.plugin_utils._fleet.beside").ticked)
     assert [found for seed in range(first, first + PART) for found in crashes(lived(seed, both))] == []
 
 

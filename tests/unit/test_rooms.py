@@ -21,7 +21,7 @@ FLOORS = (
         "plugin_utils/_preflight",
         "plugin_utils/_ticking",
     ),
-    ("plugin_utils/_deciding", "plugin_utils/_watcher"),
+    ("plugin_utils/_fleet", "plugin_utils/_watcher"),
     ("plugin_utils/_drain", "plugin_utils/_machine", "plugin_utils/_windows"),
     ("plugin_utils/_host", "plugin_utils/_variables"),
     ("module_utils/_module",),

@@ -19,9 +19,9 @@ from ansible.utils.display import Display
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import listed, one_line
 from ...module_utils._watcher.reports.post_transport import Way, reach
-from .._deciding.result import problems_of
-from .._deciding.schema import Record
 from .._filter import plain
+from .._fleet.result import problems_of
+from .._fleet.schema import Record
 from .._machine.bundle import version
 from .notification_queue import NotificationQueue, Notified
 from .receivers import Receiver, receivers_of

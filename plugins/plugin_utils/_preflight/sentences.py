@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from ...module_utils._core.mark_endpoint import service_words
 from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, UNREADABLE, WATCHER
 from ...module_utils._text import listed, one_line
-from .._deciding.marks import has_steps, holder_words, lacks_steps, no_steps, whose
-from .._deciding.reasons import by_reason, counted
-from .._deciding.schema import MachineState, Record
-from .._deciding.scopes import can_look, members, sentinels
+from .._fleet.marks import has_steps, holder_words, lacks_steps, no_steps, whose
+from .._fleet.reasons import by_reason, counted
+from .._fleet.schema import MachineState, Record
+from .._fleet.scopes import can_look, members, sentinels
 from .._variables import Unknown, named
 
 CLOCKS = 30.0

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 
 from ...module_utils._core.mark_view import NOBODY
 from ...module_utils._text import listed, one_line
-from .._deciding.marks import watcher_prepares, whose
-from .._deciding.schema import MachineState, Record
-from .._deciding.scopes import can_look, members, sentinels
+from .._fleet.marks import watcher_prepares, whose
+from .._fleet.schema import MachineState, Record
+from .._fleet.scopes import can_look, members, sentinels
 from .sentences import Asked
 
 OWN = "HOST"

@@ -16,10 +16,10 @@ from typing import Any, cast
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._clock import steady
-from .._deciding import manual_approval
-from .._deciding.by_hand import machines_of
-from .._deciding.manual_approval import Approval
 from .._filter import plain
+from .._fleet import manual_approval
+from .._fleet.by_hand import machines_of
+from .._fleet.manual_approval import Approval
 
 RECORD, ASKED = "__maintain_approval", "__maintain_asked"
 _KEYS = frozenset(Approval.__annotations__)

@@ -23,11 +23,11 @@ from ...module_utils._clock import steady
 from ...module_utils._core.mark_endpoint import is_made_for_azure
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import listed
-from .._deciding import happened
-from .._deciding.news import news
-from .._deciding.schema import Record
 from .._drain import orders, own_tasks
 from .._filter import plain
+from .._fleet import happened
+from .._fleet.news import news
+from .._fleet.schema import Record
 from .._notify.telling import tell
 from .answer import checked
 

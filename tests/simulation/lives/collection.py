@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CLONE = pathlib.Path(__file__).resolve().parents[3]
 NAME = "ansible_collections.cloudops.azure_maintenance"
-ROOM = "plugin_utils._deciding"
+ROOM = "plugin_utils._fleet"
 
 
 def module(name: str) -> types.ModuleType:

@@ -14,7 +14,7 @@ from .machine import WALL, Machine
 
 
 class Decider(NamedTuple):
-    """What is tried here: _deciding's functions of these names."""
+    """What is tried here: _fleet's functions of these names."""
 
     begun: Callable[..., Any]
     ticked: Callable[..., Any]

@@ -14,7 +14,7 @@ class Fault(NamedTuple):
 
     rule: str  # of the oracle, which sees it
     words: str
-    # A file of _deciding, or with the way there; a method by its class and name
+    # A file of _fleet, or with the way there; a method by its class and name
     changes: list[tuple[str, str, Callable[[Any], Any]]]
     seed: int = 0  # that is known to show it
     scenario: str = ""  # that shows it; "" where the lives in which everything is drawn do

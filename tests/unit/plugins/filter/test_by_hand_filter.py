@@ -9,7 +9,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_by_hand import maintenance_by_hand
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.asked_machines import (
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import (
     answer,
     event,
     mark,

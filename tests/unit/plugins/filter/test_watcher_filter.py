@@ -66,5 +66,7 @@ def test_the_other_parts():
 
 
 def test_a_part_that_there_is_not():
-    with pytest.raises(AnsibleFilterError, match="part is 'all'; it is one of options, files, names, place, leaving, mark"):
+    with pytest.raises(
+        AnsibleFilterError, match="part is 'all'; it is one of options, files, names, place, leaving, mark"
+    ):
         plan({}, "all")

@@ -10,7 +10,7 @@ import re
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
     KINDS as OF_WATCHERS,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _deciding
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _fleet
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.reports import (
     HAPPENED,
     KINDS,
@@ -21,7 +21,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     SCHEMA,
     wrong,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     Run,
     event,
     started,
@@ -98,7 +98,7 @@ def test_the_end_tells_of_all_problems():
 def test_every_word_is_one_that_runs_have_and_that_the_schema_tells_of():
     from pathlib import Path
 
-    source = "".join(path.read_text(encoding="utf-8") for path in Path(list(_deciding.__path__)[0]).glob("*.py"))
+    source = "".join(path.read_text(encoding="utf-8") for path in Path(list(_fleet.__path__)[0]).glob("*.py"))
     assert [word for word in HAPPENED if not re.search(rf'"{word}"', source)] == []
     assert set(HAPPENED.values()) | {"run_ended"} <= set(OF_WATCHERS) | set(KINDS)
     assert [word for word in KINDS if f" {word}: " not in SCHEMA["properties"]["happened"]["description"]] == []

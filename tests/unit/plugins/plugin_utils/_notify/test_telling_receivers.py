@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify import telling
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import Run, event
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import Run, event
 
 
 @pytest.fixture(autouse=True)

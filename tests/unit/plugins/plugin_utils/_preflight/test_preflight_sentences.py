@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import sentences
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import Asked, Controller
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import Unknown
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import (
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     NO_ROUTE,
     Machine,
     Run,

@@ -18,11 +18,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     with_events,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding import record as run_record
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._deciding.result import result
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import elsewhere, orders
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import round as drain_round
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import result
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import call as action
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.calls import perform_on_windows
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import POWERSHELL
@@ -32,7 +32,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     document,
     event,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._deciding.runs import OPTIONS, SAME
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import OPTIONS, SAME
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.played import PlayedMachine
 
 ENDPOINT = "http://imds.test"

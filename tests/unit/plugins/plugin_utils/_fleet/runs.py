@@ -1,0 +1,406 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scripted runs for the tests of deciding: machines that answer what the record asks them, on a clock that only moves when told.
+
+run = Run("web1", "web2")
+run.show(event("A", ["vm1"]))  # what all machines of the scope are shown from now on
+run.until(lambda: run.sent("A"))
+"""
+
+from __future__ import annotations
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import result
+
+NO_ROUTE = "no route to host"
+OPTIONS = {
+    "policy": DEFAULT_POLICY,
+    "margin": 60.0,
+    "allow_unknown": False,
+    "prepare_before": 300.0,
+    "on_failure": "revert",
+    "recover_timeout": 900.0,
+    "max_unavailable": "100%",
+    "hold": "wait",
+}
+SAME = {"rounds": 1, "wait_timeout": 3000.0, "slice": 30.0, "event_timeout": 3600.0, "takeover": 30.0}
+
+
+def rules(do, **when):
+    """A policy of one rule, or of one that needs something and a last one that leaves everything alone."""
+    if when:
+        return [{"do": do, "when": when}, {"do": "ignore"}]
+    return [{"do": do}]
+
+
+def event(event_id="A", resources=("vm1",), status="Scheduled", not_before=900.0, **more):
+    """An event as a document has it; its not-before is a moment of the run."""
+    data = {
+        "id": event_id,
+        "type": "Reboot",
+        "status": status,
+        "resource_type": "VirtualMachine",
+        "resources": list(resources),
+        "raw_resources": list(resources),
+        "not_before": "Thu, 01 Jan 1970 00:15:00 GMT" if status == "Scheduled" else "",
+        "starts": not_before if status == "Scheduled" else None,  # None: it does not say
+        "source": "Platform",
+        "description": "",
+        "duration": -1,
+    }
+    data.update(more)
+    return data
+
+
+def started(data):
+    return dict(data, status="Started", not_before="", starts=None)
+
+
+class Machine:
+    """A machine with its document and its mark. Preparing and recovering take it some seconds."""
+
+    def __init__(self, host, scope="web", **facts):
+        self.host, self.scope = host, scope
+        self.name = host.replace("web", "vm").replace("db", "vmdb")
+        self.facts = dict(
+            {"is_linux": True, "resource_name": "", "group": "", "steps": 1, "needs": 30.0, "declared": True}, **facts
+        )
+        self.options = {}
+        self.documents = []
+        self.incarnation = 1
+        self.down = ""  # why it can't be reached
+        self.blind = ""  # why it can't look
+        self.empty = False  # its service answers with nothing
+        self.nameless = False
+        self.vm_id = ""
+        self.spot = False
+        self.group = ""
+        self.mark = None
+        self.seconds = 10.0  # that draining takes, and putting back
+        self.fails = ""  # why its preparation fails
+        self.stuck = ""  # why its recovery fails
+        self.unknown = ""  # why its initial state can't be learned
+        self.unreadable = []  # entries of its document that can't be read
+        self.yes = []
+        self.put_back = []
+        self.hold = None
+        self.boot = "boot-1"
+        self.start = None  # seconds that a start of PowerShell takes
+        self.took = 0.5  # seconds of a call that does not wait
+        self.refuses = ""  # why it would not approve
+        self.lost_approvals = 0  # approvals that Azure gets, and whose answer is lost
+        self.approved = []
+        self.asked = []  # requests, in the order in which they came, with their time
+        self.done_at = None
+        self.watcher = None  # what its own watcher says of itself
+        self.heard = None  # its uptime, as the action notes it
+
+    def show(self, *events):
+        self.documents = list(events)
+        self.incarnation += 1
+
+    def document(self, at):
+        events = []
+        for data in self.documents:
+            shown = {key: value for key, value in data.items() if key != "starts"}
+            shown["notice"] = None if data["starts"] is None else data["starts"] - (at - 0.1)
+            events.append(shown)
+        return {
+            "events": [] if self.empty else events,
+            "incarnation": None if self.empty else self.incarnation,
+            "unusable_events": self.unreadable,
+            "began": 0.2,
+            "age": 0.1,
+        }
+
+    def answer(self, call, at):
+        self.asked += [(at, request) for request in call["requests"]]
+        if self.down:
+            return {"lost": self.down}
+        if any(request["do"] == "approve" for request in call["requests"]) and self.lost_approvals:
+            self.lost_approvals -= 1
+            self.approved += [
+                event_id for request in call["requests"] for event_id in request.get("ids", ()) if not self.refuses
+            ]
+            return {"lost": "the connection was cut"}
+        answers = [getattr(self, request["do"])(request, call, at) for request in call["requests"]]
+        if self.mark and self.mark["holder"]["run"] == call["run"]:
+            held = 0 if any(request["do"] == "release" for request in call["requests"]) else 120
+            self.mark = dict(
+                self.mark, number=call["number"], lease={"uptime": at, "boot_id": self.boot, "until": at + held}
+            )
+        return {
+            "lost": "",
+            "answers": answers,
+            "mark": self.mark,
+            "yes": self.yes,
+            "put_back": self.put_back,
+            "hold": self.hold,
+            "watcher": self.watcher,
+            "boot_id": self.boot,
+            "start": self.start,
+            "heard": self.heard,
+            "number": call["number"],
+            "fenced": "",
+        }
+
+    def hello(self, request, call, at):
+        name = "" if self.nameless else self.name
+        said = {
+            "resource_name": name,
+            "placement_group": self.group,
+            "vm_id": self.vm_id,
+            "priority": "Spot" if self.spot else "",
+        }
+        return dict(said, problem="the service was slow" if self.nameless else "")
+
+    def look(self, request, call, at):
+        if self.blind:
+            return {
+                "events": [],
+                "incarnation": None,
+                "failure": {"kind": "denied"},
+                "msg": self.blind,
+                "began": 0,
+                "age": 0,
+            }
+        waited = self.waits_for({"requests": [request]})
+        return dict(self.document(at), began=waited or 0.2)
+
+    def waits_for(self, call):
+        """Seconds that a call waits, as nothing has changed."""
+        waits = [one["wait"] for one in call["requests"] if one["do"] == "look" and one["since"] == self.incarnation]
+        return 0.0 if self.down or self.blind else max(waits, default=0.0)
+
+    def approve(self, request, call, at):
+        if self.refuses:
+            refused = [{"id": event_id, "reason": "unknown", "message": self.refuses} for event_id in request["ids"]]
+            return {
+                "approved": [],
+                "already": [],
+                "not_approved": refused,
+                "failure": None,
+                "msg": "",
+                "look": self.document(at),
+            }
+        already = [
+            data["id"] for data in self.documents if data["status"] == "Started" and data["id"] in request["ids"]
+        ]
+        approved = [event_id for event_id in request["ids"] if event_id not in already]
+        self.approved += approved
+        return {
+            "approved": approved,
+            "already": already,
+            "not_approved": [],
+            "failure": None,
+            "msg": "",
+            "look": self.document(at),
+        }
+
+    def release(self, request, call, at):
+        return {}
+
+    def put_aside(self, request, call, at):
+        assert self.mark["vm_id"] != request["vm_id"] == self.vm_id
+        self.mark = None
+        return {}
+
+    def is_put_back(self):
+        """A person recovers it by force."""
+        self.put_back = list(self.mark["events"])
+        self.mark = None
+
+    def loses_its_disk(self):
+        """It is rebooted, and what was on it is gone."""
+        self.mark, self.boot = None, f"{self.boot}+"
+
+    def go(self, request, call, at):
+        if request.get("restore") and self.mark is None:
+            self.mark = dict(request["restore"], holder=mark(call["run"], [])["holder"])
+            self.done_at = at + self.seconds
+        if self.mark and self.mark["holder"]["run"] not in (call["run"], request["take"]):
+            return self._state("refused", "it is owned by another run")
+        if request["to"] == "prepared":
+            return self._prepare(request, call, at)
+        return self._recover(request, call, at)
+
+    def _prepare(self, request, call, at):
+        if self.mark is None and self.unknown:
+            return self._state("failed", self.unknown)
+        if self.mark is None or self.mark["holder"]["run"] != call["run"]:
+            kept = self.mark["events"] if self.mark else []
+            if self.mark is None or self.mark["phase"] != "prepared":
+                self.done_at = at + self.seconds
+            self.mark = self._marked(
+                call["run"],
+                [*kept, *request["events"]],
+                phase=(self.mark or {}).get("phase", "preparing"),
+                boot=(self.mark or {}).get("boot_id", self.boot),
+            )
+        self.mark["events"] = list(dict.fromkeys([*self.mark["events"], *request["events"]]))
+        restarted = self.boot != self.mark.get("again", self.mark["boot_id"])
+        if self.mark["phase"] in ("recovering", "half") or (restarted and request["redo_after_reboot"]):
+            self.mark["phase"], self.done_at = "preparing", at + self.seconds
+            self.mark["again"] = self.boot
+        if self.mark["phase"] == "preparing" and at >= (self.done_at or 0):
+            if self.fails:
+                self.mark["phase"] = "half"
+                return self._state("failed", self.fails)
+            self.mark["phase"] = "prepared"
+        return self._state(self.mark["phase"])
+
+    def _marked(self, *args, **values):
+        """Another one in the place of its mark: for which VM and service that was made stays."""
+        made = {"endpoint": self.facts.get("endpoint") or "", "vm_id": self.vm_id}
+        return dict(mark(*args, **values), **{name: (self.mark or made).get(name, "") for name in made})
+
+    def _recover(self, request, call, at):
+        if self.mark is None:
+            return self._state("recovered")
+        if self.mark["phase"] != "recovering" or self.mark["holder"]["run"] != call["run"]:
+            steps = self.mark["steps"]
+            self.mark = self._marked(call["run"], self.mark["events"], phase="recovering", boot=self.mark["boot_id"])
+            self.mark["steps"] = steps
+            self.done_at = at + self.seconds
+        if at < self.done_at or (request["no_new_steps"] and not self.stuck):
+            return self._state("recovering")
+        if self.stuck:
+            self.mark["phase"] = "half"
+            return self._state("half", self.stuck)
+        steps, self.mark = [dict(step, state="taken_back") for step in self.mark["steps"]], None
+        return dict(self._state("recovered"), steps=steps)
+
+    def _state(self, state, why=""):
+        return {"state": state, "why": why, "ask": [], "elsewhere": None, "steps": []}
+
+
+def mark(run, events, phase="prepared", kind="run", boot="boot-1", until=120.0):
+    """A mark as a machine gives it."""
+    return {
+        "format": 1,
+        "number": 1,
+        "holder": {"kind": kind, "run": run, "job": "", "controller": "ctl1"},
+        "since": "1970-01-01T00:00:00Z",
+        "renewed": "1970-01-01T00:00:00Z",
+        "lease": {"uptime": 0.0, "boot_id": boot, "until": until},
+        "boot_id": boot,
+        "events": list(events),
+        "phase": phase,
+        "steps": [],
+    }
+
+
+class Run:
+    """A run over some machines; ``options`` are the run's, as far as they differ from the defaults above."""
+
+    def __init__(self, *machines, check=False, **options):
+        machines = machines or ("web1", "web2", "web3")
+        self.machines = {
+            machine.host: machine for machine in (Machine(one) if isinstance(one, str) else one for one in machines)
+        }
+        self.at = 0.0
+        self.ahead = 0.0  # by how much the controller's clock was set since
+        own = {name: value for name, value in options.items() if name in OPTIONS}
+        same = {name: value for name, value in options.items() if name in SAME}
+        assert len(own) + len(same) == len(options)
+        facts = [self._facts(machine, own, same) for machine in self.machines.values()]
+        run = {"run": "r1", "job": "", "controller": "ctl", "check": check}
+        self.record = run_record.begun(facts, run, at=0.0, wall=0.0)
+
+    def _facts(self, machine, own, same):
+        facts = dict(machine.facts)
+        declared = facts.pop("declared")
+        return {
+            **facts,
+            "host": machine.host,
+            "scope": machine.scope if declared else "",
+            "options": {**OPTIONS, **own, **machine.options},
+            "same": {**SAME, **same},
+        }
+
+    def __getitem__(self, host):
+        return self.machines[host]
+
+    def is_proven(self):
+        """Azure itself says that its machines are one scope."""
+        for machine in self.machines.values():
+            machine.group = "pg"
+        return self
+
+    def show(self, *events, to=None):
+        """What machines are shown from now on, by default all."""
+        for machine in self.machines.values() if to is None else [self.machines[host] for host in to]:
+            machine.show(*events)
+
+    def tick(self, count=1, seconds=4.0):
+        """Let the machines answer, each in half a second unless it waits. A tick that waits ends when it would have."""
+        for _number in range(count):
+            todo = self.record["todo"]
+            waits = {host: self.machines[host].waits_for(call) for host, call in todo["calls"].items()}
+            longest = max([self.machines[host].took for host in todo["calls"]], default=0.0) + 0.5
+            # Where machines are only seen once more, nobody else does anything.
+            length = max([*waits.values(), 0.0]) or (longest if todo["again"] else max(seconds, longest))
+            began = self.at + todo["seconds"]
+            answers = {}
+            for host, call in todo["calls"].items():
+                own = waits[host] or self.machines[host].took
+                answers[host] = dict(self.machines[host].answer(call, began + own), took=own)
+            self.at = began + length
+            self.record = run_record.ticked(self.record, answers, self.at, wall=self.at + self.ahead)
+        return self
+
+    def until(self, condition, most=400, seconds=4.0):
+        """Tick until something is the case."""
+        for _number in range(most):
+            if condition():
+                return self
+            assert not self.record["finished"], f"the run ended before: {self.problems}"
+            self.tick(seconds=seconds)
+        raise AssertionError(f"never came: {self.timeline}")
+
+    def to_end(self, most=2000):
+        for _number in range(most):
+            if self.record["finished"]:
+                return self
+            self.tick()
+        raise AssertionError(f"never ended: {self.timeline}")
+
+    # ---- what is asked about it ----
+
+    @property
+    def problems(self):
+        return list(self.record["problems"].values())
+
+    @property
+    def notes(self):
+        return list(self.record["notes"].values())
+
+    @property
+    def result(self):
+        return result(self.record)
+
+    @property
+    def timeline(self):
+        return "\n".join(self.result["timeline"])
+
+    def event(self, key="A"):
+        return self.record["events"][key]
+
+    def sent(self, key="A"):
+        return key in self.record["events"] and self.event(key)["approval"]["sent"]
+
+    def approvals(self, event_id="A"):
+        """Who approved it, in the order of the inventory."""
+        return [host for host, machine in self.machines.items() if event_id in machine.approved]
+
+    def prepared(self, *hosts):
+        return all(self[host].mark and self[host].mark["phase"] == "prepared" for host in hosts)
+
+    def marked(self):
+        return [host for host, machine in self.machines.items() if machine.mark]
+
+    def goes(self, host, since=0.0):
+        """What the machine was asked to become since then."""
+        return [request["to"] for at, request in self[host].asked if request["do"] == "go" and at >= since]

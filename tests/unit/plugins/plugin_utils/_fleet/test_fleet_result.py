@@ -1,0 +1,196 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""maintain_result: it is as docs/maintain_result.schema.json says, and says when, how long, and what was tried."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
+    Machine,
+    Run,
+    event,
+    started,
+)
+
+ROOT = pathlib.Path(__file__).resolve().parents[5]
+SCHEMA = json.loads((ROOT / "docs" / "maintain_result.schema.json").read_text(encoding="utf-8"))
+TYPES = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "null": type(None),
+}
+KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "required", "properties", "items"} | {
+    "additionalProperties",
+    "const",
+    "enum",
+    "pattern",
+}
+
+
+def wrong(value, schema, where="result"):
+    """Where a value is not as the schema says; of JSON Schema what ours uses."""
+    assert set(schema) <= KNOWN, f"{where}: the check below knows nothing of {set(schema) - KNOWN}"
+    found = []
+    if "$ref" in schema:
+        found += wrong(value, SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")], where)
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if kinds and not any(isinstance(value, TYPES[kind]) for kind in kinds):
+        return [*found, f"{where} is {value!r}, not {kinds}"]
+    if kinds and isinstance(value, bool) and "boolean" not in kinds:
+        found.append(f"{where} is {value!r}, not {kinds}")
+    if "const" in schema and value != schema["const"]:
+        found.append(f"{where} is {value!r}")
+    if "enum" in schema and value not in schema["enum"]:
+        found.append(f"{where} is {value!r}")
+    if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
+        found.append(f"{where} is {value!r}")
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            found += wrong(item, schema.get("items", {}), f"{where}[{number}]")
+    if isinstance(value, dict):
+        found += [f"{where} has no {key}" for key in schema.get("required", ()) if key not in value]
+        for key, item in value.items():
+            of_key = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
+            if of_key is not None:
+                found += wrong(item, of_key, f"{where}.{key}")
+            elif "$ref" not in schema:  # has been forgotten there
+                found.append(f"{where} has {key}")
+    return found
+
+
+def step(key, state, seconds, note=""):
+    return {"key": key, "state": state, "seconds": seconds, "note": note}
+
+
+class WithSteps(Machine):
+    """A machine that says how long its steps took, as the machine program does."""
+
+    def _state(self, state, why=""):
+        states = {"preparing": "begun", "prepared": "done", "recovering": "taking_back", "recovered": "taken_back"}
+        steps = [step("service nginx", states.get(state, "failed"), 4.21)]
+        if self.mark:
+            self.mark["steps"] = steps
+        return dict(super()._state(state, why), steps=steps)
+
+
+def whole():
+    run = Run(WithSteps("web1"), "web2", "web3")
+    run.tick()
+    reboot = event("A", ["vm1"], not_before=2000)
+    run.show(reboot)
+    run["web2"].lost_approvals = 1
+    run.until(run.sent)
+    run.show(started(reboot))
+    run.until(lambda: run.event()["started"] is not None)
+    run.show()
+    return run.to_end()
+
+
+def test_an_approval_whose_answer_was_lost_is_in_the_timeline():
+    run = Run("web1", wait_timeout=0.0)
+    run.show(event("A", ["vm1"]))
+    run["web1"].lost_approvals = 1
+    run.tick()
+    run.until(lambda: run.event()["approval"]["maybe"])
+    run.show()  # its connection breaks, and when it answers again all is over
+    run.to_end()
+    assert "approved" not in run.timeline
+    line = next(line for line in run.timeline.splitlines() if "  tried  " in line)
+    assert line.endswith(
+        "to approve it, by web1: the approval may have been sent, and its answer was lost: the connection was cut"
+    )
+
+
+def failed():
+    run = Run(WithSteps("web1"), "web2")
+    run["web1"].fails = "service nginx does not stop"
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=300))
+    return run.to_end()
+
+
+def unapproved():
+    run = Run()
+    for machine in run.machines.values():
+        machine.refuses = "the service answered 410"
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=300))
+    return run.until(lambda: run.at > 200)
+
+
+def unknown():
+    run = Run()
+    run.tick()
+    run.show(event("A", ["vm9"]), event("B", ["vm1"], type="", not_before=None))
+    return run.tick(3)
+
+
+@pytest.mark.parametrize("run", [Run, whole, failed, unapproved, unknown])
+def test_it_is_as_the_schema_says(run):
+    data = json.loads(json.dumps(run().result))
+    assert wrong(data, SCHEMA) == []
+
+
+def test_the_check_finds_what_is_wrong():
+    data = whole().result
+    entry = data["events"][0]
+    entry["shown"], entry["outcome"], entry["approval"]["tries"] = 12.5, "over", True
+    del entry["prepared"]["web1"]["steps"]
+    data["more"] = 1
+    assert [words.split()[0] for words in wrong(data, SCHEMA)] == [
+        "result.events[0].outcome",
+        "result.events[0].shown",
+        "result.events[0].prepared.web1",
+        "result.events[0].approval.tries",
+        "result",
+    ]
+
+
+def test_times_are_of_the_day():
+    run = whole()
+    (entry,) = run.result["events"]
+    assert (run.result["began"], run.result["run"]) == ("1970-01-01T00:00:00Z", "r1")
+    assert run.result["ended"] == f"1970-01-01T00:0{int(run.at) // 60}:{int(run.at) % 60:02}Z"
+    assert run.result["began"] < entry["shown"] <= entry["started"] < entry["gone"] <= run.result["ended"]
+    assert (
+        entry["shown"] < entry["prepared"]["web1"]["at"] <= entry["approval"]["at"] < entry["recovered"]["web1"]["at"]
+    )
+
+
+def test_how_long_each_step_took():
+    (entry,) = whole().result["events"]
+    assert entry["prepared"]["web1"]["steps"] == {"service nginx": {"state": "done", "seconds": 4.2, "note": ""}}
+    assert entry["recovered"]["web1"]["steps"] == {"service nginx": {"state": "taken_back", "seconds": 4.2, "note": ""}}
+
+
+def test_a_step_that_failed_is_named():
+    (entry,) = failed().result["events"]
+    assert entry["prepared"]["web1"]["ok"] is False
+    assert entry["prepared"]["web1"]["steps"]["service nginx"]["state"] == "failed"
+
+
+def test_what_was_tried_to_approve_it():
+    (entry,) = whole().result["events"]
+    lost, accepted = entry["approval"]["attempts"]
+    assert (lost["by"], lost["times"]) == ("web2", 1)
+    assert lost["answer"] == "the approval may have been sent, and its answer was lost: the connection was cut"
+    assert (accepted["by"], accepted["answer"]) == ("web3", "accepted") and accepted["at"] == entry["approval"]["at"]
+
+
+def test_what_was_tried_in_vain_is_counted():
+    (entry,) = unapproved().result["events"]
+    attempts = entry["approval"]["attempts"]
+    assert sum(one["times"] for one in attempts) == entry["approval"]["tries"] > len(attempts)
+    assert {one["answer"] for one in attempts} == {"the service answered 410"}
+    assert all(one["at"] <= one["until"] for one in attempts)

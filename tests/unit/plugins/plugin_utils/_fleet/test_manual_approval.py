@@ -1,0 +1,133 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook approve, from stage to stage: what is asked, shown and refused."""
+
+from __future__ import annotations
+
+import json
+import types
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import steady
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.manual_approval import (
+    MOST_TRIES,
+    is_heard,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import approval
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import (
+    answer,
+    event,
+    mark,
+)
+
+SHOWN = event("A-1", "vm1")
+EXPIRED = {"mark": mark("A-1"), "uptime": 999.0}
+LIVING = {"mark": mark("A-1"), "uptime": 20.0}
+LAID = "The confirmation of event A-1 is laid down on web1."
+
+
+def variables(answers, record=None):
+    """Of a task, where the hosts answered this last."""
+    hosts = {
+        host: {approval.ASKED: {"is_linux": "True", "resource_name": "", "answer": came}}
+        for host, came in answers.items()
+    }
+    return {
+        "ansible_play_hosts_all": list(hosts),
+        "hostvars": types.SimpleNamespace(raw_get=hosts.__getitem__),
+        approval.RECORD: record,
+    }
+
+
+def begun(answers, event="a-1", check="False"):
+    given = {"event": event, "allow_unknown": [7], "by": "ann on ctl", "check": check}
+    return approval.begun(variables(answers), given)
+
+
+def ticked(record, answers):
+    return approval.ticked(variables(answers, dict(record, skipped=False)))
+
+
+def asked_again(*events, **changes):
+    return dict(answer(*events, **changes), ended=steady())
+
+
+def test_a_confirmation_from_its_beginning_to_its_end():
+    record = begun({"web1": answer(SHOWN, **EXPIRED)})
+    assert record["stage"] == "lay" and record["show"] == record["failed"] == []
+    assert record["calls"] == {"web1": {"requests": [{"do": "yes", "event": "A-1", "by": "ann on ctl"}], "mark": {}}}
+    record = ticked(record, {"web1": {"answers": [{}]}})
+    assert record["stage"] == "ask" and list(record["calls"]) == ["web1"] and record["show"] == []
+    record = ticked(record, {"web1": asked_again(SHOWN, **EXPIRED)})
+    assert record["stage"] == "approve" and record["show"][0] == LAID and "web1 approves it" in record["show"][1]
+    call = record["calls"]["web1"]
+    assert call["mark"] == EXPIRED["mark"] and call["requests"][0]["ids"] == ["A-1"]
+    assert call["requests"][0]["own"] == ["A-1"] and call["requests"][0]["allow_unknown"] == ["7"]
+    done = ticked(record, {"web1": {"answers": [{"approved": ["A-1"]}]}})
+    assert (done["stage"], done["failed"], done["calls"]) == ("over", [], {})
+    assert done["show"].startswith("web1 has approved event A-1.")
+    failed = ticked(record, {"web1": {}})
+    assert (
+        failed["stage"] == "over" and failed["show"] == [] and "the task that was to do it failed" in failed["failed"]
+    )
+
+
+def test_a_living_run_is_waited_for():
+    record = ticked(begun({"web1": answer(SHOWN, **LIVING)}), {"web1": {"answers": [{}]}})
+    assert record["stage"] == "wait" and list(record["calls"]) == ["web1"]
+    last = dict(asked_again(SHOWN, **LIVING), attempts=1)
+    assert not is_heard(record, "web1", last)
+    record = ticked(record, {"web1": last})
+    assert record["stage"] == "ask"
+    silent = ticked(record, {"web1": last})
+    assert silent["stage"] == "over" and silent["failed"][0] == LAID and "has not been heard of" in silent["failed"][-1]
+    heard = ticked(record, {"web1": asked_again(SHOWN, mark=dict(mark("A-1"), number=99), uptime=20.0)})
+    assert heard["stage"] == "over" and heard["failed"] == [] and heard["show"][0] == LAID
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"attempts": MOST_TRIES},
+        {"lost": "refused"},
+        {"mark": None},
+        {"mark": {"unreadable": "?"}},
+        {"mark": dict(mark("A-1"), number=99)},
+        {"boot_id": "another"},
+        {"uptime": 10000.0},
+    ],
+)
+def test_whom_nobody_waits_for_any_more(changes):
+    record = ticked(begun({"web1": answer(SHOWN, **LIVING)}), {"web1": {"answers": [{}]}})
+    assert is_heard(record, "web1", {**answer(SHOWN, **LIVING), "attempts": 1, **changes})
+
+
+def test_where_no_machine_takes_the_confirmation_nothing_is_approved():
+    record = ticked(begun({"web1": answer(SHOWN, **EXPIRED)}), {"web1": {"lost": "refused"}})
+    assert record["stage"] == "over" and "could not be laid down on any of its machines" in record["failed"]
+
+
+def test_a_confirmation_is_kept_where_machines_are_not_prepared():
+    record = begun({"web1": answer(SHOWN)})
+    assert record["stage"] == "lay"
+    record = ticked(record, {"web1": {"answers": [{}]}})
+    assert record["stage"] == "over" and record["failed"][0] == LAID and len(record["failed"]) > 1
+
+
+@pytest.mark.parametrize("wanted, says", [("B-2", "No machine is shown an event 'B-2'"), ("A-1", "")])
+def test_check_mode_only_shows(wanted, says):
+    record = begun({"web1": answer(SHOWN, **EXPIRED)}, wanted, check="True")
+    assert record["stage"] == "over" and record["show"] and record["show"][0].startswith(says)
+    assert record["failed"] == (record["show"] if says else [])
+
+
+def test_what_has_started_is_no_failure():
+    record = begun({"web1": answer(event("A-1", "vm1", status="Started"))})
+    assert record["stage"] == "over" and record["failed"] == [] and "has started" in record["show"][0]
+
+
+def test_a_task_with_nothing_to_do_leaves_all_as_it_is():
+    record = json.loads(json.dumps(begun({"web1": answer(SHOWN, **EXPIRED)})))
+    assert approval.unchanged(variables({}, record)) == dict(record, skipped=True)

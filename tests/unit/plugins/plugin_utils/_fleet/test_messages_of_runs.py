@@ -1,0 +1,157 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every problem, note and line of the timeline of `maintain`, with extreme values (as in test_messages): a record in which, one after the
+other, each text from elsewhere and each moment is another one than it would be in a run that goes well."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import first_line
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import coverage, problems, result
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approving import (
+    note_readiness,
+    take_approval,
+    take_lasting,
+    take_lost_approval,
+    take_reasons,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import give_turns
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import news
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.reached import take_reached
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.run_events import STAYED, TAKEN
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
+    SECONDS,
+    WORDS,
+    assert_well_said,
+)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
+    Run,
+    event,
+    mark,
+)
+
+WATCHER = {"mode": "manage", "version": "1.0.0", "endpoint": "", "alive": True, "lacks": [], "prepares": True}
+
+
+def drained():
+    """A run whose event is prepared for, and to be approved."""
+    run = Run("web1", "web2", "web3", policy=[{"name": "Whatever it is.", "do": "prepare_and_approve"}])
+    run.tick()
+    run.show(event("A", ["vm1", "vm2", "vm9"], not_before=run.at + 600))
+    return run.until(lambda: run.prepared("web1", "web2"))
+
+
+PREPARED = drained()
+
+
+def marks_of(words):
+    name = "n" * 50 if words else ""
+    yield None
+    yield {"unreadable": words or "it is no JSON"}
+    for kind, phase, run in itertools.product(
+        ("run", "drain", "watcher"), ("preparing", "prepared", "half"), ("r1", name)
+    ):
+        yield mark(run, ["A"], phase=phase, kind=kind)
+    yield dict(mark("r7", ["A"]), endpoint="http://10.0.0.4:8780")
+    yield dict(mark(name, []), holder={"kind": "", "run": name, "job": name, "controller": name}, since=name)
+    yield dict(mark("r1", ["A"]), steps=[{"key": words, "state": "done", "unwords": words}])
+
+
+def changes_of(words):
+    """What may come to be of a machine, or of an event, with somebody's words. Lines from machines are cleaned where they are taken."""
+    line = first_line(words, 1000)
+    for one in marks_of(words):
+        for more in ({}, {"lost": line}, {"why": line}, {"look_problem": line}, {"mark_lost": True, "why": line}):
+            yield "web1", {"mark": one, **more}
+        yield "web1", {"mark": one, "recovering": 1.0, "watcher": dict(WATCHER, lacks=[words] if words else [])}
+    for more in ({}, {"lost": line}, {"hello_problem": line}, {"left": True, "lost": line}):
+        yield "web1", {"mark": None, "answered": None, **more}
+        yield "web1", {"mark": None, "resource_name": "", **more}
+        yield "web1", {"mark": None, "begun": None, "failures": 2, **more}
+    yield "web1", {"hold": {"vm_id": "", "by": words or "root", "reason": words}}
+    for more in ({}, {"started": 20.0}, {"gone": 30.0, "outcome": "unknown"}):
+        yield "A", {"failed": dict.fromkeys(("web1", "web2"), line or "it failed"), **more}
+        yield "A", {"unknown": ["vm9"], "nameless": ["web3"], "affected": [], **more}
+        yield "A", {"hold": line, **more}
+        yield "A", {"turn_words": "it is larger than the capacity", "too_large": True, **more}
+        yield "A", {"closed": STAYED, "status": "", **more}
+        yield "A", {"closed": TAKEN, "type": "", "source": "", **more}
+
+
+def changed(record, name, changes):
+    found = copy.deepcopy(record)
+    (found["hosts"] if name in found["hosts"] else found["events"])[name].update(changes)
+    return found
+
+
+def assert_all_well_said(before, record, at):
+    record["at"] = at
+    problems.note_reached(record, take_reached(record, at), at)
+    problems.note_capacity(record)
+    record["problems"] = problems.of_record(record, at)
+    said = [*record["problems"].values(), *record["notes"].values()]
+    for sentence in said:
+        assert_well_said(sentence)
+    lines = result.end_lines(record, list(record["notes"].values()), list(record["problems"].values()))
+    for line in (*lines, *result.plan_lines(record), *news(before, record)):
+        assert_well_said(" ".join(line.split()))
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_what_a_run_says_of_its_machines_and_events(words):
+    for (name, changes), both in itertools.product(changes_of(words), (False, True)):
+        record = changed(PREPARED.record, name, changes)
+        if both and name == "web1":
+            record = changed(record, "web2", changes)
+        if "hold" not in changes:
+            take_lasting(record, PREPARED.at)
+            take_reasons(record, PREPARED.at)
+            note_readiness(record, PREPARED.at)
+        assert_all_well_said(PREPARED.record, record, PREPARED.at)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_what_a_run_says_of_an_approval(words):
+    answers = [
+        {"not_approved": [{"id": "A", "message": words}]},
+        {"not_approved": [{"id": "A", "message": words}], "failure": {"kind": "denied"}, "msg": words},
+        {"problem": words},
+        {},
+    ]
+    for answer in answers:
+        record = changed(PREPARED.record, "A", {})
+        take_approval(record, "web3", ["A"], answer, PREPARED.at)
+        take_lost_approval(record, "web3", ["A"], words, PREPARED.at)
+        take_lasting(record, PREPARED.at)
+        take_reasons(record, PREPARED.at)
+        note_readiness(record, PREPARED.at)
+        assert_all_well_said(PREPARED.record, record, PREPARED.at)
+
+
+@pytest.mark.parametrize("moment", ["shown", "deadline", "announced", "started", "gone"])
+@pytest.mark.parametrize("seconds", SECONDS[:-1] + [1e9])
+def test_what_a_run_says_of_moments(moment, seconds):
+    for closed, failed in itertools.product(("", STAYED), ({}, {"web1": "It broke."})):
+        record = changed(PREPARED.record, "A", {moment: seconds, "closed": closed, "failed": failed})
+        give_turns(record, PREPARED.at)
+        take_lasting(record, PREPARED.at)
+        take_reasons(record, PREPARED.at)
+        note_readiness(record, PREPARED.at)
+        assert_all_well_said(PREPARED.record, record, PREPARED.at)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_what_a_run_says_of_what_it_did_not_see(words):
+    record = changed(PREPARED.record, "web1", {"lost": first_line(words, 1000)})
+    record["hosts"]["web2"]["look_problem"] = first_line(words, 1000)
+    coverage.note_unreadable(
+        record, {"web1": {"unusable_events": [{"id": "", "position": 1, "reason": words or "it is no object"}]}}
+    )
+    coverage.note_incarnation(record, record["hosts"]["web1"], -1, PREPARED.at)
+    coverage.note_gaps(record, coverage.take_watch(record, [], PREPARED.at + 1e6))
+    assert_all_well_said(PREPARED.record, record, PREPARED.at + 1e6)
