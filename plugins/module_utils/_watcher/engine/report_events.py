@@ -18,7 +18,8 @@ from . import unreadable_entries
 from .actions import Say
 from .clocks import Reckoning, pause
 from .decision import EventDecision, decision_on, is_held
-from .event_reports import EventNews, OutageNews
+from .event_reports import EventNews
+from .outage_reports import OutageNews
 from .progress import Progress
 from .snapshot import Snapshot
 
