@@ -17,7 +17,8 @@ from jinja2 import nodes
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAINTAIN = ROOT / "roles" / "maintain"
 WATCHER = ROOT / "roles" / "watcher"
-ROLES = (MAINTAIN, WATCHER)
+CONTROLLER = ROOT / "roles" / "controller"
+ROLES = (MAINTAIN, WATCHER, CONTROLLER)
 PLAYBOOKS = sorted((ROOT / "playbooks").glob("*.yml"))
 
 
@@ -163,6 +164,13 @@ def test_a_file_of_role_watcher_reads_what_is_documented(path):
     set_by_ansible = {"playbook_dir", "inventory_dir", "ansible_playbook_python"}
     found = undocumented(path, documented | set_by_ansible, private_names(WATCHER))
     assert found - {"__drain_plan"} == set()  # what role drain's validate leaves
+
+
+@pytest.mark.parametrize("path", files_of(CONTROLLER), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_file_of_role_controller_reads_what_is_documented(path):
+    assert (
+        undocumented(path, set(specs(CONTROLLER)["main"]), private_names(CONTROLLER) | {"__controller_number"}) == set()
+    )
 
 
 def role_defaults_of_playbooks(role: pathlib.Path) -> dict[str, Any]:

@@ -1,0 +1,26 @@
+#!/usr/bin/python
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: controller_object
+short_description: An object of AWX, made by the module of an installed collection (private)
+version_added: 0.2.0
+description:
+  - Private to this collection. The roles use it; its options and results change from one version to the next without notice.
+options:
+  kind:
+    description:
+      - Which module. All other options are private as well.
+    type: str
+    required: true
+author:
+  - cloudops.azure_maintenance contributors (@cloudops)
+"""
+
+EXAMPLES = r"""
+- name: Not for playbooks
+  cloudops.azure_maintenance.controller_object:
+    kind: label
+"""
