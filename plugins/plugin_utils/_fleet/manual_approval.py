@@ -30,7 +30,7 @@ class Approval(TypedDict):
     stage: what the calls are for
     calls: by host ``requests``, and the ``mark`` of the run as whose hand the machine is called
     show: for people; a list of lines, or one
-    failed: the same, of what was not reached
+    problems: the same, of what was not reached
     found: by what is decided
     laid: the sentence about the confirmation; "" before it is recorded
     """
@@ -40,7 +40,7 @@ class Approval(TypedDict):
     allow_unknown: list[str]
     calls: dict[str, dict[str, Any]]
     show: list[str] | str
-    failed: list[str] | str
+    problems: list[str] | str
     found: dict[str, Any]
     laid: str
 
@@ -57,14 +57,14 @@ def begun(machines: Sequence[Asked], event: str, allow_unknown: Sequence[str], b
         "allow_unknown": list(allow_unknown),
         "calls": {},
         "show": list(found.sentences) if check or found.verdict == "started" else [],
-        "failed": [],
+        "problems": [],
         "found": found._asdict(),
         "laid": "",
     }
     if found.yes_on and not check:
         request = {"do": "yes", "event": found.id, "by": by}
         return {**approval, "stage": LAY, "calls": {host: {"requests": [request], "mark": {}} for host in found.yes_on}}
-    return {**approval, "failed": [] if found.verdict in _SHOWN else list(found.sentences)}
+    return {**approval, "problems": [] if found.verdict in _SHOWN else list(found.sentences)}
 
 
 def moved_on(
@@ -76,7 +76,7 @@ def moved_on(
     :arg answers: the same, as they came
     :arg at: now, by the controller's clock
     """
-    approval, found = {**approval, "calls": {}, "show": [], "failed": []}, hold.ByHand(**approval["found"])
+    approval, found = {**approval, "calls": {}, "show": [], "problems": []}, hold.ByHand(**approval["found"])
     if approval["stage"] == LAY:
         return _laid(approval, found, machines, answers)
     if approval["stage"] == WAIT:
@@ -84,7 +84,7 @@ def moved_on(
     if approval["stage"] == ASK:
         return _asked(approval, found, machines, answers, at)
     done, sentence = hold.approved(found, answers[found.host])
-    return {**approval, "stage": OVER, "show": sentence if done else [], "failed": [] if done else sentence}
+    return {**approval, "stage": OVER, "show": sentence if done else [], "problems": [] if done else sentence}
 
 
 def is_heard(approval: Approval, host: str, answer: Mapping[str, Any]) -> bool:
@@ -108,13 +108,13 @@ def _laid(
 ) -> Approval:
     done, sentence = hold.laid_down(found, {host: answers[host] for host in found.yes_on})
     if not done:
-        return {**approval, "stage": OVER, "failed": sentence}
+        return {**approval, "stage": OVER, "problems": sentence}
     approval["laid"] = sentence
     if found.numbers:
         return {**approval, "stage": WAIT, "calls": dict.fromkeys(found.numbers, _POLL)}
     if found.verdict == "approve":
         return _asking(approval, [machine.host for machine in machines if machine.host in (*found.yes_on, found.host)])
-    return {**approval, "stage": OVER, "failed": [sentence, *found.sentences]}
+    return {**approval, "stage": OVER, "problems": [sentence, *found.sentences]}
 
 
 def _asking(approval: Approval, hosts: Sequence[str]) -> Approval:
@@ -134,7 +134,7 @@ def _asked(
     lines = [approval["laid"], *found.sentences]
     approval = {**approval, "stage": OVER, "found": found._asdict()}
     if found.verdict not in _SHOWN:
-        return {**approval, "failed": lines}
+        return {**approval, "problems": lines}
     if found.verdict != "approve":
         return {**approval, "show": lines}
     request = {

@@ -56,7 +56,7 @@ def asked_again(*events, **changes):
 
 def test_a_confirmation_from_its_beginning_to_its_end():
     record = begun({"web1": answer(SHOWN, **EXPIRED)})
-    assert record["stage"] == "lay" and record["show"] == record["failed"] == []
+    assert record["stage"] == "lay" and record["show"] == record["problems"] == []
     assert record["calls"] == {"web1": {"requests": [{"do": "yes", "event": "A-1", "by": "ann on ctl"}], "mark": {}}}
     record = ticked(record, {"web1": {"answers": [{}]}})
     assert record["stage"] == "ask" and list(record["calls"]) == ["web1"] and record["show"] == []
@@ -66,11 +66,11 @@ def test_a_confirmation_from_its_beginning_to_its_end():
     assert call["mark"] == EXPIRED["mark"] and call["requests"][0]["ids"] == ["A-1"]
     assert call["requests"][0]["own"] == ["A-1"] and call["requests"][0]["allow_unknown"] == ["7"]
     done = ticked(record, {"web1": {"answers": [{"approved": ["A-1"]}]}})
-    assert (done["stage"], done["failed"], done["calls"]) == ("over", [], {})
+    assert (done["stage"], done["problems"], done["calls"]) == ("over", [], {})
     assert done["show"].startswith("web1 has approved event A-1.")
     failed = ticked(record, {"web1": {}})
     assert (
-        failed["stage"] == "over" and failed["show"] == [] and "the task that was to do it failed" in failed["failed"]
+        failed["stage"] == "over" and failed["show"] == [] and "the task that was to do it failed" in failed["problems"]
     )
 
 
@@ -82,9 +82,13 @@ def test_a_living_run_is_waited_for():
     record = ticked(record, {"web1": last})
     assert record["stage"] == "ask"
     silent = ticked(record, {"web1": last})
-    assert silent["stage"] == "over" and silent["failed"][0] == LAID and "has not been heard of" in silent["failed"][-1]
+    assert (
+        silent["stage"] == "over"
+        and silent["problems"][0] == LAID
+        and "has not been heard of" in silent["problems"][-1]
+    )
     heard = ticked(record, {"web1": asked_again(SHOWN, mark=dict(mark("A-1"), number=99), uptime=20.0)})
-    assert heard["stage"] == "over" and heard["failed"] == [] and heard["show"][0] == LAID
+    assert heard["stage"] == "over" and heard["problems"] == [] and heard["show"][0] == LAID
 
 
 @pytest.mark.parametrize(
@@ -106,26 +110,26 @@ def test_whom_nobody_waits_for_any_more(changes):
 
 def test_where_no_machine_takes_the_confirmation_nothing_is_approved():
     record = ticked(begun({"web1": answer(SHOWN, **EXPIRED)}), {"web1": {"lost": "refused"}})
-    assert record["stage"] == "over" and "could not be laid down on any of its machines" in record["failed"]
+    assert record["stage"] == "over" and "could not be laid down on any of its machines" in record["problems"]
 
 
 def test_a_confirmation_is_kept_where_machines_are_not_prepared():
     record = begun({"web1": answer(SHOWN)})
     assert record["stage"] == "lay"
     record = ticked(record, {"web1": {"answers": [{}]}})
-    assert record["stage"] == "over" and record["failed"][0] == LAID and len(record["failed"]) > 1
+    assert record["stage"] == "over" and record["problems"][0] == LAID and len(record["problems"]) > 1
 
 
 @pytest.mark.parametrize("wanted, says", [("B-2", "No machine is shown an event 'B-2'"), ("A-1", "")])
 def test_check_mode_only_shows(wanted, says):
     record = begun({"web1": answer(SHOWN, **EXPIRED)}, wanted, check="True")
     assert record["stage"] == "over" and record["show"] and record["show"][0].startswith(says)
-    assert record["failed"] == (record["show"] if says else [])
+    assert record["problems"] == (record["show"] if says else [])
 
 
 def test_what_has_started_is_no_failure():
     record = begun({"web1": answer(event("A-1", "vm1", status="Started"))})
-    assert record["stage"] == "over" and record["failed"] == [] and "has started" in record["show"][0]
+    assert record["stage"] == "over" and record["problems"] == [] and "has started" in record["show"][0]
 
 
 def test_a_task_with_nothing_to_do_leaves_all_as_it_is():
