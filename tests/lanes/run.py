@@ -79,6 +79,7 @@ LANES = [
     Lane("ansible-lint"),
     Lane("docs"),
     Lane("importer"),
+    Lane("awx", cores=0.5),
     Lane("plays-2.21", cores=0.3),
     Lane("plays-2.16", cores=0.3),
     Lane("plays-2.19", cores=0.3, by_name_only=True),

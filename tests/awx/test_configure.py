@@ -1,0 +1,162 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbook configure_controller with the example's data, by ansible-playbook and the modules of awx.awx, against the stand-in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.awx.example import EXAMPLE, SETTINGS, ansible
+from ansible_collections.cloudops.azure_maintenance.tests.awx.standin.server import TOKEN, Controller, serving
+
+PLAYBOOK = "cloudops.azure_maintenance.configure_controller"
+SECRETS = ["Azure maintenance SSH", "Azure maintenance secrets", "Azure inventory"]
+
+
+def configured(folder, url, *arguments, **environment):
+    """One run; returns what it printed, its status, and the objects that it says it has changed."""
+    (folder / "key").write_text("a key")
+    settings = dict(
+        SETTINGS, CONTROLLER_HOST=url, CONTROLLER_OAUTH_TOKEN=TOKEN, MAINTENANCE_SSH_KEY=str(folder / "key")
+    )
+    run = ansible("ansible-playbook", PLAYBOOK, *arguments, folder=folder, **{**settings, **environment})
+    changed = [line.partition("(item=")[2][:-1] for line in run.stdout.splitlines() if line.startswith("changed:")]
+    return run.stdout + run.stderr, run.returncode, changed
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The controller after the first run and what that changed; then the second."""
+    folder = tmp_path_factory.mktemp("configure")
+    controller = Controller(EXAMPLE)
+    data = ["-e", f"@{EXAMPLE / 'awx.yml'}"]
+    with serving(controller) as url:
+        first = configured(folder, url, *data)
+        created = list(controller.changes)
+        controller.changes.clear()
+        second = configured(folder, url, *data)
+    return controller, first, created, second
+
+
+def test_the_first_run_creates_everything(runs):
+    controller, (printed, status, changed), created, _second = runs
+    assert status == 0, printed
+    assert controller.refused == []
+    made = {
+        endpoint: [item.get("name", item.get("identifier")) for item in items.values()]
+        for endpoint, items in controller.store.items.items()
+    }
+    assert {endpoint: len(names) for endpoint, names in made.items()} == {
+        "organizations": 1,
+        "credential_types": 4 + 1,
+        "credentials": 1 + 3,
+        "execution_environments": 1,
+        "projects": 1,
+        "inventories": 1,
+        "inventory_sources": 1,
+        "notification_templates": 1,
+        "job_templates": 6,
+        "schedules": 3,
+        "workflow_job_templates": 1,
+        "workflow_job_template_nodes": 4,
+        "workflow_approval_templates": 1,
+    }
+    assert len(changed) == 26
+    assert created
+    assert [secret for secret in ("of windows", "of reports", "of azure", "a key") if secret in printed] == []
+
+
+def test_the_second_run_changes_nothing_but_says_so_of_secrets(runs):
+    controller, _first, _created, (printed, status, changed) = runs
+    assert status == 0, printed
+    assert changed == SECRETS
+    assert controller.changes == []
+
+
+def test_the_workflow_runs_in_order_and_hands_its_answer_to_recover(runs):
+    store = runs[0].store
+    nodes = {item["identifier"]: item for item in store.items["workflow_job_template_nodes"].values()}
+    follows = {
+        (name, how): [other for other, item in nodes.items() if item["id"] in store.related.get((node["id"], how), ())]
+        for name, node in nodes.items()
+        for how in ("success_nodes", "failure_nodes", "always_nodes")
+    }
+    assert {key: names for key, names in follows.items() if names} == {
+        ("status", "success_nodes"): ["approval"],
+        ("approval", "success_nodes"): ["maintain"],
+        ("maintain", "failure_nodes"): ["recover"],
+    }
+    assert store.find(nodes["approval"]["unified_job_template"])["type"] == "workflow_approval_template"
+    workflow = store.named("workflow_job_templates", "Azure maintenance: with an approval")
+    (asked,) = store.surveys[workflow["id"]]["spec"]
+    assert (asked["variable"], asked["required"], "default" in asked) == ("azure_maintenance_hosts", True, False)
+    for identifier in ("status", "maintain", "recover"):
+        template = store.find(nodes[identifier]["unified_job_template"])
+        assert template["ask_limit_on_launch"] and template["ask_variables_on_launch"]
+        assert "azure_maintenance_hosts" in {question["variable"] for question in store.surveys[template["id"]]["spec"]}
+
+
+def test_templates_of_awx_arrive_as_such(runs):
+    store = runs[0].store
+    injectors = store.named("credential_types", "Azure maintenance secrets")["injectors"]
+    assert injectors["extra_vars"]["windows_password"] == "{{ windows_password }}"
+    (chat,) = store.items["notification_templates"].values()
+    assert "{{ job.status }}" in chat["messages"]["error"]["body"]
+
+
+def test_wrong_options_and_refusals_are_named_and_keep_no_other_from_being_made(tmp_path):
+    """Four planted faults: two that the module refuses, two that the controller does."""
+    controller = Controller(EXAMPLE)
+    survey = {
+        "name": "",
+        "description": "",
+        "spec": [{"variable": "v", "question_name": "?", "type": "bool", "required": True}],
+    }
+    common = {"playbook": "status.yml", "project": "p", "inventory": "i"}
+    faults = [
+        {"name": "misspelt", "ask_limit_on_lunch": True},
+        {"name": "unknown", "surveys": []},
+        {"name": "question", "survey_enabled": True, "survey_spec": survey},
+        {"name": "playbook", "playbook": "cloudops.azure_maintenance.status"},
+    ]
+    data = {
+        "controller_organization": {"name": "ours"},
+        "controller_projects": [
+            {"name": "p", "scm_type": "git", "scm_url": "https://git.example.com/p.git", "wait": False}
+        ],
+        "controller_inventories": [{"name": "i"}],
+        "controller_job_template_defaults": common,
+        "controller_job_templates": [*faults, {"name": "right"}],
+    }
+    (tmp_path / "data.json").write_text(json.dumps(data))
+    with serving(controller) as url:
+        printed, status, changed = configured(tmp_path, url, "-e", f"@{tmp_path / 'data.json'}")
+    assert status == 2
+    assert changed[-1] == "right"
+    failed = [line for line in printed.splitlines() if line.startswith("failed:")]
+    assert len(failed) == 4
+    for line, words in zip(
+        failed,
+        ("ask_limit_on_lunch", "surveys", "bool is no type of a question", "Playbook not found for project"),
+        strict=True,
+    ):
+        assert words in line
+
+
+def test_without_either_collection_it_says_which_to_install(tmp_path):
+    (tmp_path / "ansible_collections").mkdir()
+    (tmp_path / "ansible_collections" / "cloudops").symlink_to(EXAMPLE.parents[2])
+    printed, status, _changed = configured(
+        tmp_path,
+        "http://127.0.0.1:1",
+        "-e",
+        '{"controller_organization": {"name": "ours"}}',
+        ANSIBLE_COLLECTIONS_PATH=str(tmp_path),
+        PYTHONPATH="",
+    )
+    assert status == 2
+    assert "ansible.controller.organization and awx.awx.organization were looked for" in printed
+    assert "ansible-galaxy collection install awx.awx" in printed

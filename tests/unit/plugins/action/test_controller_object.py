@@ -1,0 +1,59 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whose module creates an object of AWX. (With real modules: tests/awx.)"""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.action import controller_object
+
+
+class Found:
+    def __init__(self, resolved):
+        self.resolved = resolved
+
+
+@pytest.fixture
+def action(monkeypatch):
+    """The action where these collections are installed, and which module it ran with what."""
+
+    def installed(*collections):
+        monkeypatch.setattr(
+            controller_object.module_loader,
+            "find_plugin_with_context",
+            lambda name: Found(name.rpartition(".")[0] in collections),
+        )
+        made = controller_object.ActionModule.__new__(controller_object.ActionModule)
+        ran = []
+
+        def execute(module_name, module_args, task_vars):
+            ran.append((module_name, module_args))
+            return {"changed": True}
+
+        monkeypatch.setattr(controller_object.ActionBase, "run", lambda self, tmp=None, task_vars=None: {})
+        made.validate_argument_spec = lambda _arguments: (None, {"kind": "label", "fields": {"name": "a"}})
+        made._execute_module = execute
+        return made.run(None, {}), ran
+
+    return installed
+
+
+@pytest.mark.parametrize(
+    "collections, module",
+    [
+        (("awx.awx",), "awx.awx.label"),
+        (("ansible.controller",), "ansible.controller.label"),
+        (("awx.awx", "ansible.controller"), "ansible.controller.label"),
+    ],
+)
+def test_the_module_of_an_installed_collection_gets_the_fields(action, collections, module):
+    assert action(*collections) == ({"changed": True}, [(module, {"name": "a"})])
+
+
+def test_where_neither_is_installed_it_says_what_to_do(action):
+    result, ran = action()
+    assert (result["failed"], ran) == (True, [])
+    assert "ansible.controller.label and awx.awx.label were looked for" in result["msg"]
+    assert "ansible-galaxy collection install awx.awx" in result["msg"]
