@@ -217,6 +217,18 @@ def test_links_lead_somewhere(path):
         assert playbook in names("playbooks/*.yml")
 
 
+def test_the_files_that_answer_a_maintainers_question_exist():
+    section = re.search(r"^Which file answers what\n(.*?)^One behaviour", page("architecture"), re.M | re.S).group(1)
+    rooms = [
+        ROOT / "plugins" / room
+        for room in ("module_utils/_core", "plugin_utils/_fleet", "module_utils/_watcher/engine")
+    ]
+    rows = re.findall(r"^   \* - .*?\n     - (``.*?)\n     - (``.*?)\n     - (``.*?)\n", section, re.M)
+    named = [(room, name) for row in rows for room, cell in zip(rooms, row) for name in re.findall("``(.+?)``", cell)]
+    assert len(named) > 15
+    assert [f"{room.name}/{name}" for room, name in named if not (room / f"{name}.py").is_file()] == []
+
+
 def test_the_defaults_that_the_guide_gives_are_the_defaults():
     options = {**role_options("maintain"), **role_options("drain"), **role_options("watcher")}
     pages = "".join(map(page, ("maintain", "drain", "failures", "watcher")))
