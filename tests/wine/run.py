@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What of the unit tests runs on a Windows Python, and the tests of what there is for Windows alone: lane wine starts it.
 
-A file that is not named here goes by what only Linux has: processes that fork, modes of files, systemd. (test_loop is one of them
-until Windows has a wake of its own; what a store, hooks and jobs do there is tested in this folder.) Of files
+A file that is not named here goes by what only Linux has: processes that fork, modes of files, systemd. (What a store, hooks, jobs
+and the service do there is tested in this folder.) Of files
 that are named, single tests are left out which go by what only Linux has.
 """
 

@@ -173,6 +173,10 @@ def test_people_ask_it(machine):
     words, code = machine.asked("status", "--json")
     found = json.loads(words)
     assert code == 0 and found["running"] and found["looking"]
+    words, code = machine.asked("doctor", "--json")
+    found = {(one["what"], one["state"]) for one in json.loads(words)["findings"]}
+    assert {("endpoint", "ok"), ("settings", "ok"), ("versions", "ok"), ("rights", "ok")} <= found, words
+    assert ("watcher", "fail") in found and code == 1, "the test's service does not start with the machine"
     words, code = machine.asked("hold", "--reason", "a test")
     assert code == 0, words
     words, code = machine.asked("status")

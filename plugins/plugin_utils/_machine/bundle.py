@@ -25,6 +25,7 @@ WATCHER = (*PACKAGES, "_watcher")
 LEFT_OUT = ("_module.py", "_imds/requests_transport.py")  # they need more than Python
 OF_WINDOWS = (
     "_machine/windows/",
+    "_watcher/commands/check_windows.py",
     "_watcher/host/windows_host.py",
     "_watcher/service/windows_log.py",
     "_watcher/service/windows_service.py",

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Pack the watcher into one file that any Python 3.6 or later runs.
 
-    python3 build_zipapp.py TARGET
+    python3 build_zipapp.py TARGET [--windows]
 
 The same sources always give the same bytes, so that a role can tell "unchanged".
 """
@@ -15,17 +15,18 @@ from pathlib import Path
 BUNDLE = Path(__file__).resolve().parents[3] / "plugins" / "plugin_utils" / "_machine" / "bundle.py"
 
 
-def build(target: Path) -> None:
+def build(target: Path, for_windows: bool = False) -> None:
     """Write the program."""
     spec = importlib.util.spec_from_file_location("azure_maintenance_bundle", BUNDLE)
     bundle = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = bundle
     spec.loader.exec_module(bundle)
-    target.write_bytes(bundle.watcher().content)
+    target.write_bytes(bundle.watcher(for_windows).content)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("build_zipapp.py TARGET")
+    words = [word for word in sys.argv[1:] if word != "--windows"]
+    if len(words) != 1:
+        sys.exit("build_zipapp.py TARGET [--windows]")
     sys.dont_write_bytecode = True  # the collection's folder is not ours
-    build(Path(sys.argv[1]))
+    build(Path(words[0]), "--windows" in sys.argv[1:])

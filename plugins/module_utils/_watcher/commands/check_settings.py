@@ -10,6 +10,7 @@ Nothing is sent to them.
 """
 
 import os
+import sys
 from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
 
 from ..._machine.platform import native
@@ -125,6 +126,10 @@ def steps(configuration: Configuration, ask: Callable[[List[str]], Said]) -> Lis
 
 def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
     key = clause(step["key"])
+    if step["type"] == "service" and sys.platform == "win32":
+        from ..._machine.windows.services import state_of
+
+        return [] if state_of(step["service"]) else [f"{key}: this machine has no service {step['service']}"]
     if step["type"] == "service":
         said = ask(["systemctl", "show", "--property=LoadState", "--value", "--", str(step["service"])])
         if said.code != 0:

@@ -27,6 +27,12 @@ from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
 from .cli import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
 from .status import HEALTH_WITHIN, view_of
 
+system: Any = check_system
+if sys.platform == "win32":
+    from . import check_windows
+
+    system = check_windows
+
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -44,7 +50,7 @@ def run_doctor(options: argparse.Namespace, here: CliContext) -> int:
 def check_all(here: CliContext) -> List[Finding]:
     view = view_of(here)
     found = [] if here.is_root else [_not_root()]
-    found += check_system.versions(here, ask)
+    found += system.versions(here, ask)
     configuration, finding = check_settings.settings(here.settings)
     found.append(finding)
     if configuration:
@@ -52,18 +58,21 @@ def check_all(here: CliContext) -> List[Finding]:
     wanted = configuration or Configuration(endpoint=here.environment.get(ENDPOINT) or OPTIONS["endpoint"].default)
     found += check_system.rights([os.path.abspath(sys.argv[0]), sys.executable])
     found += check_system.folders(here.folder)
-    found += check_imds.check_route(wanted.endpoint)
+    if sys.platform == "win32":
+        found += check_windows.state_folder(here.folder)
+    else:
+        found += check_imds.check_route(wanted.endpoint)
     found += check_imds.proxies(here.environment, "this shell")
-    found += check_imds.proxies(check_system.environment(ask), "the service")
+    found += check_imds.proxies(system.environment(ask), "the service")
     service = check_imds.check_service(
         wanted, HttpTransport(here.clock), here.clock, HOST.admin if here.is_root else here.caller()
     )
     found += service
-    if here.is_root and any(
-        one.what == "endpoint" and one.state == OK for one in service
+    if (
+        sys.platform != "win32" and here.is_root and any(one.what == "endpoint" and one.state == OK for one in service)
     ):  # else nobody can tell what keeps others off
         found += check_imds.others(wanted.endpoint, ask)
-    found += check_system.services(ask, bool(wanted.reports))
+    found += system.services(ask, bool(wanted.reports))
     found += check_system.mark(view)
     found += check_system.process(view)
     found += check_system.health(view, here.folder)
@@ -75,9 +84,8 @@ def check_all(here: CliContext) -> List[Finding]:
     )
     found += check_settings.check_receivers(wanted, reach, Way) if configuration else []
     found += check_settings.waiting(view)
-    return found + check_system.check_guards(
-        ask, [os.path.abspath(sys.argv[0]), HOST.command, *check_settings.hook_files(wanted)]
-    )
+    found += system.check_guards(ask, [os.path.abspath(sys.argv[0]), HOST.command, *check_settings.hook_files(wanted)])
+    return found
 
 
 def _not_root() -> Finding:

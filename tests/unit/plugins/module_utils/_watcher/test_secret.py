@@ -7,11 +7,19 @@ import os
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import trust
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
     SecretError,
     read_secret,
     signature,
 )
+
+
+@pytest.fixture(autouse=True)
+def closed(monkeypatch):
+    """Where no mode of a file says it, whom it is open to is tested in tests/wine."""
+    if os.name == "nt":
+        monkeypatch.setattr(trust, "secret_objection", lambda path: "")
 
 
 def a_secret(folder, content=b"s3cret\n", mode=0o600, name="eda"):
