@@ -130,7 +130,7 @@ def _lasting(here: Snapshot, life: MachineEvent, decision: Decision, left: float
         found.append(Reason("left_out", words=lacking))
     if facts.settings.approve == NEVER:
         found.append(Reason("never_approves"))
-    if life.names != {here.name.lower()}:
+    if life.tracked.names != {here.name.lower()}:
         found.append(Reason("other_machines"))
     if facts.hold and is_held(facts.hold, here):
         found.append(_on_hold(facts.hold))

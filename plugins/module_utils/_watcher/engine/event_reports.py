@@ -34,7 +34,7 @@ class EventNews:
         self.said[life.key] |= {happened}
         if here.is_marked(life) or decided(here, life).action != "ignore":
             outage = here.marked.outage if here.is_marked(life) else ""
-            self.says.append(Say(happened, message, life.event, life.notice, outage=outage, **more))
+            self.says.append(Say(happened, message, life.event, life.tracked.notice, outage=outage, **more))
 
     def take_documents(self) -> None:
         """What the documents show."""
@@ -48,18 +48,20 @@ class EventNews:
                 now = decision_on(here, life)
                 details = {"do": now.action, "rule": now.rule}
                 self.tell(life, "scheduled", report_texts.shown(life.event, now), details=details)
-            more = life.names - life.first_names
+            more = life.tracked.names - life.tracked.first_names
             if more:
                 self.tell(life, "changed", report_texts.grown(life.event, more))
             if life.started and "started" not in said:
-                after = (life.tracked.started or life.shown) - life.shown
+                after = (life.tracked.started or life.tracked.shown) - life.tracked.shown
                 words = report_texts.started(life.event, life.approved, after)
                 self.tell(life, "started", words)
                 self._take_strike(life)
             if life.tracked.scheduled_again is not None:
                 self.tell(life, "scheduled_again", report_texts.scheduled_again(life.event))
-            if life.gone is not None:
-                self.tell(life, "ended", report_texts.over(life.event, life.outcome), outcome=life.outcome)
+            if life.tracked.gone is not None:
+                self.tell(
+                    life, "ended", report_texts.over(life.event, life.tracked.outcome), outcome=life.tracked.outcome
+                )
 
     def _take_strike(self, life: MachineEvent) -> None:
         """Whether it has struck a machine that should have been prepared for it."""

@@ -40,32 +40,8 @@ class MachineEvent(NamedTuple):
         return self.tracked.event
 
     @property
-    def shown(self) -> float:
-        return self.tracked.shown
-
-    @property
-    def notice(self) -> Optional[float]:
-        return self.tracked.notice
-
-    @property
-    def names(self) -> FrozenSet[str]:
-        return self.tracked.names
-
-    @property
-    def first_names(self) -> FrozenSet[str]:
-        return self.tracked.first_names
-
-    @property
     def started(self) -> bool:
         return self.tracked.started is not None
-
-    @property
-    def gone(self) -> Optional[float]:
-        return self.tracked.gone
-
-    @property
-    def outcome(self) -> str:
-        return self.tracked.outcome
 
     @property
     def is_lacking(self) -> bool:
@@ -78,7 +54,7 @@ class MachineEvent(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        return self.gone is None
+        return self.tracked.gone is None
 
     @property
     def is_recalled(self) -> bool:

@@ -44,8 +44,8 @@ def note(here: Snapshot, outage: str, more: Sequence[MachineEvent] = ()) -> Dict
         "outage": outage,
         "types": {life.event.event_id: life.event.event_type for life in lives},
         "started": [life.event.event_id for life in lives if life.started],
-        "over": {life.event.event_id: life.outcome for life in lives if not life.is_open},
+        "over": {life.event.event_id: life.tracked.outcome for life in lives if not life.is_open},
         "approved": [life.event.event_id for life in lives if life.approved],
-        "notices": {life.event.event_id: life.notice for life in lives},
+        "notices": {life.event.event_id: life.tracked.notice for life in lives},
         "said": {life.event.event_id: sorted(life.said) for life in lives},
     }

@@ -68,10 +68,12 @@ class OutageNews:
         lives = [life for life in here.open if here.is_marked(life)]
         if lives:
             over = [here.lives[key] for key in sorted(before.keys) if key in here.lives and not here.lives[key].is_open]
-            last = max(lives, key=lambda life: life.shown)
+            last = max(lives, key=lambda life: life.tracked.shown)
             words = report_texts.recovery_interrupted([life.event for life in over], [life.event for life in lives])
             outage = here.marked.outage
-            self._events.says.append(Say("recovery_interrupted", words, last.event, last.notice, last.outcome, outage))
+            self._events.says.append(
+                Say("recovery_interrupted", words, last.event, last.tracked.notice, last.tracked.outcome, outage)
+            )
 
     def _take_recovery(self, reported: Dict[str, str]) -> None:
         mark = self._here.marked
@@ -96,8 +98,10 @@ class OutageNews:
         if not lives:
             self._events.says.append(Say(happened, message, outage=outage.name))
             return
-        last = max(lives, key=lambda life: life.shown)
-        self._events.says.append(Say(happened, message, last.event, last.notice, last.outcome, outage.name))
+        last = max(lives, key=lambda life: life.tracked.shown)
+        self._events.says.append(
+            Say(happened, message, last.event, last.tracked.notice, last.tracked.outcome, outage.name)
+        )
 
     def take_answer(self, decisions: Mapping[str, EventDecision]) -> None:
         """What did not even begin: it is tried again after a while."""

@@ -129,5 +129,5 @@ def forgotten(here: Snapshot) -> List[str]:
     return [
         key
         for key, life in here.lives.items()
-        if life.gone is not None and here.now - life.gone > FORGET and not here.is_marked(life)
+        if life.tracked.gone is not None and here.now - life.tracked.gone > FORGET and not here.is_marked(life)
     ]

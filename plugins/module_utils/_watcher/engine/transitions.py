@@ -59,7 +59,7 @@ def _ahead(here: Snapshot, life: MachineEvent, decision: EventDecision) -> Ahead
 
 def _begun(here: Snapshot, life: MachineEvent) -> Optional[float]:
     """When its preparation was begun; of what only the mark tells, as far as this process knows."""
-    return life.begun if life.begun is not None or not here.is_marked(life) else life.shown
+    return life.begun if life.begun is not None or not here.is_marked(life) else life.tracked.shown
 
 
 def _is_seen(here: Snapshot, life: MachineEvent) -> bool:

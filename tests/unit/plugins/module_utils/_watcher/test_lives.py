@@ -34,8 +34,8 @@ class Polled(Story):
 
 def state(life):
     """scheduled, started, or how it ended."""
-    if life.gone is not None:
-        return life.outcome
+    if life.tracked.gone is not None:
+        return life.tracked.outcome
     return "started" if life.started else life.event.event_status.lower()
 
 
