@@ -77,11 +77,16 @@ def run(work: Work) -> None:
         while _anything(work):
             time.sleep(_STOP_EVERY)
         done.set()
+        if not _is_over(work):  # what is under way all the same must end before another thread may send it
+            for thread in threads:
+                thread.join()
         os.close(lock)
 
 
 def _anything(work: Work) -> bool:
-    return not _is_over(work) and any(waiting(os.path.join(work.folder, one.key)) for one in work.receivers)
+    folders = [os.path.join(work.folder, one.key) for one in work.receivers]
+    # A folder from which a file is removed while it is read may look empty, once.
+    return not _is_over(work) and any(waiting(folder) or waiting(folder) for folder in folders)
 
 
 def _is_over(work: Work) -> bool:
