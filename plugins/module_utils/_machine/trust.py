@@ -69,7 +69,7 @@ def _open_to_others(path: str) -> str:
     # In a folder such as /tmp (sticky) only its owner and root can move what others have made.
     if found.st_mode & 0o022 and not (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX):
         mode = stat.S_IMODE(found.st_mode)
-        return f"can be written by others than root (mode {mode:04o}): chmod go-w {one_line(path)}"
+        return f"is writable by users other than root (mode {mode:04o}): chmod go-w {one_line(path)}"
     return ""
 
 

@@ -83,7 +83,9 @@ def check_route(endpoint: str, path: str = TABLE) -> List[Finding]:
     via = f" by {route.gateway}" if route.gateway else ""
     words = f"{host} goes through {route.card}{via}"
     advice = (
-        "" if route.network.prefixlen == 32 else "where it does not answer: only the first card of a machine may ask it"
+        ""
+        if route.network.prefixlen == 32
+        else "if it does not answer: only the machine's primary network interface can reach it"
     )
     return [Finding(OK, "route", words, advice)]
 
@@ -145,10 +147,10 @@ def _advice(kind: str) -> str:
             f"({HOST.firewall_advice}). On a machine that is not in Azure there is no such service"
         )
     if kind == "not_azure":
-        return "something on the way answers in its place, such as a proxy; it must be reached straight"
+        return "something else answers in its place, such as a proxy; it must be reached directly"
     if kind == "denied":
         return f"let {HOST.admin} ask it"
-    return "try again in a minute; where it stays, ask Azure's support"
+    return "try again in a minute; if the error stays, ask Azure's support"
 
 
 def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
@@ -166,15 +168,17 @@ def _identity(configuration: Configuration, name: str, vm_id: str) -> Finding:
 def _time(headers: Mapping[str, str], clock: Clock) -> List[Finding]:
     parsed = email.utils.parsedate_tz(headers.get("date", ""))
     if parsed is None:
-        words = "the service does not say what time it is, so the machine's own clock counts"
-        return [Finding(WARN, "clock", words, f"see that it is set by a time server: {HOST.clock_advice}")]
+        words = "the service sends no time, so the machine's own clock is used"
+        return [Finding(WARN, "clock", words, f"check that a time server sets it: {HOST.clock_advice}")]
     apart = clock.wall() - email.utils.mktime_tz(parsed)
     if abs(apart) <= MOST_APART:
         return [Finding(OK, "clock", "within 30 s of the metadata service's")]
     way = "ahead of" if apart > 0 else "behind"
     words = f"this machine's clock is {abs(apart):.0f} s {way} the service's"
     return [
-        Finding(WARN, "clock", words, f"the watcher goes by the service's; set the machine's ({HOST.clock_advice})")
+        Finding(
+            WARN, "clock", words, f"the watcher uses the service's time; correct the machine's ({HOST.clock_advice})"
+        )
     ]
 
 
@@ -194,8 +198,8 @@ def others(endpoint: str, ask: Callable[[List[str]], Said]) -> List[Finding]:
     if said != "connected":
         return []
     words = (
-        f"any user of this machine may ask {host}: Azure answers five requests a second in all, and whoever sends so many "
-        "keeps the watcher from seeing its events"
+        f"any user of this machine can query {host}: Azure answers the machine five requests a second, so one user can "
+        "block the watcher's polls"
     )
     rules = (
         "nft add table inet azure_maintenance",
@@ -203,7 +207,7 @@ def others(endpoint: str, ask: Callable[[List[str]], Said]) -> List[Finding]:
         f"nft add rule inet azure_maintenance output ip daddr {host} meta skuid != 0 reject",
     )
     advice = (
-        "where users or programs here are not to be trusted with that, leave it to root (and name others that need it, such as "
+        "if you don't trust all users and programs of this machine, allow only root (and those that need it, such as "
         f"programs with a managed identity; see the guide, security): {' && '.join(rules)}"
     )
     return [Finding(WARN, "users", words, advice)]

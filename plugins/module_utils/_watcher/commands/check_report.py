@@ -80,9 +80,9 @@ def show(here: CliContext, findings: Sequence[Finding]) -> None:
             here.say(line)
     counts = {state: sum(finding.state == state for finding in findings) for state in (FAIL, WARN)}
     if not any(counts.values()):
-        here.say("Nothing is wrong.")
+        here.say("No problems found.")
     else:
-        here.say(f"{counts[FAIL]} wrong, {counts[WARN]} to look at.")
+        here.say(f"{counts[FAIL]} failed, {counts[WARN]} warnings.")
 
 
 def as_json(findings: Sequence[Finding]) -> List[Dict[str, Any]]:

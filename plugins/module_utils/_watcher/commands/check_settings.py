@@ -40,7 +40,7 @@ def settings(path: str) -> Tuple[Optional[Configuration], Finding]:
         configuration = SettingsFile(path).current
     except SettingsError as error:
         return None, Finding(FAIL, "settings", error.message, "correct it, or run role watcher again")
-    return configuration, Finding(OK, "settings", f"{path} can be followed")
+    return configuration, Finding(OK, "settings", f"{path} is valid")
 
 
 def all_named(
@@ -107,7 +107,7 @@ def secrets(configuration: Configuration, environment: Mapping[str, str]) -> Lis
                     Finding(FAIL, "secrets", f"{one.words}: {error}", _SECRET, ("reports", number, "secret_file"))
                 )
         if one.ca_file and not os.path.isfile(one.ca_file):
-            words = f"{one.words}: there is no file {one.ca_file} of authorities"
+            words = f"{one.words}: there is no CA file {one.ca_file}"
             found.append(
                 Finding(FAIL, "secrets", words, "put it there, or correct ca_file", ("reports", number, "ca_file"))
             )
@@ -133,7 +133,7 @@ def _lacks(step: Step, ask: Callable[[List[str]], Said]) -> List[str]:
     if step["type"] == "service":
         said = ask(["systemctl", "show", "--property=LoadState", "--value", "--", str(step["service"])])
         if said.code != 0:
-            return [f"{key}: systemctl does not say whether there is such a service"]
+            return [f"{key}: systemctl could not show whether this service exists"]
         return [f"{key}: this machine has no service {step['service']}"] if said.text.strip() == "not-found" else []
     if step["type"] == "command":
         why = lacking(step, HOST.path)
@@ -188,6 +188,6 @@ def waiting(view: StatusView) -> List[Finding]:
             found.append(Finding(FAIL, "reports", words, what_to_do(last.status)))
         elif one.number >= MANY or (one.since is not None and view.wall - one.since > 600):
             came = f"; last: {last.words}" if last.words else ""
-            advice = f"{HOST.status('azure-maintenance-reports')} shows whether they are sent at all"
+            advice = f"{HOST.status('azure-maintenance-reports')} shows whether the service that sends them runs"
             found.append(Finding(WARN, "reports", f"{one.words}: {one.number} wait{came}", advice))
     return found

@@ -27,7 +27,7 @@ from .status import SILENT, StatusView
 Ask = Callable[..., Said]
 SERVICE, REPORTS = "azure-maintenance", "azure-maintenance-reports"
 OLDEST_SYSTEMD = 239
-_RIGHTS = "whoever may write it can become root: give it back to root, then see who could have changed it"
+_RIGHTS = "any user who can write it can become root: make root its owner, then check who may have changed it"
 
 
 def versions(here: CliContext, ask: Ask) -> List[Finding]:
@@ -50,7 +50,7 @@ def folders(folder: str) -> List[Finding]:
     try:
         found = os.stat(folder)
     except FileNotFoundError:
-        return [Finding(WARN, "state", f"there is no {folder} yet", "it is made when the service is started")]
+        return [Finding(WARN, "state", f"there is no {folder} yet", "the service creates it when it starts")]
     except OSError as error:
         return [
             Finding(
@@ -64,11 +64,11 @@ def folders(folder: str) -> List[Finding]:
         return [Finding(FAIL, "state", f"{folder} is no folder", "remove it")]
     if not native.is_ours(found) or native.open_to(found, 0o022):
         advice = HOST.close_folder(folder)
-        return [Finding(FAIL, "state", f"others than {HOST.admin} may write into {folder}", advice)]
+        return [Finding(FAIL, "state", f"users other than {HOST.admin} can write into {folder}", advice)]
     problem = DiskReserve(folder).problem()
     if problem:
         return [Finding(FAIL, "state", problem, f"{HOST.room(folder)}; until then nothing is started")]
-    return [Finding(OK, "state", f"{folder} is root's, and has room")]
+    return [Finding(OK, "state", f"{folder} belongs to root, and has free space")]
 
 
 def rights(paths: Sequence[str]) -> List[Finding]:
@@ -99,7 +99,7 @@ def _service(ask: Ask, unit: str, what: str) -> List[Finding]:
         ["systemctl", "show", "--property=LoadState,ActiveState,SubState,UnitFileState,NRestarts", f"{unit}.service"]
     )
     if said.code != 0:
-        return [Finding(WARN, what, f"systemctl does not say how {unit} is", HOST.status(unit))]
+        return [Finding(WARN, what, f"systemctl could not show the state of {unit}", HOST.status(unit))]
     state: Dict[str, str] = dict(line.split("=", 1) for line in said.text.splitlines() if "=" in line)
     if state.get("LoadState") == "not-found":
         return [Finding(FAIL, what, f"there is no service {unit}", "run role watcher for this machine")]
@@ -161,12 +161,12 @@ def fapolicyd(ask: Ask, files: Sequence[str]) -> List[Finding]:
         return []
     said = ask(["fapolicyd-cli", "--dump-db"], DUMP_WITHIN)
     if said.code != 0:
-        words = "it runs programs only that it trusts, and does not say which: fapolicyd-cli --dump-db can't be asked"
+        words = "it runs only trusted programs, and the list of these could not be read (fapolicyd-cli --dump-db)"
         return [Finding(WARN, "fapolicyd", words, _trust(files))]
     known = _known(said.text)
     lacking = [path for path in files if _as_it_is(path) not in known.get(path, ())]
     if lacking:
-        words = f"it does not trust these as they are, and may keep them from being run: {_named(lacking)}"
+        words = f"it does not trust these files, and may prevent them from running: {_named(lacking)}"
         return [Finding(WARN, "fapolicyd", words, _trust(lacking))]
     return [Finding(OK, "fapolicyd", f"it trusts {listed(map(one_line, files), 3)}")]
 
@@ -213,13 +213,13 @@ def labels(ask: Ask, files: Sequence[str], enforce: str = ENFORCE) -> List[Findi
     refused = "what was refused: ausearch -m avc -ts recent"
     said = ask(["restorecon", "-n", "-v", "--", *files])  # changes nothing, and names those that it would change
     if said.code != 0:
-        return [Finding(OK, "SELinux", "enforcing; whether labels are right, restorecon does not say", refused)]
+        return [Finding(OK, "SELinux", "enforcing; restorecon could not check the labels", refused)]
     wrong = [path for path in files if any(path in line.split() for line in said.text.splitlines())]
     if wrong:
         words = f"enforcing, and the policy has other labels for {_named(wrong)}"
         advice = f"restorecon -v {' '.join(one_line(path) for path in wrong[:3])}; {refused}"
         return [Finding(WARN, "SELinux", words, advice)]
-    return [Finding(OK, "SELinux", "enforcing, as it may; files have the policy's labels", refused)]
+    return [Finding(OK, "SELinux", "enforcing; the files have the policy's labels", refused)]
 
 
 def _named(files: Sequence[str]) -> str:
@@ -244,7 +244,7 @@ def health(view: StatusView, folder: str) -> List[Finding]:
             found.append(Finding(OK, "health", words))
     closed = closed_folders(folder) if view.health else []
     if closed:
-        words = f"its user can't see whether the machine is marked, as {closed[0]} is closed to it: it always answers in service"
+        words = f"its user can't read {closed[0]}, so it does not see the mark, and always answers that the machine is in service"
         found.append(
             Finding(FAIL, "health", words, f"chmod o+x {closed[0]}, or set azure_maintenance_folder to another folder")
         )

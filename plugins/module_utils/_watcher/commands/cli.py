@@ -33,7 +33,7 @@ FOLDER, HOOKS_FOLDER, ENDPOINT = (
 FINE, WRONG, WRONG_USAGE, NO_ANSWER, NOT_ROOT = 0, 1, 2, 3, 4
 CODES = {
     FINE: "fine",
-    WRONG: "something is wrong, or what was asked for was not done",
+    WRONG: "a problem was found, or the command was not carried out",
     WRONG_USAGE: "wrong usage",
     NO_ANSWER: "the service did not receive the command",
     NOT_ROOT: f"only {HOST.admin} may do that",
@@ -191,18 +191,18 @@ class Subcommand(NamedTuple):
 
 
 COMMANDS: Dict[str, Tuple[str, str]] = {
-    "status": ("status", "what the watcher does, what it holds, and what waits"),
-    "history": ("reports", "what has happened on this machine"),
-    "hold": ("command_client", "hold early approvals until they are released"),
+    "status": ("status", "show the watcher, the machine's state, its events and waiting reports"),
+    "history": ("reports", "list what has happened on this machine"),
+    "hold": ("command_client", "stop early approvals until they are released"),
     "release": ("command_client", "allow early approvals again"),
     "approve": ("command_client", "confirm an event that is not approved automatically"),
     "recover": ("recover", "recover the machine now"),
-    "hooks": ("doctor", "which hooks are run, and why others are not"),
-    "doctor": ("doctor", "look at all that the watcher needs, with what to do"),
-    "check-config": ("doctor", "check the settings, with the line to correct"),
-    "report": ("report_test", "send a test report to every receiver now, and say what each answered"),
-    "send": ("reports", "send the reports that wait, for ever (what the unit of reports runs)"),
-    "version": ("cli", "the version of this program"),
+    "hooks": ("doctor", "list the hooks that run, and why others do not"),
+    "doctor": ("doctor", "check everything that the watcher needs, and say how to fix it"),
+    "check-config": ("doctor", "check the settings, and name the line to correct"),
+    "report": ("report_test", "send a test report to every receiver now, and print the answers"),
+    "send": ("reports", "send waiting reports until stopped (the service of reports runs it)"),
+    "version": ("cli", "print the version"),
 }
 """The file that has each sub-command, and what it is for."""
 

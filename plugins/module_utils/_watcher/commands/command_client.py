@@ -92,8 +92,10 @@ _LONGEST = 366 * 86400.0
 
 
 def hold_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--reason", required=True, help="why, for whoever finds it held")
-    parser.add_argument("--for", dest="seconds", type=seconds, metavar="TIME", help="30m, 8h, 2d; for ever without it")
+    parser.add_argument("--reason", required=True, help="the reason, which status shows")
+    parser.add_argument(
+        "--for", dest="seconds", type=seconds, metavar="TIME", help="how long: 30m, 8h, 2d (default: until released)"
+    )
 
 
 def run_hold(options: argparse.Namespace, here: CliContext) -> int:

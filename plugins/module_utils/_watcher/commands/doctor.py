@@ -35,7 +35,7 @@ if sys.platform == "win32":
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run_doctor(options: argparse.Namespace, here: CliContext) -> int:
@@ -89,15 +89,17 @@ def check_all(here: CliContext) -> List[Finding]:
 
 
 def _not_root() -> Finding:
-    words = f"you are not {HOST.admin}: checks that need its rights fail below, and services are asked as this user, not as the watcher"
+    words = f"you are not {HOST.admin}: checks that need these rights fail below, and services are contacted as this user, not as the watcher"
     return Finding(WARN, "user", words, HOST.run_as_admin)
 
 
 def check_config_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--offline", action="store_true", help="don't ask the metadata service, as where an image is made"
+        "--offline", action="store_true", help="don't contact the metadata service (to build an image, for example)"
     )
-    parser.add_argument("file", nargs="?", default="", metavar="FILE", help="other settings than those of the watcher")
+    parser.add_argument(
+        "file", nargs="?", default="", metavar="FILE", help="the settings to check (default: the watcher's)"
+    )
 
 
 def run_check_config(options: argparse.Namespace, here: CliContext) -> int:
@@ -121,9 +123,11 @@ def run_check_config(options: argparse.Namespace, here: CliContext) -> int:
 
 
 def hooks_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["list"], help="list them")
-    parser.add_argument("phase", choices=PHASES, help="when they are run")
-    parser.add_argument("--type", default="", metavar="TYPE", help="for an event of this type, such as Reboot")
+    parser.add_argument("what", choices=["list"], help="list the hooks")
+    parser.add_argument("phase", choices=PHASES, help="the phase of the hooks")
+    parser.add_argument(
+        "--type", default="", metavar="TYPE", help="list the hooks for this type of event, such as Reboot"
+    )
 
 
 def run_hooks(options: argparse.Namespace, here: CliContext) -> int:

@@ -34,7 +34,7 @@ def recover_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="although its event is not over, or another run holds it, which may go on without knowing, or no service runs",
+        help="recover although the event is not over, the service does not run, or another run owns the mark (that run is not stopped)",
     )
 
 
@@ -54,7 +54,7 @@ def run_recover(options: argparse.Namespace, here: CliContext) -> int:
         here.complain("The watcher has just been started. Nothing was done: run it again.")
         return NO_ANSWER
     except OSError as error:
-        here.complain(f"Whether the watcher runs can't be seen in {here.folder}: {error.strerror or error}.")
+        here.complain(f"Could not determine in {here.folder} whether the watcher runs: {error.strerror or error}.")
         return WRONG
 
 
@@ -64,7 +64,7 @@ def _run_offline(options: argparse.Namespace, here: CliContext) -> int:
         settings = SettingsFile(here.settings)
     except SettingsError as error:
         here.complain(
-            f"The watcher does not run, and how to recover the machine is in its settings, which can't be followed. {error.message} "
+            f"The watcher does not run, and its settings, which say how to recover the machine, are not valid. {error.message} "
             f"Correct that, or run role watcher again; then run: {HOST.start()}. It recovers the machine when its event is over. To recover it "
             f"at once: {force}. What was done to the machine: azure-maintenance status. Nothing was done."
         )
@@ -110,7 +110,7 @@ def recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any = 
         return _recover_offline(here, settings, inside_for)
     except KeyboardInterrupt:
         here.complain(
-            "Not finished: what runs goes on. Run it again, or start the watcher, which recovers the machine then."
+            "Not finished: running hooks and steps continue. Run the command again, or start the watcher, which then recovers the machine."
         )
         raise
     finally:
@@ -134,7 +134,7 @@ def _recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any) 
     while not loop.outcomes:
         pause = loop.tick()
         if deadline.passed():
-            here.complain(f"Not over after {WITHIN:g} s. See azure-maintenance status, and run it again.")
+            here.complain(f"Not finished after {WITHIN:g} s. See azure-maintenance status, and run it again.")
             return WRONG
         here.clock.sleep(pause if not loop.outcomes else 0.0)
     done = bool(loop.outcomes[-1]["done"])

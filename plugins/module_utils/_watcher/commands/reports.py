@@ -22,8 +22,10 @@ MOST = 20
 
 
 def history_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", type=int, default=MOST, metavar="NUMBER", help="how many, the latest ones (%(default)s)")
-    parser.add_argument("--json", action="store_true", help="as JSON lines, in the form that is sent")
+    parser.add_argument(
+        "-n", type=int, default=MOST, metavar="NUMBER", help="number of latest reports to print (%(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the reports as JSON lines, as they are sent")
 
 
 def run_history(options: argparse.Namespace, here: CliContext) -> int:

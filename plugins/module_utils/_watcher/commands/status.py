@@ -146,7 +146,7 @@ _STATES = {
 
 
 def status_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run_status(options: argparse.Namespace, here: CliContext) -> int:
@@ -216,14 +216,14 @@ def entries(view: StatusView, here: CliContext) -> List[Entry]:
 def _service(view: StatusView, here: CliContext) -> str:
     published = view.published
     if not published:
-        return f"NONE has ever run here, or it never came to say so (in {here.folder}). See {HOST.status()}"
+        return f"NO STATUS in {here.folder}: the watcher never ran here, or ended before it could write one. See {HOST.status()}"
     version = one_line(published.get("version"), 40)
     ago = f", and last reported {duration(view.silent)} ago" if view.silent is not None else ""
     if not view.is_running:
         return f"NOT RUNNING (it was version {version}{ago}). Start it: {HOST.start()}"
     since = _since(published.get("since"), view.wall)
     if view.silent is not None and view.silent > SILENT:
-        return f"HANGS, or somebody has set the clock: version {version}, running {since}{ago}. See {HOST.log()}"
+        return f"HANGS, or the system time was changed: version {version}, running {since}{ago}. See {HOST.log()}"
     looks = "polls its events" if view.is_looking else "CAN'T POLL its events"
     return f"running {since}, version {version}, {looks}"
 
@@ -282,9 +282,11 @@ def _hold(view: StatusView) -> str:
         return "none"
     until = hold.get("until")
     if isinstance(until, (int, float)) and until <= view.wall:
-        return f"its time was over {duration(view.wall - until)} ago"
+        return f"expired {duration(view.wall - until)} ago"
     ends = f"for another {duration(until - view.wall)}" if isinstance(until, (int, float)) else "until it is released"
-    return f"APPROVALS ARE ON HOLD {ends}, by {one_line(hold.get('by')) or 'nobody knows whom'}: {one_line(hold.get('reason'), 500)}"
+    return (
+        f"APPROVALS ARE ON HOLD {ends}, by {one_line(hold.get('by')) or 'unknown'}: {one_line(hold.get('reason'), 500)}"
+    )
 
 
 def _events(published: Mapping[str, Any], wall: float) -> List[Entry]:
@@ -326,7 +328,7 @@ def _problems(view: StatusView) -> List[str]:
     given = (view.published or {}).get("problems")
     found = [str(words) for words in given] if isinstance(given, list) and view.is_running else []
     if view.orders:
-        found.append(f"{view.orders} order{'' if view.orders == 1 else 's'} not taken yet")
+        found.append(f"{view.orders} command{'' if view.orders == 1 else 's'} not received yet")
     return found
 
 

@@ -52,7 +52,7 @@ def over(event: Event, outcome: str) -> str:
         return f"{title(event)} is over."
     if outcome == CANCELLED:
         return f"{title(event)} was cancelled."
-    return f"{title(event)} has left. Whether it was cancelled or took place unseen is not known."
+    return f"{title(event)} has disappeared. Whether it took place or was cancelled is unknown."
 
 
 def started_unprepared(event: Event) -> str:
@@ -61,15 +61,15 @@ def started_unprepared(event: Event) -> str:
 
 def scheduled_again(event: Event) -> str:
     return (
-        f"{title(event)} is Scheduled again (not before {event.not_before or 'unknown'}), though it had started and was not gone: it is taken "
-        "for started until it is gone. See whether this machine is in service."
+        f"{title(event)} is Scheduled again (not before {event.not_before or 'unknown'}), although it had started: it counts "
+        "as started until it has disappeared. Check whether this machine is in service."
     )
 
 
 def late(event: Event, left: float) -> str:
     return (
-        f"This machine is not prepared for {title(event)}, which may start {seconds_until(left)}. What is under way goes on "
-        "within its limits, and the event is not approved. Give it more time (watcher_prepare_before), or its hooks less."
+        f"This machine is not prepared for {title(event)}, which may start {seconds_until(left)}. Running hooks and steps continue "
+        "within their limits, and the event is not approved. Increase watcher_prepare_before, or reduce the limits of its hooks."
     )
 
 
@@ -96,6 +96,6 @@ def recovery_interrupted(over: Sequence[Event], coming: Sequence[Event]) -> str:
 
 def recovery_failed(why: str) -> str:
     return (
-        f"This machine could not be fully recovered: {clause(why, 1000) or 'no reason is known'}. Steps are tried again, and so "
-        "is a hook that was not run; one that has failed is not. See to it, then run: azure-maintenance recover --force"
+        f"This machine could not be fully recovered: {clause(why, 1000) or 'no reason is known'}. Steps are retried, and so "
+        "are hooks that were not run; a hook that has failed is not. Fix the cause, then run: azure-maintenance recover --force"
     )

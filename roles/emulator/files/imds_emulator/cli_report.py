@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
     added.add_argument(
         "file", nargs="?", metavar="FILE", help="a journal's file; without one, a running emulator is asked"
     )
-    added.add_argument("--json", action="store_true", help="for programs")
+    added.add_argument("--json", action="store_true", help="print JSON")
     for name, what in MOST:
         added.add_argument(f"--max-{name}", dest=name, type=int, metavar="N", help=f"limit: {what}")
     added.add_argument(

@@ -384,7 +384,7 @@ def test_one_that_others_can_write(tmp_path):
     assert found.hand.lacks(found.step) == ""
     found.path.chmod(0o777)
     progress = found.begin()
-    assert progress.state == REFUSED and "can be written by others than root (mode 0777)" in progress.note
+    assert progress.state == REFUSED and "is writable by users other than root (mode 0777)" in progress.note
     assert not (tmp_path / "log").exists()
 
 

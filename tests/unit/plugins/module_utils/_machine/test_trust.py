@@ -28,7 +28,7 @@ def test_it_and_each_folder_above_it_count(file, depth, mode):
     open_one = [file, *file.parents][depth]
     open_one.chmod(mode)
     assert trust.objection(str(file)) == (
-        f"{open_one} can be written by others than root (mode {mode:04o}): chmod go-w {open_one}"
+        f"{open_one} is writable by users other than root (mode {mode:04o}): chmod go-w {open_one}"
     )
 
 
@@ -36,7 +36,7 @@ def test_a_sticky_folder_is_fine_and_a_sticky_file_is_not(file):
     file.parent.chmod(0o1777)
     assert trust.objection(str(file)) == ""
     file.chmod(0o1777)
-    assert "can be written by others" in trust.objection(str(file))
+    assert "is writable by users other than root" in trust.objection(str(file))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -55,7 +55,7 @@ def test_links_are_followed_one_by_one(file, tmp_path):
     first.symlink_to("middle/link")
     assert trust.objection(str(first)) == ""
     (tmp_path / "middle").chmod(0o777)
-    assert trust.objection(str(first)).startswith(f"{tmp_path}/middle can be written by others")
+    assert trust.objection(str(first)).startswith(f"{tmp_path}/middle is writable by users other than root")
 
 
 def test_a_folder_that_is_a_link(file, tmp_path):
@@ -64,7 +64,7 @@ def test_a_folder_that_is_a_link(file, tmp_path):
     through = tmp_path / "away" / "hooks" / "10-app"
     assert trust.objection(str(through)) == ""
     (tmp_path / "etc").chmod(0o777)
-    assert trust.objection(str(through)).startswith(f"{tmp_path}/etc can be written by others")
+    assert trust.objection(str(through)).startswith(f"{tmp_path}/etc is writable by users other than root")
 
 
 def test_what_is_no_file_or_not_there_or_leads_nowhere(file, tmp_path):

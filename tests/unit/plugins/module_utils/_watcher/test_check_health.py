@@ -115,7 +115,9 @@ def test_a_folder_that_its_user_can_not_pass(tmp_path):
     closed = check_system.closed_folders(str(folder / "not-there-yet"))
     assert closed[-1] == str(tmp_path) and str(folder) not in closed
     found = check_system.health(a_view([ANSWERS]), str(folder))
-    assert [one.state for one in found] == [OK, FAIL] and "it always answers in service" in found[1].words
+    assert [one.state for one in found] == [OK, FAIL] and "always answers that the machine is in service" in found[
+        1
+    ].words
     assert check_system.health(a_view([]), str(folder)) == []
 
 

@@ -107,7 +107,7 @@ def test_one_that_is_not_fit_is_refused_with_the_reason_and_the_others_run(folde
     assert [step["number"] for step in found.steps] == [1, 2]
     assert {key: why.split(": ")[0] for key, why in found.refused.items()} == {
         "prepare.d/10-a": f"{folder}/prepare.d/10-a is not executable",
-        "prepare.d/20-b": f"{folder}/prepare.d/20-b can be written by others than root (mode 0777)",
+        "prepare.d/20-b": f"{folder}/prepare.d/20-b is writable by users other than root (mode 0777)",
         "prepare.d/25-gone": f"{folder}/prepare.d/25-gone can't be read",
     }
 

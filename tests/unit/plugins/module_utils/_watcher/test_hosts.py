@@ -15,7 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 
 WATCHER = pathlib.Path(host.__file__).parents[1]
 COMMANDS = re.compile(
-    r"systemctl (?!show|does)|journalctl|\bsudo\b|chmod|chown|df -h|timedatectl|/etc/azure|/var/lib/azure"
+    r"systemctl (?!show|could)|journalctl|\bsudo\b|chmod|chown|df -h|timedatectl|/etc/azure|/var/lib/azure"
 )
 LINUX_ALONE = {
     "host/linux_host.py",

@@ -370,7 +370,7 @@ def test_what_others_may_write_is_not_run(machine):
     watching(machine)
     (hook, folder) = until(lambda: machine.published().get("problems"))
     assert "prepare.d/10-a is not run" in hook and "chmod go-w" in hook
-    assert "recover.d/10-a is not run" in folder and "recover.d can be written by others" in folder
+    assert "recover.d/10-a is not run" in folder and "recover.d is writable by users other than root" in folder
     event = machine.event()
     until(lambda: machine.does("prepared"))
     machine.cancel(event)

@@ -180,7 +180,7 @@ def test_settings_that_can_not_be_followed_are_named_with_the_line_and_what_come
     machine.file.write_text(json.dumps({"format": 1, "folder": str(machine.state), "mode": "manag"}, indent=2))
     assert machine.call(*arguments) == NO_ANSWER
     assert machine.is_out and machine.undone == []
-    assert "its settings, which can't be followed" in machine.words
+    assert "its settings, which say how to recover the machine, are not valid" in machine.words
     assert "line 4, column " in machine.words and "mode must be one of manage, observe" in machine.words
     for words in ("run role watcher again", "systemctl start azure-maintenance", "azure-maintenance recover --force"):
         assert words in machine.words
@@ -217,7 +217,7 @@ def test_one_that_never_ends_is_given_up(machine, monkeypatch):
     machine.hand = Endless()
     machine.played.steps[""][0]["undo_timeout"] = 1e9
     assert machine.call("--force") == WRONG
-    assert "Not over after 10 s" in machine.words
+    assert "Not finished after 10 s" in machine.words
 
 
 def test_one_that_is_interrupted_says_what_goes_on(machine):
@@ -227,5 +227,5 @@ def test_one_that_is_interrupted_says_what_goes_on(machine):
 
     machine.hand = Interrupted()
     assert machine.call("--force") == 130
-    assert "Run it again, or start the watcher" in machine.words
+    assert "Run the command again, or start the watcher" in machine.words
     InstanceLock(str(machine.state)).release()
