@@ -212,7 +212,7 @@ def _is_under_event(events: Sequence[Ahead]) -> bool:
 def is_held(machine: Machine, events: Sequence[Ahead]) -> bool:
     """Whether an event keeps the machine out of service: nothing is put into service under one, and there is time for all of it before."""
     view = machine.view
-    if any(one.has_started or one.approved for one in events):
+    if any(one.has_started or (one.approved and not one.ignored) for one in events):
         return True
     failed = any(one.failed and one.key in view.keys for one in events)
     if failed and machine.keeps_failed:

@@ -12,7 +12,7 @@ from typing import List, Mapping, Optional, Sequence, Tuple
 
 from ..._core.decision import PREPARING
 from ..._core.mark_view import NOBODY, OURS
-from ..._core.transitions import PREPARED, RECOVERED, Ahead, Goal, Machine, Try, becomes
+from ..._core.transitions import PREPARED, RECOVERED, Ahead, Goal, Machine, Try, becomes, is_due_back
 from .actions import Go
 from .decision import EventDecision, is_put_back
 from .machine_event import MachineEvent
@@ -28,11 +28,14 @@ def target(here: Snapshot, decisions: Mapping[str, EventDecision], tried: Try) -
     if not here.may_act or here.marked.owner not in (NOBODY, OURS):
         return None
     lives = sorted(here.open, key=lambda life: (decisions[life.key].left, life.key))
-    goal = becomes(_machine(here, tried), [_ahead(here, life, decisions[life.key]) for life in lives])
+    machine, events = _machine(here, tried), [_ahead(here, life, decisions[life.key]) for life in lives]
+    goal = becomes(machine, events)
     if goal and goal.events:
         return _prepare(here, goal, lives)
     if goal and goal.to == RECOVERED:
         return _recover(here, goal)
+    if machine.may_recover and is_due_back(machine, events):
+        return None  # until the machine's start is over
     return _note_down(here, [life for life in lives if life.has_struck])
 
 
