@@ -6,6 +6,7 @@
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -146,22 +147,28 @@ import importlib, pkgutil
 import ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps as steps
 for found in pkgutil.iter_modules(steps.__path__):
     importlib.import_module(steps.__name__ + "." + found.name)
+import ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy  # time zones ask the real system
 os.name = "nt"
+import types
+sys.modules[steps.__name__.replace("_steps", "_machine.windows.trust")] = types.SimpleNamespace(unfit=lambda path: "")
 import ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks as hooks
 print([step["key"] for step in hooks.Hooks(sys.argv[1], {{}}).found("prepare", "").steps])
 """
 
 
 def test_nothing_of_posix_is_needed_to_find_them(folder):
-    """A Windows Python has none of these modules."""
+    """A Windows Python has none of these modules. Its access lists are tried on one (lane wine)."""
     put(folder, "prepare.d/10-a")
     code = WITHOUT.format(path=[path for path in sys.path if path])
     said = subprocess.check_output([sys.executable, "-c", code, str(folder)])
     assert said.decode() == "['prepare.d/10-a']\n"
 
 
-def test_on_windows_a_file_is_a_file(folder, monkeypatch):
+def test_on_windows_its_access_list_decides(folder, monkeypatch):
     put(folder, "prepare.d/10-a")
-    monkeypatch.setattr(trust.os, "name", "nt")
-    assert trust.unfit(str(folder / "prepare.d/10-a")) == ""
-    assert trust.unfit(str(folder)) == f"{folder} is no file"
+    asked = types.SimpleNamespace(unfit=lambda path: f"others than administrators may write {path}")
+    monkeypatch.setitem(sys.modules, f"{trust.__package__}.windows.trust", asked)
+    with monkeypatch.context() as windows:
+        windows.setattr(trust.os, "name", "nt")
+        said = trust.unfit("10-a")
+    assert said == "others than administrators may write 10-a"
