@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 from ..module_utils._text import listed
 
 ROLES = pathlib.Path(__file__).parents[2] / "roles"
-SPECS = tuple(ROLES / role / "meta" / "argument_specs.yml" for role in ("maintain", "drain", "watcher", "emulator"))
+SPECS = tuple(
+    ROLES / role / "meta" / "argument_specs.yml" for role in ("maintain", "drain", "watcher", "emulator", "controller")
+)
 PREFIXES = ("maintain_", "drain_", "rehearse_", "watcher_", "azure_maintenance_")
 SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_machine")
 """Variables that our roles and playbooks set for others to read."""

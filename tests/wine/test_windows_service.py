@@ -7,6 +7,7 @@ emulator. Started, an event shown, prepared by a batch file, approved, started, 
 Wine's service manager starts and ends services, and does neither shut down nor restart what has crashed.
 """
 
+import itertools
 import json
 import pathlib
 import subprocess
@@ -23,7 +24,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
 from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import content, kill, until
 
 NAME = "azure-maintenance"
-NAMES = iter(("web1", "web2", "web3"))  # a VM for each test
+NUMBERS = itertools.count(1)  # a VM for each test
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +123,7 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path, program):
-    found = Machine(tmp_path, program, next(NAMES))
+    found = Machine(tmp_path, program, f"web{next(NUMBERS)}")
     yield found
     found.end()
 

@@ -40,7 +40,7 @@ def after(one, *polls):
 
 
 def test_its_notice_is_that_of_the_first_look():
-    assert (shown().notice, shown().judged.notice) == (900, 900)
+    assert (shown().tracked.notice, shown().judged.notice) == (900, 900)
 
 
 def test_what_was_done_about_it_is_kept_though_it_was_not_there_for_a_while():
@@ -68,10 +68,10 @@ def test_nothing_was_done_about_what_is_scheduled_again_after_it_had_started_and
 def test_a_mark_tells_of_an_event_that_nobody_saw():
     note = {"started": ["e1"], "approved": ["E2"], "notices": {"E1": 900.0}, "said": {"E1": ["scheduled"]}}
     one = life.recalled("E1", "Reboot", "vm1", note, 5.0)
-    assert (one.started, one.approved, one.notice, one.said) == (True, False, 900.0, {"scheduled"})
+    assert (one.started, one.approved, one.tracked.notice, one.said) == (True, False, 900.0, {"scheduled"})
     two = life.recalled("E2", "Reboot", "vm1", note, 5.0)
-    assert (two.started, two.approved, two.notice) == (False, True, None)
-    assert after(two._replace(approved=False), poll(160.0), poll(165.0)).outcome == "unknown"
+    assert (two.started, two.approved, two.tracked.notice) == (False, True, None)
+    assert after(two._replace(approved=False), poll(160.0), poll(165.0)).tracked.outcome == "unknown"
     over = life.recalled("E1", "Reboot", "vm1", dict(note, over={"e1": "completed"}), 5.0)
     assert (over.is_open, over.outcome) == (False, "completed")
 
