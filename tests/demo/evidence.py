@@ -75,7 +75,7 @@ class Evidence:
         ]
 
     def _of_killed(self, machine: str) -> list[Claim]:
-        """A machine that was drained, killed and brought back."""
+        """A machine that was drained, killed and recovered."""
         event = KILLED[machine]
         drained, resumed = self._noted(machine, "idle")[0], self._noted(machine, "resume")
         approved, begun, gone = (self._times(kind, event)[0] for kind in ("post", "started", "gone"))

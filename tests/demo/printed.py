@@ -17,6 +17,6 @@ def waiting(log: str) -> str:
 
 def timeline(log: str, event_type: str) -> str:
     """The timeline of the last event of this type, with which maintain ends: a headline, and an indented line for each thing that
-    happened. "" if there is none, as of a run that was cut off."""
+    happened. "" if there is none, as of a run that was interrupted."""
     found = re.findall(rf"^{event_type} \S.*(?:\n  .*)+", log, re.M)
     return found[-1] if found else ""

@@ -75,7 +75,7 @@ def _azure(session_emulator: emulator.Emulator) -> emulator.Emulator:
 def _machines(session_fleet: fleet.Fleet, azure: emulator.Emulator) -> Iterator[fleet.Fleet]:
     """The machines: machines["web1"].reset() and so on. All on and serving again after the test.
 
-    No machine that is on may bear a mark then: one that is gone with its event has taken it along.
+    No machine that is on may be marked then: one that is gone with its event has taken it along.
     """
     yield session_fleet
     left = session_fleet.left_behind()

@@ -71,7 +71,7 @@ class Prometheus:
         """Whom it has scraped the last time."""
         try:
             return sorted(name for name, value in self.values("up").items() if value)
-        except OSError:  # it has not begun to listen
+        except OSError:  # it has not started to listen
             return []
 
     def _get(self, what: str, **options: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Events that wait for a person's yes, which comes from somewhere else."""
+"""Events that wait for a confirmation, which comes from somewhere else."""
 
 import judge
 from machines import host
@@ -40,7 +40,7 @@ def test_a_living_run_approves_when_the_yes_has_come(azure, machines, maintain, 
 
 
 def test_where_no_run_lives_the_yes_approves(azure, machines, maintain, ansible, user):
-    """The run has ended with its marks. The yes comes to the machine, and what brings it back is the next run."""
+    """The run has ended with its marks. The yes comes to the machine, and what recovers it is the next run."""
     boots = machines.boot_ids()
     run = maintain(maintain_policy=HOLD, maintain_hold="leave")
     event = azure.inject("Reboot", ["web2"], notice=36000, tail=400)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs that are killed and begun anew, that are two at once, and calls that act when nobody expects it any more."""
+"""Runs that are killed and restarted, that are two at once, and calls that act when nobody expects it any more."""
 
 import functools
 import itertools
@@ -92,12 +92,12 @@ def test_two_runs_at_once(azure, machines, maintain, user):
 
 
 def test_a_call_that_was_cut_off_and_acts_later(azure, machines, maintain, user):
-    """The program stands still on both machines, when they are prepared and when they are brought back: the run ends the
+    """The program stands still on both machines, when they are prepared and when they are recovered: the run ends the
     calls and goes on, and then they do, too."""
     boots = machines.boot_ids()
     run = maintain()
     event = azure.inject("Reboot", AFFECTED, notice=3600, tail=60)
-    machines["web2"].wait_for_calls(1, 60)  # it asks what is the case before
+    machines["web2"].wait_for_calls(1, 60)  # it asks for the initial state
     _cut_off_and_let_act_later(machines, {"web2": 0.0, "web3": 0.1})
     host.until("web2 to be recovered", lambda: (machines["web2"].mark() or {}).get("phase") == "recovering")
     _cut_off_and_let_act_later(machines, {"web2": 0.1, "web3": 0.0})

@@ -33,7 +33,7 @@ def test_one_that_stays_down_holds_up_nobody(azure, machines, maintain, user):
 
 
 def test_a_drain_that_hangs_holds_up_no_other_event(azure, machines, maintain, user):
-    """Meanwhile another machine is preempted, and a third one is rebooted and brought back."""
+    """Meanwhile another machine is preempted, and a third one is rebooted and recovered."""
     boots = machines.boot_ids()
     machines["web2"].hang(True)
     run = maintain(maintain_max_unavailable=3, drain_timeout=300)

@@ -89,7 +89,7 @@ def test_a_cancelled_event(azure, machines, maintain, user, when):
     machines["web2"].hang(when == "before the approval")
     run = maintain()
     event = azure.inject("Reboot", ["web2"], notice=6000, co_tenant_delay="never")
-    if when == "before the approval":  # in the middle of its last step: what was not begun is not undone
+    if when == "before the approval":  # in the middle of its last step: what was not started is not undone
         host.until("web2's last step", lambda: machines["web2"].times("prepared"), timeout=60)
     else:
         azure.wait_for_entry("approved", event)

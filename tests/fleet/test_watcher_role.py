@@ -178,7 +178,7 @@ def test_an_image_has_it_enabled_and_no_state(lone, deploy):
 
 
 def test_a_machine_that_is_out_of_service_keeps_its_watcher(azure, machines, lone, deploy, refused, ansible):
-    """From the event to the forced removal: what brings the machine back is not taken from it."""
+    """From the event to the forced removal: what recovers the machine is not taken from it."""
     deploy(watcher_policy=[{"name": "Azure starts it", "do": "prepare"}], watcher_prepare_before=86400)
     event = azure.inject("Reboot", ["lone1"], notice=80000)
     host.until("the mark", lambda: (machines["lone1"].mark() or {}).get("phase") == "prepared")

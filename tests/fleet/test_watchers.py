@@ -48,7 +48,7 @@ def _deploy(ansible, machines):
 
 
 def test_a_run_waits_for_watchers_and_approves(azure, machines, maintain, deploy):
-    """web2's and web3's watchers prepare them and bring them back; an event that lists both is the run's to approve."""
+    """web2's and web3's watchers prepare them and recover them; an event that lists both is the run's to approve."""
     affected = ("web2", "web3")
     deploy("web2,web3", watcher_prepare_before=86400)
     boots = machines.boot_ids()
@@ -82,7 +82,7 @@ def test_a_run_refuses_a_machine_whose_watcher_lacks_a_step(azure, machines, mai
 def test_a_watcher_that_is_killed_again_and_again(azure, machines, deploy, on):
     """At random instants of one event's life, 50 at least: each hook and each step is begun once."""
     lone = machines["lone1"]
-    # Azure starts it: for approvals by choice a watcher that is hardly ever there would not see clearly enough.
+    # Azure starts it: for approvals early a watcher that is hardly ever there would not see clearly enough.
     policy = [{"name": "Azure starts it", "do": "prepare"}]
     hooks = [hook("prepare", 10), hook("recover", 10)]
     deploy("lone1", watcher_hooks=hooks, watcher_policy=policy, watcher_prepare_before=86400)

@@ -56,7 +56,7 @@ def margin(tracked: TrackedEvent, terms: Terms) -> float:
 
 
 def prepared_by(tracked: TrackedEvent, terms: Terms) -> float:
-    """When the machine has to be prepared; from then on nothing is begun."""
+    """When the machine has to be prepared; from then on nothing is started."""
     return starts_by_itself(tracked.deadline, tracked.shown) - margin(tracked, terms)
 
 
@@ -80,7 +80,7 @@ def may_come_now(tracked: TrackedEvent, begun: Optional[float], now: float) -> b
 
 
 def budget(several: Sequence[Tuple[TrackedEvent, Optional[float]]], terms: Terms, now: float) -> float:
-    """Seconds that there are to prepare for these events together: to not-before less the margin, after which nothing is begun.
+    """Seconds that there are to prepare for these events together: to not-before less the margin, after which nothing is started.
 
     What may come at any moment is prepared for within the limits of the steps; whenever the others come, that is to be done now.
 

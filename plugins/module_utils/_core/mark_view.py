@@ -215,7 +215,7 @@ def is_prepared_for(
 ) -> bool:
     """Whether the machine is out of service for an event, as far as that can be known now.
 
-    :arg boot_id: of the machine's present start: a start takes back what was done, whatever the reason for it was
+    :arg boot_id: of the machine's present start: a start undoes what was done, whatever the reason for it was
     :arg age: seconds since the end of the call that brought the mark; None where none did
     :arg start: seconds that the last start of PowerShell on it took, where each call needs one
     :arg left_out: whether a step or a hook of it is not run

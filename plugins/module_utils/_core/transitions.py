@@ -85,7 +85,7 @@ class Ahead(NamedTuple):
     shown: whether the last document that could show it did
     approved: whether it was, so that it may start at any moment
     failed: whether a machine could not be prepared for it, so that it is never approved
-    ignored: whether it holds up no recovery: a person has put the machine back in spite of it
+    ignored: whether it holds up no recovery: a person has recovered the machine despite it
     watched: whether it still counts as coming; it may have stayed for longer than it is watched
     undone: whether a start of the machine has undone what was done for it, and the event is still announced
     begun: when its preparation was begun; None where it was not

@@ -26,7 +26,7 @@ _FURTHEST = 15 * DAY  # hours of several machines that have not been open togeth
 
 
 class Hours(NamedTuple):
-    """When something may be done by choice.
+    """When something may be done early.
 
     spans: of a day, from second to second after its midnight; the second one is above a day's length where it is on the next day
     weekdays: the days on which a span may begin, 0 for Monday

@@ -125,7 +125,7 @@ class Rule(NamedTuple):
 class Decision(NamedTuple):
     """What to do, by which rule (its name), and why. No text of the event is in it: it is safe to template.
 
-    hours: when it may be done by choice; None for always
+    hours: when it may be done early; None for always
     """
 
     action: str

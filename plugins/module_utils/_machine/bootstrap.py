@@ -28,7 +28,7 @@ def start(folders: List[str], name: str, size: int, is_sent: bool, marker: str) 
     """Run the program, and tell it in which folder it lies; say that it is missing when it is not here and was not sent either.
 
     :arg folders: where it may be, the best one first
-    :arg name: its file's, which bears its hash; Python's version comes behind it
+    :arg name: its file's, which has its hash; Python's version comes behind it
     :arg size: how many bytes it has
     :arg is_sent: whether it is on standard input, before what the program itself reads there
     :arg marker: what the line of the answer begins with

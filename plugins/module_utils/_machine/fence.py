@@ -38,7 +38,7 @@ class Fence:
         self.moment = moment
         self.options = options
         self._store = store
-        self._is_ours = False  # it bears this call's run and number
+        self._is_ours = False  # it has this call's run and number
 
     def look(self) -> None:
         """See which mark there is."""
@@ -96,7 +96,7 @@ class Fence:
         self._is_ours = True
 
     def create_first(self, mark: Mark) -> None:
-        """The mark of a machine that is to be prepared: not for an event in spite of which a person has put it back meanwhile.
+        """The mark of a machine that is to be prepared: not for an event despite which a person has recovered it meanwhile.
 
         :raises Fenced: when one has; whoever sent this call could not know
         """
@@ -107,7 +107,7 @@ class Fence:
             self.create(mark)
 
     def joining(self, events: Sequence[str], still: bool) -> List[str]:
-        """Of these events, those that may join the mark, which is there for others: all but those in spite of which a person has put
+        """Of these events, those that may join the mark, which is there for others: all but those despite which a person has put
         the machine back meanwhile.
 
         :arg still: whether nothing new is begun
@@ -120,7 +120,7 @@ class Fence:
         return [event for event in events if event not in kept_off]
 
     def kept_off(self, events: Sequence[str]) -> List[str]:
-        """Of these events, those in spite of which a person has put the machine back; a yes to one, which can only be later, ends that."""
+        """Of these events, those despite which a person has recovered the machine; a confirmation of one, which can only be later, ends that."""
         against = set(self._store.put_back()).difference(event.upper() for event in self._store.yes())
         return [event for event in events if event.upper() in against]
 

@@ -109,7 +109,7 @@ class ImdsRequests:
     def approve(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         """Approve, in one try, and look at once after it.
 
-        :arg request: ``by_watcher`` where the machine bears its own watcher's mark, by which it is prepared for these events
+        :arg request: ``by_watcher`` where the machine has its own watcher's mark, by which it is prepared for these events
         """
         result: Dict[str, Any] = {"approved": [], "already": [], "not_approved": [], "failure": None, "msg": ""}
         guard = _Guard(

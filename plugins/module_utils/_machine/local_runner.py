@@ -81,7 +81,7 @@ class LocalRunner:
         elif over and is_stopped and progress.state in (step_runner.FAILED, step_runner.ABSENT):
             progress = Progress(step_runner.FAILED, "the time that was left is used up")
         if move.what == sequence.STOP and progress.state != step_runner.PENDING:
-            # Stopped on purpose or ended by itself: perhaps done, and taken back next.
+            # Stopped on purpose or ended by itself: perhaps done, and undone next.
             progress = Progress(step_runner.FAILED, progress.note or "stopped before its end")
         marked.note(move, progress, elapsed)
         return progress.state in (step_runner.DONE, step_runner.FAILED, step_runner.REFUSED)

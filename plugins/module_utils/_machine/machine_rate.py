@@ -54,7 +54,7 @@ def limits(has_watcher: bool) -> Tuple[int, int]:
 
 
 def recent(times: Iterable[float], now: float) -> List[float]:
-    """Those of the noted times that count: not those of another second, nor of before the machine was started anew."""
+    """Those of the noted times that count: not those of another second, nor of before the machine was rebooted."""
     return sorted(time for time in times if now - SECOND < time <= now + SECOND)
 
 

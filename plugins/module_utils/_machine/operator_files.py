@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person has said on the machine itself, in files beside its mark: confirmations of events, events in spite of which he has put
+"""What a person has said on the machine itself, in files beside its mark: confirmations of events, events despite which he has put
 it back into service, and that no event is to be approved. Its watcher goes by them, and whoever comes from outside.
 
 Private to this collection.
@@ -41,7 +41,7 @@ def confirmed_event(content: bytes) -> str:
 
 
 def put_back(folder: str) -> Dict[str, float]:
-    """The events in spite of which the machine was put back, by key, and when; none where that can't be read: a machine that is
+    """The events despite which the machine was put back, by key, and when; none where that can't be read: a machine that is
     prepared once too often is the smaller evil."""
     return put_back_of(StateFile(os.path.join(folder, PUT_BACK)))
 

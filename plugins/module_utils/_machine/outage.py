@@ -32,7 +32,7 @@ from .step_runner import Progress, RunnerFailed, StepRunner
 from .store_interface import Busy, Fenced, NotWritten, TooLate
 
 BUDGET = 3.0  # seconds in which one call goes from step to step
-CASES = 4.0  # and in which it asks what is the case before them: all that takes longer would be lost with the call
+CASES = 4.0  # and in which it reads their initial states: all that takes longer would be lost with the call
 START = 60.0  # seconds that must be left beside its steps for the end of the machine's start to be waited for
 _ELSEWHERE = 30.0  # seconds after its limit until a step that others do is given up: they look once a tick
 
@@ -42,7 +42,7 @@ class Outage:
 
     :arg call: its options, and its steps as the plan has them
     :arg runner_of: the runner for a step, None where there is none
-    :arg has_started: whether the machine's start is over; asked only where what it has taken back is to be done again
+    :arg has_started: whether the machine's start is over; asked only where what it has undone is to be done again
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Outage:
                                 f"the {CASES:g} s are over in which the machine is asked for all of them"
                             )
                         cases[step["key"]] = self._here.runner(step).before(step)
-                    except Exception as error:  # whatever it is, the case before is not known
+                    except Exception as error:  # whatever it is, the initial state is not known
                         return self._unknown(step, words_of(error))
                 elif step["key"] in (request.get("before") or {}):
                     cases[step["key"]] = request["before"][step["key"]]
@@ -215,7 +215,7 @@ class Outage:
         self._marked.mark = mark
 
     def _begin_again(self) -> None:
-        """What the machine's start has taken back is done again: once after each start."""
+        """What the machine's start has undone is done again: once after each start."""
         steps = sequence.done_again(self._marked.mark["steps"])
         self._marked.change(again=self._fence.moment().boot_id, steps=steps, phase="preparing")
 
@@ -303,7 +303,7 @@ class Outage:
         )
 
     def _give_time_anew(self, request: Mapping[str, Any]) -> None:
-        """Others go on with a step while the machine is started anew, by whose clock its time is counted."""
+        """Others go on with a step while the machine is restarted, by whose clock its time is counted."""
         for entry in self._marked.mark["steps"]:
             step = self._plan.get(entry["key"])
             direction = sequence.UNDER_WAY.get(entry["state"])
@@ -360,7 +360,7 @@ class Outage:
 
 
 def _has_case(kind: StepType) -> bool:
-    """Whether it matters to such a step what was the case before."""
+    """Whether it matters to such a step the initial state."""
     return kind.before is not StepType._field_defaults["before"]
 
 

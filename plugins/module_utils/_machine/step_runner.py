@@ -15,13 +15,13 @@ from typing import Any, Dict, NamedTuple
 from .._steps.step_type import Step
 
 Case = Dict[str, Any]
-"""What was the case before a step changed anything; what keys it has is the type's affair."""
+"""The initial state: what a step found before it changed anything. Its keys are the type's affair."""
 
 PENDING = "pending"  # under way
 DONE = "done"
 FAILED = "failed"  # and may have been done in part
 ABSENT = "absent"  # nothing was ever begun under this name: the program was cut off before it could, and may begin now
-REFUSED = "refused"  # it was not begun, and can't be before somebody has put right what the note says
+REFUSED = "refused"  # it was not started, and can't be before somebody has put right what the note says
 CUT_OFF = "cut off"  # a start of the machine ended it, and doing it once more does no harm: it may be done again with the others
 AGAIN = "again"  # it asked for another try, and that may begin now, in what is left of its time
 
@@ -30,7 +30,7 @@ class Progress(NamedTuple):
     """How far a step is."""
 
     state: str
-    note: str = ""  # for people: why it failed, what it went on in spite of, what it waits for
+    note: str = ""  # for people: why it failed, what it went on despite, what it waits for
 
 
 class Piece(NamedTuple):
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
     job: str  # its name: letters and digits, another one for each time that the step may be gone through
     limit: float  # seconds that it may take
     elapsed: float  # seconds since it was begun; infinite when the machine has been started anew since
-    case: Case  # what was the case before, as the mark says
+    case: Case  # the initial state, as the mark has it
     budget: float = math.inf  # seconds of its limit, as far as its event leaves them: counted from when it was begun
 
 
@@ -60,7 +60,7 @@ class StepRunner:
     def before(self, step: Step) -> Case:
         """What is the case now, before anything is changed.
 
-        :raises RunnerFailed: when that can't be learned; the machine is not taken out of service then
+        :raises RunnerFailed: when that can't be determined; the machine is not taken out of service then
         """
         return {}
 
@@ -92,7 +92,7 @@ class JobFailed(Exception):
 
 
 class NotBegun(JobFailed):
-    """It was not begun, and may be later: the system takes nothing on while it goes down."""
+    """It was not started, and may be later: the system takes nothing on while it goes down."""
 
     def progress(self) -> Progress:
         return Progress(ABSENT, str(self))

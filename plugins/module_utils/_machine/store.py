@@ -9,8 +9,8 @@ Private to this collection.
 
     lock            held while the mark is compared and changed, and while something is begun by it
     mark.json
-    yes/NAME        a person's yes to an event
-    put_back.json   the events in spite of which a person has put the machine back
+    yes/NAME        a confirmation of an event
+    put_back.json   the events despite which a person has recovered the machine
     hold.json       that no event is to be approved
     jobs/           of the step runners
     hooks/          what hooks find, and what they leave for others

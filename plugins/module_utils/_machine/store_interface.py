@@ -77,7 +77,7 @@ class Store:
         raise NotImplementedError
 
     def remove(self, run: str, number: int) -> None:
-        """Remove the mark, what its jobs left, and a person's yes to its events."""
+        """Remove the mark, what its jobs left, and a confirmation of its events."""
         raise NotImplementedError
 
     def take_off(self) -> None:
@@ -103,7 +103,7 @@ class Store:
         raise NotImplementedError
 
     def put_back(self) -> List[str]:
-        """The keys of the events in spite of which a person has put the machine back into service."""
+        """The keys of the events despite which a person has recovered the machine."""
         raise NotImplementedError
 
     def keep_off(self, events: Iterable[str], wall: float) -> None:

@@ -54,7 +54,7 @@ PREPARE = StepType(name="prepare_hook", options={}, complete=_complete, once=Tru
 """Does: runs the file. Undoes nothing."""
 
 RECOVER = StepType(name="recover_hook", options={}, complete=_complete, undoing="recover_hook", once=True, closing=True)
-"""Does nothing. Its undoing runs the file, after all that was done has been taken back."""
+"""Does nothing. Its undoing runs the file, after all that was done has been undone."""
 
 
 class Phase(NamedTuple):

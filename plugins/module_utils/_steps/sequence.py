@@ -5,7 +5,7 @@
 
 The mark says how far each step is; the plan, which comes from the inventory, what a step is. Preparing goes through the
 steps in the user's order, recovering back from the last one, over what was begun, done or failed. What was not ours to
-do, by the case before, is done without doing and taken back without undoing.
+do, by the initial state, is done without doing and undone without undoing.
 
 Private to this collection.
 """
@@ -34,9 +34,9 @@ BEGIN = "begin"
 CHECK = "check"
 """See how far it is."""
 STOP = "stop"
-"""End what was begun on the machine itself, and see how it ended; it is taken back next."""
+"""End what was begun on the machine itself, and see how it ended; it is undone next."""
 SETTLE = "settle"
-"""There is nothing to do: note that it is done, or taken back, with the reason as its note."""
+"""There is nothing to do: note that it is done, or undone, with the reason as its note."""
 FINISHED = "finished"
 STUCK = "stuck"
 """It can't be finished."""
@@ -60,7 +60,7 @@ class Move(NamedTuple):
     why: str = ""
     """Why it is stuck, or why there is nothing to do; "" when there is nothing to say."""
     step: Step = {}
-    """The step to go by, narrowed to what is ours by the case before; empty when it is finished or stuck."""
+    """The step to go by, narrowed to what is ours by the initial state; empty when it is finished or stuck."""
 
     @property
     def elsewhere(self) -> bool:
@@ -99,7 +99,7 @@ def came(
 
 
 def tried_again(marked: Sequence[Marked], plan: Mapping[str, Step], with_hooks: bool = False) -> List[Dict[str, Any]]:
-    """The steps when a recovery that did not take back all of them begins anew.
+    """The steps when a recovery that did not undo all of them begins anew.
 
     A hook that was refused has never run: it is tried again, and not missed once somebody has removed it.
     """
@@ -113,7 +113,7 @@ def tried_again(marked: Sequence[Marked], plan: Mapping[str, Step], with_hooks: 
 
 
 def done_again(marked: Sequence[Marked]) -> List[Dict[str, Any]]:
-    """The steps of a machine that was started anew by nobody's event, and is to be prepared again. Not its hooks.
+    """The steps of a machine that was rebooted by nobody's event, and is to be prepared again. Not its hooks.
 
     What others did, or a command, may have outlasted the start: it is undone, too, when nobody comes to do it again.
     """
@@ -121,13 +121,13 @@ def done_again(marked: Sequence[Marked]) -> List[Dict[str, Any]]:
 
 
 def _is_lost(step: Marked) -> bool:
-    """Whether a start of the machine has taken back what was done, or cut it off where that does no harm."""
+    """Whether a start of the machine has undone what was done, or cut it off where that does no harm."""
     kind = type_of(step["type"])
     return not kind.once and (step["state"] == DONE or step["state"] == BEGUN and kind.repeatable)
 
 
 def is_to_undo(step: Marked) -> bool:
-    """Whether anything of it was done, or may have been, and was not taken back."""
+    """Whether anything of it was done, or may have been, and was not undone."""
     return bool(step["state"] not in (WAITING, TAKEN_BACK) or (step["state"] == WAITING and step.get("perhaps_done")))
 
 
@@ -155,7 +155,7 @@ def _turned_round(step: Marked, planned: Step) -> Dict[str, Any]:
         return dict(step, state=DONE)
     if kind.once or state == TAKEN_BACK:
         return dict(step, state=WAITING)
-    # What failed, or was stopped, may be done in part: it is to be taken back whether it is begun again or not.
+    # What failed, or was stopped, may be done in part: it is to be undone whether it is begun again or not.
     if planned.get("elsewhere") and state in (FAILED, NOT_TAKEN_BACK):
         return dict(step, state=WAITING, perhaps_done=True)  # its time begins when others hear of it
     return dict(step, state=BEGUN, tries=step["tries"] + 1) if state in (FAILED, NOT_TAKEN_BACK) else dict(step)
@@ -168,7 +168,7 @@ def in_order(steps: Sequence[Step]) -> List[Step]:
 
 
 def ours(step: Step, case: Optional[Mapping[str, Any]]) -> Optional[Step]:
-    """The step as far as it is ours to do and to undo, by the case before; None when nothing of it is."""
+    """The step as far as it is ours to do and to undo, by the initial state; None when nothing of it is."""
     return type_of(step["type"]).before(step, case) if case else step
 
 

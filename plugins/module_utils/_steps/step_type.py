@@ -135,15 +135,15 @@ class StepType(NamedTuple):
     place: Callable[[Step, TaskResult], Tuple[str, ...]] = _where_it_runs
     """The machine that an answer came from, and more about where; nothing for the host itself."""
     before: Callable[[Step, Mapping[str, Any]], Optional[Step]] = _all_of_it
-    """The step as far as it is ours to do and to undo, by what was the case before; None when nothing of it is."""
+    """The step as far as it is ours to do and to undo, by the initial state; None when nothing of it is."""
     case: Callable[[Step, TaskResult], Dict[str, Any]] = _no_case
-    """The case before, by what a task returned that asked for it, where others than the machine program ask.
+    """The initial state, by what a task returned that asked for it, where others than the machine program ask.
 
     :raises StepError: when the machine has not got what the step is about
     """
     orders: Optional[Callable[[Step, str], List[Dict[str, Any]]]] = None
     """Where several machines do it, such as load balancers, what each of them does in one tick: on which ``place``, the module to
-    ``use``, its ``options``, and ``become`` where that is said. Takes a direction, or ``before`` for what asks for the case before.
+    ``use``, its ``options``, and ``become`` where that is said. Takes a direction, or ``before`` for what asks for the initial state.
     """
     asks: Callable[[Step, str], Sequence[str]] = _nothing
     """What is asked about the answers of these rounds, in words of its judges, by direction."""
@@ -152,7 +152,7 @@ class StepType(NamedTuple):
     collections: Tuple[str, ...] = ()
     """Collections that others need for it, beside the one that every Windows machine needs."""
     repeatable: bool = False
-    """Whether doing it once more changes nothing: then it is gone on with where a run was cut off in the middle of it."""
+    """Whether doing it once more changes nothing: then it is gone on with where a run was interrupted in the middle of it."""
     in_background: bool = False
     """Whether others, once they were asked to do it, go on by themselves until it has ended: it is not undone before."""
     only_looks: bool = False

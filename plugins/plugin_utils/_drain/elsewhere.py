@@ -38,10 +38,10 @@ class AtHand(TypedDict):
     """The step that a machine has under way with others."""
 
     key: str
-    step: Step  # narrowed to what is ours, by the case before
+    step: Step  # narrowed to what is ours, by the initial state
     direction: str
     begun: bool  # whether it begins now
-    waits: bool  # nobody of this run has gone about it, and nothing new may be begun
+    waits: bool  # nobody of this run has gone about it, and nothing new may be started
     attempt: str  # its name, as long as the mark says that it is under way
     repeatable: bool  # whether another run may begin it once more
     awaited: bool  # whether it is undone as soon as it has ended, and nobody begins it any more
@@ -180,7 +180,7 @@ def failed(hand: AtHand, result: TaskResult) -> Outcome:
 
 
 def case(step: Step, result: TaskResult) -> dict[str, Any]:
-    """What is the case before a step, or as ``failed`` why that could not be learned.
+    """The initial state of a step, or as ``failed`` why that could not be determined.
 
     :arg result: of the task of its type that asked
     """

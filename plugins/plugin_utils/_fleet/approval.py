@@ -42,7 +42,7 @@ class Approver(NamedTuple):
     shown: it was shown the event by its latest document
     affected: an open event affects it
     own: this event does
-    able: it can be reached, looks, and bears no mark of anybody else, but that of its own watcher who has it prepared
+    able: it can be reached, looks, and has no mark of anybody else, but that of its own watcher who has it prepared
     """
 
     host: str

@@ -64,7 +64,7 @@ def is_agreed(record: Record, key: str, entry: EventState) -> bool:
 
 
 def is_waiting_for_yes(record: Record, key: str, entry: EventState, at: float) -> bool:
-    """Whether all is prepared, none of its machines' own documents lacks it, and only a person's yes is missing."""
+    """Whether all is prepared, none of its machines' own documents lacks it, and only a confirmation is missing."""
     if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None:
         return False
     return _codes(entry) - _COME_BY_THEMSELVES == {"confirmation"}

@@ -22,11 +22,11 @@ class Asked(NamedTuple):
     """One machine of the inventory.
 
     name: its name in Azure; "" where it isn't known
-    events: its document's events, as module scheduled_events_info returns them; None where it could not look
+    events: its document's events, as module scheduled_events_info returns them; None where it could not poll
     mark: as the machine gives it (a mapping; ``{"unreadable": why}``); None where there is none
     expired: whether its lease is over, or its watcher is not alive
     problem: why nothing came back from the machine; "" when something did
-    blind: why it could not look, though it answered
+    blind: why it could not poll, though it answered
     unusable: the entries of its document that can't be read
     yes: the ids of the events to which a person has said yes on it
     silent: seconds since its mark was renewed; None where that isn't known
@@ -120,7 +120,7 @@ def holder_words(mark: Mapping[str, Any]) -> str:
 
 
 def is_drains(view: MarkView) -> bool:
-    """Whether role drain alone has taken the machine out of service, for no event: whoever ran it brings it back.
+    """Whether role drain alone has taken the machine out of service, for no event: whoever ran it recovers it.
 
     That role's name is also on a mark that the playbook ``recover`` has taken over, or made where there was none.
     """

@@ -5,7 +5,7 @@
 
 Private to this collection.
 
-Of a capacity group only so many machines may be out at a time by choice: prepared early, or approved. Events take turns in the
+Of a capacity group only so many machines may be out at a time voluntarily: prepared early, or approved. Events take turns in the
 order of their not-before. What Azure is going to affect anyway is prepared in time all the same, but not approved early.
 """
 
@@ -33,7 +33,7 @@ class Candidate(NamedTuple):
     near: seconds before its not-before from which on preparing for it is not early any more, so that hours do not forbid it
     timeless: whether it names no not-before: such an event comes last
     advice: whether nothing will come of it, so that it is never due
-    begun: whether a machine of it bears a mark of this run for it, or all of them bear one for another event (it joins their
+    begun: whether a machine of it has a mark of this run for it, or all of them have one for another event (it joins their
         outage), or its approval was sent
     """
 
@@ -55,7 +55,7 @@ class Turn(NamedTuple):
     state: "turn", "waits" (for its turn), "due" (prepared now because its notice runs out, though it isn't its turn),
         "later" (not wanted yet)
     prepare: whether its machines may (or must) be prepared now
-    approve: whether it may be approved by choice now, as far as capacity goes
+    approve: whether it may be approved early now, as far as capacity goes
     too_large: whether it is larger than the capacity of a group, so that it is never approved early
     behind: the events that it waits for, by key
     out: the machines that are out and in its way
@@ -125,7 +125,7 @@ def turns(
 
     :arg groups: the capacity group of each machine of the run, by host (its declared group, else its scope)
     :arg max_unavailable: the option of each machine, by host; where a group learned late has several, the smallest holds
-    :arg out: the machines that are out, by host, and why, in a few words ("bears a mark of run 7", "can't be reached", "is not
+    :arg out: the machines that are out, by host, and why, in a few words ("is marked by run 7", "can't be reached", "is not
         back", "is affected by Reboot 4A2"): whoever bears anybody's mark, can't be reached, isn't back, or is affected by a
         Started event
     :arg left: machines that a Terminate or a Preempt has taken: no longer members of their group

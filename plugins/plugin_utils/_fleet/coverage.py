@@ -56,7 +56,7 @@ def take_watch(record: Record, looks: Iterable[Look], at: float) -> list[Unwatch
 
 
 def _is_excused(record: Record, host: str, at: float) -> bool:
-    """Whether a machine can't look because of its own event. One that answers can."""
+    """Whether a machine can't poll because of its own event. One that answers can."""
     machine = record["hosts"][host]
     return bool(machine["lost"]) and (is_away(record, machine, at) or took_away(record, host))
 
@@ -117,7 +117,7 @@ def note_gap(
     """Keep that nobody looked at a scope; returns the problem's subject and sentence.
 
     :arg since, until: moments of the run
-    :arg why: why its machines could not look, by host; those that do not say so are left out
+    :arg why: why its machines could not poll, by host; those that do not say so are left out
     """
     reasons = by_reason(why)
     reason = "; ".join(sorted(one.subject for one in reasons))

@@ -230,7 +230,7 @@ class PoliciesDecision(NamedTuple):
     """What the policies of an event's machines say.
 
     actions: what is done on each machine, by host
-    hours: when that may be done by choice, by host, where that is not always
+    hours: when that may be done early, by host, where that is not always
     action: the strictest of them, which the approval goes by
     host: the first machine whose action that is
     rule: the name of the rule that decides there

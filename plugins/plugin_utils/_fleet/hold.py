@@ -5,7 +5,7 @@
 
 Private to this collection.
 
-The yes is a file beside the mark; one, on any machine of the event, is enough. A run that lives approves; where none does, the
+The confirmation is a file beside the mark; one, on any machine of the event, is enough. A run that lives approves; where none does, the
 playbook ``approve`` looks at all marks and approves itself, or says whose is missing.
 """
 
@@ -65,7 +65,7 @@ class ByHand(NamedTuple):
 
 
 def said_yes(key: str, hosts: Sequence[str], yes: Mapping[str, Collection[str]]) -> str:
-    """The first machine of an event that bears a person's yes to it; "" when none does.
+    """The first machine of an event that has a confirmation of it; "" when none does.
 
     :arg key: the event's id, in any case
     :arg hosts: the machines of the run that it affects
@@ -311,7 +311,7 @@ def _approver(event: Event, machines: Sequence[Asked], sighted: Collection[str])
             shown=machine.host in sighted,
             affected=machine.name.lower() in named,
             own=event.affects(machine.name),
-            # One that bears a mark can only be called for the run that holds it.
+            # One that is marked can only be called for the run that holds it.
             able=not machine.problem and _may_be_called(machine, event.key),
         )
         for machine in machines

@@ -4,7 +4,7 @@
 """The run asks whose a machine is: by its mark, and the moment on the machine's own clock; and whether its own watcher prepares it. Pure.
 
 A machine's own watcher prepares it and recovers it; the run waits for its mark, and approves. A watcher that is down gives nothing
-away: a mark that it has left is only undone by itself, or by a person. Where it has not begun, the run prepares the machine.
+away: a mark that it has left is only undone by itself, or by a person. Where it has not started, the run prepares the machine.
 
 Private to this collection.
 """
@@ -66,7 +66,7 @@ def phase(machine: MachineState) -> str:
 
 
 def has_restarted(machine: MachineState) -> bool:
-    """Whether the machine was started anew since the steps of its mark were begun, whatever the reason was."""
+    """Whether the machine was rebooted since the steps of its mark were begun, whatever the reason was."""
     mark = machine["mark"]
     if not mark or "unreadable" in mark:
         return False

@@ -107,7 +107,7 @@ def _is_said(record: Record, subject: str) -> bool:
 
 
 def _is_under_way(record: Record, subject: str) -> bool:
-    """Whether it would be a problem if the run ended now, as a machine that is just being brought back. What goes wrong with that
+    """Whether it would be a problem if the run ended now, as a machine that is just being recovered. What goes wrong with that
     has happened: it is said as such."""
     _who, _colon, what = subject.rpartition(": ")
     entry = _approval_of(record, subject)

@@ -22,7 +22,7 @@ from .capacity import read_max_unavailable
 
 
 class PlanError(ScheduledEventsError):
-    """Machines contradict each other: nothing is begun, and a person has to say what is meant."""
+    """Machines contradict each other: nothing is started, and a person has to say what is meant."""
 
 
 class HostOptions(TypedDict):

@@ -27,7 +27,7 @@ NOT_BEGUN = "NOT STARTED"
 
 
 def follow(record: Record, at: float) -> None:
-    """Note since when each machine could be brought back, by what is known of it and its events."""
+    """Note since when each machine could be recovered, by what is known of it and its events."""
     for machine in record["hosts"].values():
         owner = whose(record, machine, at)
         if not of_machine(record, machine):
@@ -58,7 +58,7 @@ def _note_staying_out(record: Record, machine: MachineState, at: float) -> None:
 
 
 def note_restarts(record: Record, at: float) -> None:
-    """Whatever was done for an event that is still to come counts no more on a machine that was started anew since."""
+    """Whatever was done for an event that is still to come counts no more on a machine that was rebooted since."""
     for host, machine in record["hosts"].items():
         for key, entry in record["events"].items():
             affected = host in entry["affected"] or key in mark_keys(machine)
@@ -220,7 +220,7 @@ def _note_recovered(
 def _note_removed(record: Record, machine: MachineState, before: Before, at: float) -> None:
     host = machine["host"]
     if all(key in machine["put_back"] for key in before.keys):
-        return  # by a person, in spite of its events: that is said of each of them
+        return  # by a person, despite its events: that is said of each of them
     if before.undone:
         words = f"Somebody else removed the mark of {host}, so this run undoes nothing there. {undo_words(host, before.undone)}"
         report(record, f"machine {host}: removed", words)

@@ -33,7 +33,7 @@ ASK_KIND_AGAIN = 60.0
 """The same where only its kind may not be known: whether it is a Spot machine."""
 
 EVERYBODY = 300.0
-"""Seconds after which a machine that looks for nobody is called all the same: it may be lost, bear a mark, see other events."""
+"""Seconds after which a machine that looks for nobody is called all the same: it may be lost, be marked, see other events."""
 
 
 UNPROVEN = 60.0
@@ -62,11 +62,11 @@ def _may_be_over(entry: EventState) -> bool:
 
 
 def bears_ours(record: Record, machine: MachineState, at: float) -> bool:
-    """Whether it bears a mark that this run has to take care of, or may have to, or that it waits for."""
+    """Whether it has a mark that this run has to take care of, or may have to, or that it waits for."""
     if machine["aside"] or took_away(record, machine["host"]):
         return False
     owner = whose(record, machine, at)
-    is_watched = owner == WATCHER and is_its_watchers(machine)  # which brings it back, and the run waits for that
+    is_watched = owner == WATCHER and is_its_watchers(machine)  # which recovers it, and the run waits for that
     return owner == OURS or is_watched or is_to_be_learned(record, machine, at)
 
 

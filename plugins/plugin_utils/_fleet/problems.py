@@ -241,7 +241,7 @@ def _concerns_us(record: Record, machine: MachineState) -> bool:
 
 
 def _of_watcher(record: Record, machine: MachineState) -> Iterable[tuple[str, str]]:
-    """A machine that bears the mark of its own watcher."""
+    """A machine that is marked by its own watcher."""
     host, whose_mark = machine["host"], f"the mark of {holder_words(machine)}"
     if not is_its_watchers(machine):
         yield (
@@ -257,7 +257,7 @@ def _of_watcher(record: Record, machine: MachineState) -> Iterable[tuple[str, st
 
 
 def _left(record: Record, machine: MachineState, owner: str, at: float) -> Iterable[tuple[str, str]]:
-    """A machine that bears a mark, though nothing but this run would take care of it."""
+    """A machine that is marked, though nothing but this run would take care of it."""
     host = machine["host"]
     if any(is_handled(entry) for key, entry in record["events"].items() if key in mark_keys(machine)):
         return
@@ -301,7 +301,7 @@ def _is_to_be_prepared(record: Record, machine: MachineState) -> bool:
 
 
 def _is_being_taken(record: Record, host: str) -> bool:
-    """Whether a Terminate or a Preempt of the machine has started: nobody brings it back."""
+    """Whether a Terminate or a Preempt of the machine has started: nobody recovers it."""
     return any(
         host in entry["affected"]
         and event_of(entry).takes_machines_away

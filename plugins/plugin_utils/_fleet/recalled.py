@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Events that only the marks of machines tell of, as after a run that was cut off. It changes the record, and nothing else.
+"""Events that only the marks of machines tell of, as after a run that was interrupted. It changes the record, and nothing else.
 
 Private to this collection.
 
@@ -23,7 +23,7 @@ from .run_events import is_open, is_recalled, new_entry
 from .schema import EventState, MachineState, Record
 
 NOBODY_SAW = "nobody has seen whether its event is over"
-"""Why a machine whose event only its mark tells of is not brought back, and at last not waited for."""
+"""Why a machine whose event only its mark tells of is not recovered, and at last not waited for."""
 
 
 def take_recalled(record: Record, at: float) -> None:
@@ -45,7 +45,7 @@ def take_recalled(record: Record, at: float) -> None:
 def take_bearers(record: Record, hosts: Collection[str], at: float) -> None:
     """Where nothing is heard any more of those that were shown an event, a machine whose mark names it shows whether it is gone.
 
-    So it does for a run that is begun anew. What a machine has last said that is lost for good keeps no other one out of service.
+    So it does for a run that is restarted. What a machine has last said that is lost for good keeps no other one out of service.
 
     :arg hosts: whose documents came in this tick
     """

@@ -24,9 +24,9 @@ from .status import duration
 class Wish(NamedTuple):
     """What whoever runs the playbook has said.
 
-    force: though an event is there, and though not all can be taken back
+    force: though an event is there, and though not all can be undone
     take: the run whose mark is taken over though it may be alive
-    unmarked: machines without a mark, too: all steps of the inventory are taken back
+    unmarked: machines without a mark, too: all steps of the inventory are undone
     """
 
     force: bool = False
@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
     words: for people, without the machine's name
     take: the run whose mark is taken over
     forced: though that run may be alive
-    unmarked: all steps are taken back, as there is no mark to go by
+    unmarked: all steps are undone, as there is no mark to go by
     drop: the mark, which can't be read, is removed before
     aside: the mark, which is another VM's, is put aside
     """
@@ -107,7 +107,7 @@ def _inverses(mark: Mapping[str, Any]) -> str:
 
 
 def _against(machine: Asked, wish: Wish) -> str:
-    """Why the machine, which bears a mark, can't be had; "" when it can."""
+    """Why the machine, which is marked, can't be had; "" when it can."""
     view, mark = machine.view, machine.mark or {}
     if view.owner == COPIED:
         return ""

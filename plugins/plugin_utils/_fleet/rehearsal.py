@@ -50,7 +50,7 @@ class Rehearsal(NamedTuple):
 class Left(NamedTuple):
     """What an interrupted rehearsal has left on one machine.
 
-    verdict: "back" (it is brought back), "leave", or "refuse"
+    verdict: "back" (it is recovered), "leave", or "refuse"
     words: for people, without the machine's name
     run: whose mark is taken
     """
@@ -278,7 +278,7 @@ def _bears(machine: Asked, hosts: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def left_behind(machines: Sequence[Asked], endpoints: Mapping[str, str]) -> dict[str, Left]:
-    """What is to be brought back of a rehearsal that was interrupted, by host.
+    """What is to be recovered of a rehearsal that was interrupted, by host.
 
     :arg endpoints: of the rehearsal, as each machine was to reach it
     """

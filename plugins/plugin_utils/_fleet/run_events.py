@@ -26,7 +26,7 @@ from .schema import Approval, EventState, Record
 
 
 def has_failed(look: Mapping[str, Any]) -> bool:
-    """Whether a machine could not look. That a wait ended without a change is no failure, if it had seen a document.
+    """Whether a machine could not poll. That a wait ended without a change is no failure, if it had seen a document.
 
     A task with ``failed_when: false`` has no ``failed`` in its result, and a failure may come with the events last seen.
     """

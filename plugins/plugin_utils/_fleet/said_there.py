@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people have said on the machines themselves: put back into service in spite of an event, approvals on hold. It changes the record, and nothing else.
+"""What people have said on the machines themselves: put back into service despite an event, approvals on hold. It changes the record, and nothing else.
 
 Private to this collection.
 """
@@ -22,12 +22,12 @@ PUT_BACK = "it was recovered by force despite this event, so it is not prepared 
 
 
 def is_put_back(machine: MachineState, key: str) -> bool:
-    """Whether a person has put the machine back in spite of the event. A yes to it, which can only be later, ends that."""
+    """Whether a person has recovered the machine despite the event. A confirmation of it, which can only be later, ends that."""
     return key in machine["put_back"] and key not in machine["yes"]
 
 
 def keep_off(record: Record, at: float) -> None:
-    """Nothing is begun anew on a machine for an event in spite of which a person has put it back, and the event is not approved."""
+    """Nothing is restarted on a machine for an event despite which a person has recovered it, and the event is not approved."""
     for key, entry in record["events"].items():
         if not is_open(entry):
             continue

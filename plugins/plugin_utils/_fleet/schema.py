@@ -112,17 +112,17 @@ class MachineState(TypedDict):
     start: float  # seconds that the last start of PowerShell on it took; 0 where none is needed
     heard: dict[str, Any] | None  # its uptime when its last answer came, as the action that called it has noted it
     yes: list[str]  # keys of the events that a person has agreed to
-    put_back: list[str]  # keys of the events in spite of which a person has put it back into service
+    put_back: list[str]  # keys of the events despite which a person has recovered it
     hold: dict[str, Any] | None  # a person's word there that nothing is to be approved
     watcher: Watcher | None  # its own, as it was last heard of
     # what is under way
     begun: float | None  # since when a preparation may be under way: it was asked for, or found
     unbegun: float | None  # when its preparation last could not begin
-    recovering: float | None  # since when it could be brought back
+    recovering: float | None  # since when it could be recovered
     tried: float | None  # when its recovery last failed
     tries: int  # how often it has failed since it could be recovered
     undone: float | None  # when it was last seen to be put back, or without the mark that it had
-    restarted: float | None  # when it was last seen that a start of it has taken back what was done
+    restarted: float | None  # when it was last seen that a start of it has undone what was done
     why: str  # what its last answer to go said
     boot_before: str  # boot id with its first mark
     outcomes: dict[str, Any]  # of steps elsewhere, to be handed on with the next go
@@ -237,7 +237,7 @@ class EventState(TypedDict):
     judged_status: str  # the status by which they have
     judged_by: str  # what else they have decided by
     actions: dict[str, str]  # of the policies, by affected host
-    hours: dict[str, Any]  # of the policies, by affected host: when that may be done by choice; no key for always
+    hours: dict[str, Any]  # of the policies, by affected host: when that may be done early; no key for always
     action: str  # of all of them the strictest
     rule: str
     words: str  # why
@@ -258,7 +258,7 @@ class EventState(TypedDict):
     # what was done: for people, as the barrier goes by the marks
     prepared: dict[str, HostResult]  # by host
     failed: dict[str, str]  # by host: why it could not be prepared
-    restarted: dict[str, float]  # by host: since when what was done counts no more, as the machine was started anew
+    restarted: dict[str, float]  # by host: since when what was done counts no more, as the machine was rebooted
     unprepared: dict[str, str]  # by host: how it was found when the event reached it in service
     recovered: dict[str, HostResult]
     approval: Approval
@@ -355,6 +355,6 @@ class Record(TypedDict):
     happenings: list[Happening]
     busy: bool
     rounds_done: int
-    leaving: bool  # it ends after this tick, which lets go of the machines that wait for a person's yes
+    leaving: bool  # it ends after this tick, which lets go of the machines that wait for a confirmation
     finished: bool
     todo: Todo

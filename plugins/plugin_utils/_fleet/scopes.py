@@ -37,7 +37,7 @@ def near(record: Record, entry: EventState) -> list[str]:
 
 
 def can_look(machine: MachineState) -> bool:
-    """Whether a machine can look on behalf of others, as far as is known."""
+    """Whether a machine can poll on behalf of others, as far as is known."""
     return not (machine["lost"] or machine["look_problem"] or machine["aside"]) and machine["answered"] is not None
 
 

@@ -5,8 +5,8 @@
 
 Private to this collection.
 
-A machine is asked to be "prepared" for events or "recovered"; how it gets there is its own affair. Only a machine that bears a
-mark of this run, or one that a dead run left, is ever brought back, and only when its own document shows that its events are over.
+A machine is asked to be "prepared" for events or "recovered"; how it gets there is its own affair. Only a machine that has a
+mark of this run, or one that a dead run left, is ever recovered, and only when its own document shows that its events are over.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .run_events import STAYED, is_open, not_before
 from .schema import EventState, MachineState, Record
 
 LONG_TICK = 60.0
-"""Seconds that a look may be old for a machine which could have been brought back that long ago: where all ticks are long, as while
+"""Seconds that a look may be old for a machine which could have been recovered that long ago: where all ticks are long, as while
 load balancers hang, none is younger when its tick ends, and who does not hang must not wait for who does."""
 
 LOOKS_IN_VAIN = 60.0
-"""Seconds after which a machine is brought back that can be reached, but can't look: others have seen that its events are over."""
+"""Seconds after which a machine is recovered that can be reached, but can't poll: others have seen that its events are over."""
 
 
 class Target(NamedTuple):
@@ -70,7 +70,7 @@ def is_kept(record: Record, machine: MachineState, at: float) -> bool:
 
 
 def is_due_back(record: Record, machine: MachineState, at: float) -> bool:
-    """Whether a machine that bears a mark could be recovered, by what is known of its events."""
+    """Whether a machine that is marked could be recovered, by what is known of its events."""
     return core.is_due_back(_machine(record, machine, at), _ahead(record, machine, at))
 
 
@@ -197,7 +197,7 @@ def _is_wanted(entry: EventState, machine: MachineState, key: str, at: float) ->
 
 
 def _is_seen(entry: EventState) -> bool:
-    """Whether the last document of any that was shown it shows it still: what has left may be over, and nothing is begun for it."""
+    """Whether the last document of any that was shown it shows it still: what has left may be over, and nothing is started for it."""
     return not entry["sightings"] or any(one["absent"] is None for one in entry["sightings"].values())
 
 
@@ -218,6 +218,6 @@ def _joined_what_is_full(entry: EventState, machine: MachineState) -> bool:
 
 
 def is_undone(machine: MachineState, key: str, at: float) -> bool:
-    """Whether a start of the machine has taken back what was done, and its own document still announces the event: whatever made it
+    """Whether a start of the machine has undone what was done, and its own document still announces the event: whatever made it
     start was not this event."""
     return has_restarted(machine) and _has_looked(machine, at) and key in machine["shows"]

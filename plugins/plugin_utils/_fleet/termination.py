@@ -78,7 +78,7 @@ def _bearing(record: Record, key: str, at: float) -> list[str]:
 
 
 def _comes_over_ours(record: Record, key: str, entry: EventState, at: float) -> bool:
-    """Whether its time has come, or is near, for a machine that bears a mark of this run, though for another event: both have to be over."""
+    """Whether its time has come, or is near, for a machine that has a mark of this run, though for another event: both have to be over."""
     due = entry["started"] is not None or at >= not_before(entry)
     machines = [record["hosts"][host] for host in entry["affected"]]
     return any(
@@ -124,7 +124,7 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
 
 
 def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
-    """Whether the run waits for a machine: to be brought back, or to show whether it has to be."""
+    """Whether the run waits for a machine: to be recovered, or to show whether it has to be."""
     if machine["aside"] or machine["left"] or took_away(record, machine["host"]):
         return False
     owner = whose(record, machine, at)
@@ -154,7 +154,7 @@ def is_busy(record: Record, at: float) -> bool:
 
 
 def is_left_to_person(record: Record, at: float) -> bool:
-    """Whether nothing is left but events that wait for a person's yes, and all of their machines may be left with their marks."""
+    """Whether nothing is left but events that wait for a confirmation, and all of their machines may be left with their marks."""
     waiting = {
         key
         for key, entry in record["events"].items()

@@ -159,7 +159,7 @@ def _finishes(machine: MachineState, goal: Target) -> bool:
 
 
 def _only_asks(machine: MachineState, goal: Target, at: float) -> bool:
-    """Whether nothing will be done but to ask others for the case before the steps: on a Windows machine that has just looked, no start
+    """Whether nothing will be done but to ask others for the initial states of the steps: on a Windows machine that has just looked, no start
     of PowerShell is needed for that."""
     is_new = machine["mark"] is None and machine["steps"] and not (machine["before"] or machine["outcomes"])
     return goal.to == "prepared" and bool(is_new) and not machine["is_linux"] and machine["looked"] == at

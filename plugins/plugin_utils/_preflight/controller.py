@@ -41,7 +41,7 @@ def strategy_problem(strategy: str) -> str:
 
 
 def is_there(collection: str) -> bool:
-    """Whether a collection is installed where Ansible looks for it."""
+    """Whether a collection is installed where Ansible searches."""
     try:
         importlib.import_module(f"ansible_collections.{collection}")
     except ImportError:

@@ -23,7 +23,7 @@ OWN = "HOST"
 
 
 def table(record: Record, asked: Mapping[str, Asked], at: float) -> list[str]:
-    """A line for each machine: its name in Azure, who looks at its events, how many there are, its steps, its mark."""
+    """A line for each machine: its name in Azure, who polls its events, how many there are, its steps, its mark."""
     chosen = sentinels(record)
     rows = [
         (

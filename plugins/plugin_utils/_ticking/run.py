@@ -103,7 +103,7 @@ def _of_host(task_vars: Variables, host: str) -> Variables:
 def _decided(record: Record, bring: Callable[[], Mapping[str, Mapping[str, Any]]], notify: Notify) -> dict[str, Any]:
     try:
         return dict(moved_on(record, bring(), notify), changed=False)
-    except Exception as error:  # the record stays: whoever brings the machines back after a failure goes by it
+    except Exception as error:  # the record stays: whoever recovers the machines after a failure goes by it
         words = f"The run could not be decided on ({type(error).__name__}: {error})."
         return dict(record, changed=False, failed=True, msg=words, exception=traceback.format_exc())
 

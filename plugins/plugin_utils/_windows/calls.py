@@ -266,7 +266,7 @@ class _Call:
 
     def _write(self) -> None:
         store = self._store
-        # Where others are only asked for the case before, nothing depends on what is assumed, and all of it is as old as it is.
+        # Where others are only asked for the initial state, nothing depends on what is assumed, and all of it is as old as it is.
         is_shown = any(request["do"] != "go" for request in self._call["requests"])
         if self._machine.assumes and (is_shown or store.is_changed()):
             self._machine.call()

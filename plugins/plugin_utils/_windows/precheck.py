@@ -21,7 +21,7 @@ from ...module_utils._text import one_line
 from .machine import WindowsMachine, WindowsProblem
 
 IIS = ("microsoft.iis.website_info", "microsoft.iis.web_app_pool_info")
-"""The modules by which a step learns what is the case before it."""
+"""The modules by which a step's initial state is read."""
 
 NO_TIME = "no time was left to check it"
 

@@ -74,7 +74,7 @@ class WindowsStore(Store):
         self._is_read = False
         self._is_taken_off = False
         self._yes: dict[str, bytes | None] = {}  # files to be written, and removed
-        self._put_back: dict[str, Any] | None = None  # what is to be written of what a person has put back
+        self._put_back: dict[str, Any] | None = None  # what is to be written of recoveries by force
         self._writing: list[Asked] = []
         self._made: Asked | None = None  # whose the folder is that this call makes
         self._is_yes_known = True  # whether no confirmation came or went in this call

@@ -49,7 +49,7 @@ def approvals(run: RunFacts) -> Iterator[str]:
 
 
 def capacity(run: RunFacts) -> Iterator[str]:
-    """Rule 16: by choice never more than the capacity allows is out."""
+    """Rule 16: voluntarily never more than the capacity allows is out."""
     if run.beside_others:
         return
     seen = set()
@@ -122,7 +122,7 @@ def checking(run: RunFacts) -> Iterator[str]:
 
 
 def brought_back_early(run: RunFacts) -> Iterator[str]:
-    """Rule 6: nothing is brought back under an event, nor before one that it was prepared for."""
+    """Rule 6: nothing is recovered under an event, nor before one that it was prepared for."""
     for piece in run.lines("piece"):
         host, at = piece["host"], piece["at"]
         if piece["direction"] != "undo":
@@ -223,7 +223,7 @@ def returned(run: RunFacts) -> Iterator[str]:
         if run.run.check or run.action(event, host) not in PREPARING or run.fleet.options[host]["prepare_before"] < 100:
             continue
         others = [other for other in run.events_of(host) if other is not event and (other.left or at) > event.returned]
-        # Who is still being brought back, or is another's by then, is not to be prepared anew at once.
+        # Who is still being recovered, or is another's by then, is not to be prepared anew at once.
         if others or event.grows or run.beside_others or run.marked_at(host, event.returned):
             continue
         room = at - event.returned - run.needs([event]) - (60 if run.fleet.calm else 100) - run.slowness(40, 10)
@@ -238,7 +238,7 @@ def returned(run: RunFacts) -> Iterator[str]:
 
 
 def back_in_time(run: RunFacts) -> Iterator[str]:
-    """Rules 6 and 15: whoever can be brought back is, soon."""
+    """Rules 6 and 15: whoever can be recovered is, soon."""
     for host in run.hosts:
         machine = run.machine(host)
         for event in run.plain_events_of(host):
@@ -282,7 +282,7 @@ def restored(run: RunFacts) -> Iterator[str]:
 
 
 def kept_off(run: RunFacts) -> Iterator[str]:
-    """Rule 14: whoever has a watcher is prepared, and brought back, by that alone."""
+    """Rule 14: whoever has a watcher is prepared, and recovered, by that alone."""
     for line in run.lines("marked", "taken"):
         if run.machine(line["host"]).watcher:
             yield f"kept-off: at {line['at']:.1f} {run.name} took {line['host']}, which has a watcher of its own"
@@ -296,7 +296,7 @@ def left_out(run: RunFacts) -> Iterator[str]:
 
 
 def put_back(run: RunFacts) -> Iterator[str]:
-    """Nobody takes out of service, or approves, what a person has put back in spite of its event, until he says yes to it."""
+    """Nobody takes out of service, or approves, what a person has recovered despite its event, until it is confirmed."""
     for recovered in run.journal.of("put-back"):
         host, events = recovered["host"], recovered["events"]
         if host not in run.hosts:

@@ -159,7 +159,7 @@ class Run:
         return answer
 
     def _bears_mark(self, host: str) -> bool:
-        """Whether the run knows that a machine bears its mark, and may hope for it: there is something to do for it."""
+        """Whether the run knows that a machine is marked, and may hope for it: there is something to do for it."""
         machine = self.machines[host]
         mark = machine.mark or {}
         if not machine.is_up or mark.get("phase") == "half":

@@ -387,7 +387,7 @@ class Fleet:
                 self.clock.at(at + chance.uniform(5, 120), self.say_yes, event)
 
     def _fail_unseen(self) -> None:
-        """Somebody else approves an event while nobody of its scope can look, and one of its machines fails after that."""
+        """Somebody else approves an event while nobody of its scope can poll, and one of its machines fails after that."""
         chance = random.Random(self.seed + 4)
         found = [event for event in self.events.values() if event.type == "Freeze" and event.notice >= 120]
         if not found or chance.random() < 0.6:

@@ -25,7 +25,7 @@ def read_again(_before: Any, now: Any) -> Any:
 
 
 def put_back(machine: Any, events: list[str]) -> list[str]:
-    """The events in spite of which a person has put it back, as the machine itself knows: whoever sent the call may not yet."""
+    """The events despite which a person has recovered it, as the machine itself knows: whoever sent the call may not yet."""
     yes = {event.upper() for event in machine.yes}
     return [event for event in events if event.upper() in machine.put_back and event.upper() not in yes]
 
@@ -226,7 +226,7 @@ class Going:
             if ask:
                 return {**self._said("preparing"), "ask": ask}
             if put_back(machine, request.get("events") or []):
-                return self._said("refused", "a person has put it back into service despite an event")
+                return self._said("refused", "a person has recovered it despite an event")
             if machine.fault("mark-readonly"):
                 return self._said("failed", "its mark can't be written: no space left on device")
             self._first_mark(request)
@@ -303,7 +303,7 @@ class Going:
                 if not self.may_act():
                     return self._said("refused", self.fenced)
             outcome = step.outcome(direction)
-            if not outcome:  # it was cut off before it could begin
+            if not outcome:  # it was interrupted before it could begin
                 step.begin(direction, note["limit"], self.run)
                 outcome = "pending"
             if step.was_cut_off and self._is_done_again(note, direction, request["left"]):
@@ -345,7 +345,7 @@ class Going:
                 note["began"] = (self.machine.clock.now, self.machine.boots)  # others go on meanwhile
             outcome = outcomes.get(note["key"])
             direction = "do" if note["state"] == "begun" else "undo"
-            # That it was done says nothing of its being taken back, which a call began whose answer was lost.
+            # That it was done says nothing of its being undone, which a call began whose answer was lost.
             if outcome and under_way and outcome.get("direction", direction) == direction:
                 state = outcome["state"]
                 is_used_up = self._elapsed(note) >= note["limit"] + GRACE and not outcome.get("left")

@@ -15,7 +15,7 @@ Spans = list[tuple[float, float]]
 
 
 def drawn(chance: random.Random, hosts: Iterable[str]) -> dict[str, Spans]:
-    """When things may be done by choice, by host, for those that have hours: in most lives nobody."""
+    """When things may be done early, by host, for those that have hours: in most lives nobody."""
     if chance.random() > 0.2:
         return {}
     spans = _spans(chance)

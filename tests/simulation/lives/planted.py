@@ -252,7 +252,7 @@ FAULTS = {
     ),
     "put-back": Fault(
         "put-back",
-        "nobody hears of what a person has put back, nor does the machine know",
+        "nobody hears of recoveries by force, nor does the machine know",
         [("record", "keep_off", always(None)), ("lives.going", "put_back", always([]))],
         seed=65,
     ),

@@ -193,7 +193,7 @@ class RunFacts:
         return max([post["at"] - WINDOWS_CALL, *sent]) if sent else float(post["at"])
 
     def touched_lately(self, host: str, at: float, decided: float | None = None) -> bool:
-        """Whether a person has taken the mark away a moment before, or the machine was started anew by nobody's event.
+        """Whether a person has taken the mark away a moment before, or the machine was rebooted by nobody's event.
 
         :arg decided: when it was decided to do what was done then
         """
@@ -226,7 +226,7 @@ class RunFacts:
         return any(line["host"] == host and line["at"] > at for line in self.journal.of("marked", "taken"))
 
     def held_since(self, host: str, at: float) -> float:
-        """When this run made the mark that a machine bears its own; 0 where it never did."""
+        """When this run made the mark that a machine has its own; 0 where it never did."""
         mine = (
             float(line["at"]) for line in self.lines("marked", "taken") if line["host"] == host and line["at"] <= at
         )
@@ -445,7 +445,7 @@ class RunFacts:
         return ready if everybody and not any(self.gone_by(host, ready) for host in hosts) else None
 
     def prepared_for_all(self, event: Event) -> float | None:
-        """When all of its machines were prepared for it, and nothing else than a person's yes was to come."""
+        """When all of its machines were prepared for it, and nothing else than a confirmation was to come."""
         hosts = self.affected(event)
         unknown = [name for name in event.resources if not self.knows(name)]
         if unknown or any(
@@ -489,7 +489,7 @@ class RunFacts:
 
     def nobody_could_see(self, host: str, since: float, at: float) -> bool:
         """Whether whoever is shown what a machine is shown was blind all that time. Nobody can know what came then, and a machine
-        that can be reached and can't look is brought back all the same after a while."""
+        that can be reached and can't poll is recovered all the same after a while."""
         scope = self.machine(host).scope
         viewers = [host] if scope.each_its_own else [one for one in self.hosts if self.machine(one).scope is scope]
         return all(

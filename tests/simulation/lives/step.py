@@ -55,7 +55,7 @@ class Step:
 
     def _end(self, job: tuple[str, float, str], run: str) -> None:
         if self.job is not job and not (self.elsewhere and job not in self.ended):
-            return  # it was cut off
+            return  # it was interrupted
         direction, _when, how = job
         if how in ("done", "failed changed"):
             running = direction == "undo"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine's own watcher, as a run beside it sees one: it prepares for the machine's events, brings it back, and approves nothing."""
+"""A machine's own watcher, as a run beside it sees one: it prepares for the machine's events, recovers it, and approves nothing."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Machine:
             "unfit": [],  # its recover hooks have lost a right, or are gone
         }
         self.yes_from = 1e9
-        self.put_back: set[str] = set()  # events in spite of which a person has put it back; on its disk
+        self.put_back: set[str] = set()  # events despite which a person has recovered it; on its disk
         self.yes: set[str] = set()  # events to which a person has said yes: all that show from then on; on its disk
         self.yes_taken_back: set[str] = set()
         self.is_ordered = False  # to recover, by force
@@ -208,7 +208,7 @@ class Machine:
         self.wall_off += seconds
 
     def take_off_the_mark(self) -> None:
-        """A person puts the machine back into service by hand, and removes the mark."""
+        """A person recovers the machine by hand, and removes the mark."""
         has_ticked = self.clock.now > max(self.entered_at, self.stands_until) + 2.0  # by then its watcher has seen it
         if self.up and self.mark is not None and not self.is_held and has_ticked:
             self.program.take_off()
@@ -253,7 +253,7 @@ class Machine:
             self.clock.after(1.0, self._die, self.process)
 
     def force(self) -> None:
-        """A person has it recovered in spite of its events."""
+        """A person has it recovered despite its events."""
         if not self.up or self.watcher is None or self.mark is None or self.is_full or self.going_down:
             return
         if self.is_mark_damaged:
@@ -499,7 +499,7 @@ def as_product_event(entry: Entry) -> Any:
         "VirtualMachine",
         entry.resources,
         entry.resources,
-        # As the service writes it: a watcher that is started anew reads it again.
+        # As the service writes it: a watcher that is restarted reads it again.
         email.utils.formatdate(WALL + entry.not_before, usegmt=True) if names_a_time else "",
         WALL + entry.not_before if names_a_time else None,
         "",

@@ -123,7 +123,7 @@ class Judge:
         for event in line["events"] if line["to"] == "prepared" and not line["still"] else ():
             if seer.is_put_back(event.upper(), line["at"]):
                 self._say_wrong(
-                    "stays", line["at"], seer, f"it is prepared for {event}, despite which a person has put it back"
+                    "stays", line["at"], seer, f"it is prepared for {event}, despite which a person has recovered it"
                 )
 
     def _undone(self, at: float, key: str, seer: Witness) -> None:

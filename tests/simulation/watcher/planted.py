@@ -249,7 +249,7 @@ FAULTS = {
     ),
     "put-back": Fault(
         "stays",
-        "nobody minds that a person has put the machine back",
+        "nobody minds that a person has recovered the machine",
         [("decision", "is_put_back", _always(False)), ("transitions", "is_put_back", _always(False))],
         seed=20,
     ),

@@ -47,14 +47,14 @@ class Witness:
         self.machine_booted = -500.0
         self.recoveries = self.recoveries_told = 0
         self.says_not_recovered = False
-        self.forced_at: dict[str, float] = {}  # events in spite of which a person has put it back
+        self.forced_at: dict[str, float] = {}  # events despite which a person has recovered it
         self.is_forced = False  # that is being done
-        self.going_back: set[str] = set()  # events in spite of which a recovery was begun: it goes on, yes or not
+        self.going_back: set[str] = set()  # events despite which a recovery was begun: it goes on, yes or not
         self.is_held = False
         self.was_taken_off = False
         self.begun_at = -1e9  # when a hook or a step last was
-        self.is_second_try = False  # what was begun last is a hook of recovery that was cut off
-        self.is_cut_off_twice = False  # one was, and is not begun a third time
+        self.is_second_try = False  # what was begun last is a hook of recovery that was interrupted
+        self.is_cut_off_twice = False  # one was, and is not started a third time
         self.unmarked_at = -1e9  # when it last was recovered
         self.remembers_its_mark = False  # the last that could be remembered is of before that
         self.was_slow, self.slow_at = False, -1e9  # the last answer; and when one last was
@@ -66,7 +66,7 @@ class Witness:
         self.unread: tuple[str, ...] = ()  # ids of what could not be read in the last look
         self.is_unfit = False  # a recover hook can't be run
         self.damaged_until = -1e9  # its mark can't be read
-        self.is_blocked = False  # that it is not brought back was said, and is so
+        self.is_blocked = False  # that it is not recovered was said, and is so
         self.made: float | None = None  # when its document was, where it says so
 
     def take(self, line: dict[str, Any]) -> None:
@@ -240,7 +240,7 @@ class Witness:
     # ---- the world at this moment ----
 
     def _has_yes(self, key: str, at: float) -> bool:
-        """Of what a person has said last: a yes, or to put the machine back in spite of it."""
+        """Of what a person has said last: a yes, or to put the machine back despite it."""
         return self.machine.yes_from <= at and self.forced_at.get(key, -1e9) < self.machine.yes_from
 
     def is_put_back(self, key: str, at: float) -> bool:
@@ -311,7 +311,7 @@ class Witness:
             "the watcher only reports": self.settings.mode != "manage",
             "it never approves": self.settings.approve == "never",
             f"the policy says {do}": do in ("ignore", "notify") or (do in ("prepare", "hold") and not yes),
-            "a person has put the machine back": self.is_put_back(key, at),
+            "a person has recovered the machine": self.is_put_back(key, at),
             "it lists others": self.resources.get(key, set()) != {self.name},
             "all is held": self._in("hold", at),
             f"it was {status or 'not there'}": status != "Scheduled",

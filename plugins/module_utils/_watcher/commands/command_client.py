@@ -27,7 +27,7 @@ def give(here: CliContext, order: str, what: str, stays: bool = False, **more: A
     """Give an order, and say what came of it.
 
     :arg what: for people: ``hold approvals``
-    :arg stays: whether it waits for a service that does not run; else it is taken back, as it would come as a surprise later
+    :arg stays: whether it waits for a service that does not run; else it is undone, as it would come as a surprise later
     :return: the exit code
     """
     from ..service.command_queue import FOLDER, place

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turns by the document: all machines of a scope read the same one, and so agree on whose turn it is to be out by choice. Pure.
+"""Turns by the document: all machines of a scope read the same one, and so agree on whose turn it is to be out voluntarily. Pure.
 
 Private to this collection.
 

@@ -98,7 +98,7 @@ def _prepare(here: Snapshot, life: MachineEvent, decision: Decision, may_begin: 
 
 
 def is_put_back(here: Snapshot, life: MachineEvent) -> bool:
-    """Whether a person has put the machine back into service in spite of the event. A yes to it, which can only be later, ends that."""
+    """Whether a person has recovered the machine despite the event. A confirmation of it, which can only be later, ends that."""
     return life.key in here.facts.put_back and life.key not in here.facts.yes
 
 

@@ -51,7 +51,7 @@ class Posted(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """No approvals by choice until it is released."""
+    """No approvals early until it is released."""
 
     reason: str
     by: str
@@ -89,4 +89,4 @@ class Facts(NamedTuple):
     ] = {}  # by type, as in steps: which prepare hook is not run, though it is there or should be
     recovery_lacks: Mapping[str, str] = {}  # the same of recover hooks
     endpoint: str = ""  # of the metadata service, as it is configured; "" for Azure's own
-    put_back: FrozenSet[str] = frozenset()  # keys of the events in spite of which a person has put the machine back
+    put_back: FrozenSet[str] = frozenset()  # keys of the events despite which a person has recovered the machine

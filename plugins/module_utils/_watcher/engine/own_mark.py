@@ -5,7 +5,7 @@
 
 Private to this collection.
 
-Beside what every mark has, the watcher's bears a note: all that has to outlive the watcher, and the machine's restart.
+Beside what every mark has, the watcher's has a note: all that has to outlive the watcher, and the machine's restart.
 """
 
 from typing import Any, Dict, Mapping, Optional

@@ -89,7 +89,7 @@ def failed(event: Event, why: str, is_begun: bool) -> str:
 
 
 def recovery_interrupted(over: Sequence[Event], coming: Sequence[Event]) -> str:
-    """:arg over: what the machine was brought back from; coming: what it has to be prepared for"""
+    """:arg over: what the machine was recovered from; coming: what it has to be prepared for"""
     since = f" from {listed(map(title, over))}" if over else ""
     return f"The recovery{since} was stopped: this machine has to be prepared for {listed(map(title, coming))}."
 

@@ -55,7 +55,7 @@ class Snapshot(NamedTuple):
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the document is young enough to go by it where that can't be taken back."""
+        """Whether the document is young enough to go by it where that can't be undone."""
         return self.asked is not None and self.now - self.asked <= UNBROKEN
 
     @property

@@ -71,7 +71,7 @@ def _is_seen(here: Snapshot, life: MachineEvent) -> bool:
 
 
 def _is_undone(here: Snapshot, life: MachineEvent) -> bool:
-    """Whether the machine was started anew since its steps were done, by nobody's event: the boot has started its services.
+    """Whether the machine was rebooted since its steps were done, by nobody's event: the boot has started its services.
 
     That it was nobody's is only known once a document still announces the event.
     """

@@ -64,7 +64,7 @@ def _sentence(entry: UnusableEvent) -> str:
 
 
 def _kept_out(here: Snapshot) -> str:
-    """Why the machine is not brought back, though no document shows its event any more; "" where that is not so."""
+    """Why the machine is not recovered, though no document shows its event any more; "" where that is not so."""
     if not here.document or not here.document.unusable or here.marked.recovery_begun:
         return ""
     shown = {event.key for event in here.document.events}
@@ -82,7 +82,7 @@ def _kept_out(here: Snapshot) -> str:
 
 
 def _holds_out(here: Snapshot, life: MachineEvent) -> bool:
-    """Whether the machine is out of service for an event, and not brought back before that is over."""
+    """Whether the machine is out of service for an event, and not recovered before that is over."""
     waits = life.has_struck or not here.marked.is_failed
     return here.is_marked(life) and waits and not is_put_back(here, life)
 

@@ -8,7 +8,7 @@ Private to this collection.
 ::
 
     metrics.prom           in the folder of what a boot clears: everybody may read it
-    metrics-counters.json  there, too: the counts, for a watcher that is started anew
+    metrics-counters.json  there, too: the counts, for a watcher that is restarted
 
 Both are replaced whole. They are written at once when something has changed, else every half minute, so that an idle watcher costs next to nothing.
 """

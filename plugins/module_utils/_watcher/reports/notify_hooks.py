@@ -83,7 +83,7 @@ class NotifyHooks:
             begun.append(hook.key)
             try:
                 self._ran.replace({"report": report["id"], "hooks": begun})
-            except OSError as error:  # what can't be noted is not begun: it might be begun again and again
+            except OSError as error:  # what can't be noted is not started: it might be begun again and again
                 return Outcome(GIVEN_UP, f"{self._ran.path} can't be written: {error.strerror}")
             problem = self._run(hook, report)
             if problem:

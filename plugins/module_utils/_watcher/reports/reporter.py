@@ -220,7 +220,7 @@ class Reporter:
         self._writer.put(report)
 
     def context(self, go: Go, facts: Facts) -> Report:
-        """What hooks get to know: a report about the event that the machine is prepared for, or brought back from.
+        """What hooks get to know: a report about the event that the machine is prepared for, or recovered from.
 
         One that has left the document is described as it was last seen; after a restart that is what the mark knows of it.
         """

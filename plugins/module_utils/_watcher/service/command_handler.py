@@ -38,7 +38,7 @@ class CommandHandler:
     :arg parts: what the watcher works with
     :arg check: looks again at everything that is looked at now and then; returns what is wrong
     :arg steps: those of this machine by type of event, as they are now
-    recovery: the order to put the machine back into service that is being carried out
+    recovery: the order to recover the machine that is being carried out
     outcomes: what came of the last orders, for whoever gave them
     """
 
@@ -189,7 +189,7 @@ class CommandHandler:
         return self._program.mark()[0]
 
     def _keep_off(self, mark: Mark, look: Optional[Look]) -> None:
-        """The machine is not prepared again for what it is put back in spite of; noted before anything is taken back."""
+        """The machine is not prepared again for what it is put back despite; noted before anything is undone."""
         self._put_back.add(mark["events"], self._clock.wall())
         for event in mark["events"]:
             self._program.take_yes_back(event)

@@ -5,7 +5,7 @@
 
 Private to this collection.
 
-A machine that can't write its mark can't be brought back in order. So new work is not begun any more while there still is
+A machine that can't write its mark can't be recovered in order. So new work is not started any more while there still is
 room (the watcher is *degraded* then), and what is under way gets the room that was kept for it.
 """
 
@@ -35,7 +35,7 @@ class DiskReserve:
         self._size = size
 
     def degraded(self) -> str:
-        """Why nothing new may be begun, for people; "" when it may. Keeps the room again as soon as there is some."""
+        """Why nothing new may be started, for people; "" when it may. Keeps the room again as soon as there is some."""
         problem = self._problem(LEAST)
         if not problem and not self.is_kept():
             # More than it takes: else it would be kept and given in turns on a disk that is just about full.
@@ -109,7 +109,7 @@ class ReservedStore(Store):
         return self._store.unwritable()
 
     def create(self, mark: Mark) -> None:
-        """Nothing is begun on the reserve: it is for what is under way."""
+        """Nothing is started on the reserve: it is for what is under way."""
         self._store.create(mark)
 
     def replace(self, mark: Mark, run: str, number: int) -> None:

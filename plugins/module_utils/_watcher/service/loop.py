@@ -24,7 +24,7 @@ from .wiring import Components
 IDLE = 5.0  # seconds between two ticks while there is nothing to do: what is new in the document ends the pause
 EVERY = 1.0  # and while there is an event, or a mark, or nothing can be seen
 BUSY = 0.2  # and while something is under way
-CRASHES = 3  # of handling in a row, after which it is begun anew, as if the watcher had been started again
+CRASHES = 3  # of handling in a row, after which it is restarted, as if the watcher had been started again
 SAME_CRASH_EVERY = 60.0  # seconds
 _UNDER_WAY = ("preparing", "recovering")
 

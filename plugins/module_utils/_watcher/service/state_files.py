@@ -87,7 +87,7 @@ class HoldFile:
 
 
 class SuppressedEvents:
-    """The events in spite of which a person has put the machine back into service: it is not prepared for them again. A file, read
+    """The events despite which a person has recovered the machine: it is not prepared for them again. A file, read
     when it has changed.
 
     :arg folder: of the state

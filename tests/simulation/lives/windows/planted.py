@@ -168,7 +168,7 @@ FAULTS = {
     ),
     "windows-put-back": Fault(
         "put-back",
-        "nobody reads what a person has put back",
+        "nobody reads recoveries by force",
         [(STORE, "WindowsStore.put_back", always([]))],
         seed=7,
         scenario="windows-stopped",

@@ -45,7 +45,7 @@ def _lives(run: RunFacts, host: str, at: float) -> bool:
 
 
 def without_mark(run: RunFacts) -> Iterator[str]:
-    """Nothing is begun for a machine before its mark says so."""
+    """Nothing is started for a machine before its mark says so."""
     for line in run.lines("piece"):
         host, at = line["host"], line["at"]
         if not is_windows(run, host) or run.marked_at(host, at) == run.name:
@@ -64,7 +64,7 @@ def _just_lost(run: RunFacts, host: str, at: float) -> bool:
 
 
 def unguarded(run: RunFacts) -> Iterator[str]:
-    """A Windows machine approves what comes over itself only while it bears its run's mark: that is one start of look.ps1."""
+    """A Windows machine approves what comes over itself only while it has its run's mark: that is one start of look.ps1."""
     for post in run.lines("post"):
         event, host, at = run.fleet.events.get(post["event"]), post["by"], post["at"]
         if (

@@ -52,7 +52,7 @@ def put_back(fleet: Fleet, chance: random.Random) -> None:
 
 
 def restarted(fleet: Fleet, chance: random.Random) -> None:
-    """A machine that is prepared is started anew, once or twice, while another one is not prepared yet; its services start with it."""
+    """A machine that is prepared is restarted, once or twice, while another one is not prepared yet; its services start with it."""
     made = _windows(fleet, chance, 2)
     choose(fleet)
     made[1].steps[0].do_seconds, made[1].steps[0].limit = 75.0, 90.0

@@ -175,7 +175,7 @@ def test_a_run_whose_options_contradict_each_other_does_not_begin():
 
 
 def test_the_record_outlives_a_decision_that_fails(monkeypatch):
-    """Whoever brings the machines back after the failure goes by it."""
+    """Whoever recovers the machines after the failure goes by it."""
     record = begun("web1")
 
     def fails(*_arguments):

@@ -54,7 +54,7 @@ class World:
     def __init__(self):
         self.jobs = {}
         self.journal = []
-        self.cases = {}  # by step's name: what is the case before, or why that can't be learned
+        self.cases = {}  # by step's name: the initial state, or why that can't be determined
         self.ending = []  # what is seen of a job that is to end, before it has
         self.results = collections.defaultdict(lambda: [Progress(DONE)])  # by (direction, name): one after the other
 

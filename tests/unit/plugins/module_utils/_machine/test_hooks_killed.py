@@ -231,7 +231,7 @@ def test_the_power_is_cut_on_the_way_back(machine, monkeypatch, place):
     is_over = machine.life(place, "recovered", monkeypatch)
     machine.cut_power()
     answer = machine.goes("recovered")
-    if answer["state"] == "half":  # a step that may have taken back something; whoever goes on tries it again
+    if answer["state"] == "half":  # a step that may have undone something; whoever goes on tries it again
         assert "step 1 (drain), undone: it was interrupted" in answer["why"]
         answer = machine.goes("recovered")
     assert answer["state"] == "recovered"

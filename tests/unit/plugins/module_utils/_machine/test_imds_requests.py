@@ -242,7 +242,7 @@ def test_nothing_is_sent_by_the_mark_of_another_vm_or_service(machine):
 
 
 def test_after_a_wait_the_mark_is_as_it_is_then(machine):
-    """A person brings the machine back while a run waits for a change."""
+    """A person recovers the machine while a run waits for a change."""
     machine.go()
 
     def brought_back(seconds):

@@ -86,7 +86,7 @@ def test_killed_once_anywhere_it_goes_on(tmp_path, monkeypatch, place):
         assert [entry["before"] for entry in there["steps"]] == [{"ran": True}, {"ran": False}, {}, {}]
     else:
         assert machine.world.journal == []
-    # What was the case before is what it was, whatever a later call would find now.
+    # The initial state is what it was, whatever a later call would find now.
     machine.world.cases = {"one": {"ran": False}, "left": {"ran": True}} if there else machine.world.cases
     assert machine.go()["state"] == "prepared"
     assert machine.world.journal == [("do", "one"), ("do", "two"), ("do", "three")]

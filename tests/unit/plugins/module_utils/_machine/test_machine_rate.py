@@ -159,7 +159,7 @@ def test_who_was_ended_before_the_answer_came_has_asked(tmp_path):
         b"[" * 4096,
         b"[" + b"5000.0, " * 1000 + b"5000.0]",
         b"[4998.9, 4998.9, 4998.9, 4998.9]",
-        b"[71000.5, 71000.5, 71000.5, 71000.5]",  # of before the machine was started anew
+        b"[71000.5, 71000.5, 71000.5, 71000.5]",  # of before the machine was rebooted
     ],
 )
 def test_what_is_not_of_this_moment_counts_as_nothing_and_is_replaced(tmp_path, content):

@@ -205,7 +205,7 @@ def test_a_second_hook_that_waits_is_begun_when_the_time_gets_short(machine):
     assert machine.world.journal == DID[:2]
 
 
-# --- the machine was started anew by nobody's event ---
+# --- the machine was rebooted by nobody's event ---
 
 
 def test_again_does_the_steps_again_and_no_hook(machine):

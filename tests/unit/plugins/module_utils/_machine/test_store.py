@@ -299,7 +299,7 @@ def test_a_process_that_was_forked_under_the_lock_does_not_go_on_holding_it(mark
         os.waitpid(pid, 0)
 
 
-# --- a person's yes ---
+# --- a confirmation ---
 
 
 def test_a_yes_is_a_file_of_its_own_and_can_be_taken_back(machine):

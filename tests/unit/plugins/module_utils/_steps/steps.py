@@ -39,7 +39,7 @@ def completed(kind, system="linux", on=None, **options):
 
 
 def ours(kind, case, **options):
-    """The step as far as it is ours by the case before."""
+    """The step as far as it is ours by the initial state."""
     made, _words = completed(kind, **options)
     return TYPES[kind].before(made, case)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command: readable at any hour, whatever is there, and orders that the service takes or that are taken back."""
+"""The command: readable at any hour, whatever is there, and orders that the service takes or that are undone."""
 
 import json
 import os

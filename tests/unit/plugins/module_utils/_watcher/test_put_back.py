@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file of events in spite of which a person has put the machine back: what it keeps, and for how long."""
+"""The file of events despite which a person has recovered the machine: what it keeps, and for how long."""
 
 import pytest
 

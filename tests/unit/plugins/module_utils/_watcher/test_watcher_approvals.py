@@ -55,7 +55,7 @@ def happened(watcher):
 
 
 def recovered(watcher):
-    """It is back, and all of its steps were done and taken back once."""
+    """It is back, and all of its steps were done and undone once."""
     until(lambda: "recovered" in happened(watcher))
     assert [(direction, name) for direction, name, _at in watcher.hand.begun] == [("do", "10-app"), ("undo", "10-app")]
     return True

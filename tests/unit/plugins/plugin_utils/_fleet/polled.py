@@ -53,7 +53,7 @@ class Polled:
             self._tick()
         self.at = at
         requests = self._tick(**given)
-        # With no time left, or with "no_new_steps", nothing is begun: the machine only goes on with what runs.
+        # With no time left, or with "no_new_steps", nothing is started: the machine only goes on with what runs.
         goals = [one["to"] for one in requests if one["do"] == "go" and one["left"] > 0 and not one["no_new_steps"]]
         return {
             "state": {key: _state(entry) for key, entry in self.record["events"].items() if entry["affected"]},

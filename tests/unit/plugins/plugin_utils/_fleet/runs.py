@@ -71,7 +71,7 @@ class Machine:
         self.documents = []
         self.incarnation = 1
         self.down = ""  # why it can't be reached
-        self.blind = ""  # why it can't look
+        self.blind = ""  # why it can't poll
         self.empty = False  # its service answers with nothing
         self.nameless = False
         self.vm_id = ""
@@ -81,7 +81,7 @@ class Machine:
         self.seconds = 10.0  # that draining takes, and putting back
         self.fails = ""  # why its preparation fails
         self.stuck = ""  # why its recovery fails
-        self.unknown = ""  # why its initial state can't be learned
+        self.unknown = ""  # why its initial state can't be determined
         self.unreadable = []  # entries of its document that can't be read
         self.yes = []
         self.put_back = []

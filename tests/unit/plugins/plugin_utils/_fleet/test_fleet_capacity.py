@@ -192,7 +192,7 @@ class TestDue:
 
 
 def test_never_more_than_the_limit_is_approved_whatever_comes():
-    """Over many small fleets: what may be approved by choice fits, with all who are out, into every group."""
+    """Over many small fleets: what may be approved early fits, with all who are out, into every group."""
     hosts = {"a": "g", "b": "g", "c": "g", "d": "h"}
     sets = [("a",), ("b",), ("a", "b"), ("c", "d"), ("d",)]
     for first, second, third in itertools.product(sets, repeat=3):

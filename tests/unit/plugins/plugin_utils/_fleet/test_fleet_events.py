@@ -314,7 +314,7 @@ def test_what_was_approved_may_have_taken_place():
 
 
 def test_one_look_that_lacked_it_is_no_unbroken_watch():
-    """Its document was empty for a moment; then nobody could look, and the event started and ended."""
+    """Its document was empty for a moment; then nobody could poll, and the event started and ended."""
     run = Run(policy=rules("prepare"))
     run.tick()
     run.show(event())

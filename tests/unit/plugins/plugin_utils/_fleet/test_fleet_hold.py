@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A person's yes: who bears it, and what becomes of it where no run lives."""
+"""A confirmation: who bears it, and what becomes of it where no run lives."""
 
 from __future__ import annotations
 

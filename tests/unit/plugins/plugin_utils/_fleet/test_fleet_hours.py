@@ -140,7 +140,7 @@ def test_outside_of_its_hours_it_waits_for_room_in_its_group():
 
 
 def test_outside_of_its_hours_all_of_its_machines_are_prepared():
-    """One of them must first be asked for the case before, which takes a tick longer."""
+    """One of them must first be asked for the initial state, which takes a tick longer."""
     run = Run("web1", "web2", policy=rule(hours="05:00-06:00"))
     prepare, asks = run["web2"]._prepare, [True, True]
     run["web2"]._prepare = lambda *args: (

@@ -179,7 +179,7 @@ def test_two_hosts_that_turn_out_to_be_one_machine():
 @pytest.mark.parametrize("scopes", [("", ""), ("a", "b")])
 @pytest.mark.parametrize("names", [("vm1", "vm1"), ("vm1", "vm2"), ("", "vm1")])
 def test_two_names_of_one_machine_that_only_an_event_shows_to_be_one(names, scopes):
-    """Its vmId could not be learned."""
+    """Its vmId could not be determined."""
     one, other = (
         Machine(host, scope=scope, declared=bool(scope), resource_name=name)
         for host, scope, name in zip(("web1", "web2"), scopes, names, strict=True)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose machine it is, what it is prepared for, and when it is brought back: by its mark."""
+"""Whose machine it is, what it is prepared for, and when it is recovered: by its mark."""
 
 from __future__ import annotations
 
@@ -491,7 +491,7 @@ def test_one_that_never_comes_back_is_named():
     assert [problem for problem in run.problems if "web1" in problem and NO_ROUTE in problem]
 
 
-# ---- a start of the machine takes back what was done ----
+# ---- a start of the machine undoes what was done ----
 
 
 def restart(machine):
@@ -529,7 +529,7 @@ def test_prepared_under_another_start_is_not_prepared():
 
 
 def test_not_under_the_start_by_an_earlier_event_either():
-    """A has started and restarted web1 when B is announced: nothing is begun under A, and B is not approved before A is over."""
+    """A has started and restarted web1 when B is announced: nothing is started under A, and B is not approved before A is over."""
     run = Run()
     run.tick()
     reboot, other = event("A", ["vm1"]), event("B", ["vm1"], not_before=9000)
@@ -637,7 +637,7 @@ def test_prepared_before_a_start_does_not_count_for_the_event_after_it():
 
 
 def test_an_answer_ages_from_the_end_of_its_call():
-    """Beside another host's task file of 50 s a person brings web1 back by force."""
+    """Beside another host's task file of 50 s a person recovers web1 by force."""
     run = Run()
     run.tick()
     run.show(event("A", ["vm1"]))

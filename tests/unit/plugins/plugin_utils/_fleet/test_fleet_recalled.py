@@ -26,7 +26,7 @@ def left_by(run_name, *hosts, **more):
 
 @pytest.mark.parametrize("run_name", ["r0", "r1"])
 def test_two_polls_show_that_it_is_over_and_nobody_knows_how_it_ended(run_name):
-    """Of a dead run's mark, and of one that this run has left before it was begun anew."""
+    """Of a dead run's mark, and of one that this run has left before it was restarted."""
     run = left_by(run_name, "web1")
     run.tick(seconds=5.5)
     assert run.event()["gone"] is None and run.goes("web1") == []
@@ -108,7 +108,7 @@ def test_an_entry_that_can_not_be_read_may_be_it():
 
 
 def test_the_last_word_of_who_is_lost_for_good_keeps_nobody_else_out():
-    """Who bears the mark shows whether its event is gone, as it would to this run begun anew."""
+    """Who has the mark shows whether its event is gone, as it would to this run restarted."""
     run = Run("web1", "web2", policy=[{"do": "prepare"}], event_timeout=3600.0)
     run.show(event("A", ["vm1"], notice=300.0), to=["web2"])
     run.until(lambda: run.marked() == ["web1"])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a rehearsal may be asked for, what it plays, and what of an interrupted one is brought back."""
+"""What a rehearsal may be asked for, what it plays, and what of an interrupted one is recovered."""
 
 from __future__ import annotations
 

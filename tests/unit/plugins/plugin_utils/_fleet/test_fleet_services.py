@@ -23,7 +23,7 @@ ALIVE, EXPIRED = 100000.0, 10.0
 
 
 def run_against(service, bears, until, *ids, phase="prepared", **options):
-    """A run of three machines, the first of which bears a mark that another run made for some service."""
+    """A run of three machines, the first of which has a mark that another run made for some service."""
     run = Run(*(Machine(f"web{number}", endpoint=service) for number in (1, 2, 3)), **options)
     run["web1"].mark = dict(mark("r0", ids, phase=phase, until=until), endpoint=bears)
     return run

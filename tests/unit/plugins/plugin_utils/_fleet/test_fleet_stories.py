@@ -211,7 +211,7 @@ def test_what_another_event_s_preparation_was_is_undone_when_its_recovery_has_be
     assert any("reached web1 unprepared" in problem for problem in run.problems)
 
 
-# ---- brought back, and not too early ----
+# ---- recovered, and not too early ----
 
 
 @pytest.mark.parametrize("kind", ["Preempt", "Terminate"])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Machines with a watcher of their own: it prepares them and brings them back, the run waits for its mark and approves."""
+"""Machines with a watcher of their own: it prepares them and recovers them, the run waits for its mark and approves."""
 
 from __future__ import annotations
 

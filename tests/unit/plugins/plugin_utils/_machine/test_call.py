@@ -120,7 +120,7 @@ def test_check_mode_refuses_what_changes_something():
 
 
 def test_an_approval_that_was_decided_too_long_ago_is_a_look_instead():
-    """The run was stopped when its marks said prepared, the machines were brought back, and it goes on."""
+    """The run was stopped when its marks said prepared, the machines were recovered, and it goes on."""
     requests = [{"do": "hello"}, {"do": "approve", "ids": ["a", "b"], "decided": 100.0}]
     assert calls.timely(requests, 110.0) == requests
     sent = calls.timely(requests, 110.1)

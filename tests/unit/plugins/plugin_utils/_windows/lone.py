@@ -53,7 +53,7 @@ class Lone:
     :arg takes: seconds of a step
 
     starts: when each start of look.ps1 began, and the requests of it; modules: when each other module was begun, and which
-    reboots: when it is started anew by nobody's event, in a moment; put_back: when a person recovers it by force
+    reboots: when it is restarted by nobody's event, in a moment; put_back: when a person recovers it by force
     """
 
     shown = SHOWN

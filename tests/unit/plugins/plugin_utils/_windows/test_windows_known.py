@@ -321,7 +321,7 @@ def test_a_confirmation_is_read_in_each_call(machine):
 
 
 def test_what_can_not_be_read_of_what_a_person_has_said_is_not_taken_for_nothing(machine):
-    """Or a machine that a person has put back would be taken out of service again."""
+    """Or a machine that a person has recovered would be taken out of service again."""
     carry_out = machine.played._carried_out
     broken = {"failure": "Unknown", "message": "Access to the path is denied.", "part": "folder"}
     machine.played._carried_out = lambda request: broken if request["Do"] == "folder" else carry_out(request)

@@ -23,7 +23,7 @@ def test_a_maintenance_with_a_step_of_a_second(lone):
 
 
 def test_what_it_costs_until_the_approval(lone):
-    """The case before, the mark with the step begun, the step begun and looked at; its end, that it is prepared and the approval in one."""
+    """The initial state, the mark with the step begun, the step begun and looked at; its end, that it is prepared and the approval in one."""
     lone.until(lambda: lone.approved)
     since_shown = [what for at, what in sorted([*lone.starts, *lone.modules]) if at > lone.shown]
     assert since_shown == [
