@@ -73,7 +73,7 @@ def test_a_mark_tells_of_an_event_that_nobody_saw():
     assert (two.started, two.approved, two.tracked.notice) == (False, True, None)
     assert after(two._replace(approved=False), poll(160.0), poll(165.0)).tracked.outcome == "unknown"
     over = life.recalled("E1", "Reboot", "vm1", dict(note, over={"e1": "completed"}), 5.0)
-    assert (over.is_open, over.outcome) == (False, "completed")
+    assert (over.is_open, over.tracked.outcome) == (False, "completed")
 
 
 def recollection():
