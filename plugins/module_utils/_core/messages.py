@@ -54,8 +54,8 @@ REASONS: Dict[str, Row] = {
     "started": Row("it has started", "by itself, when it is over", "by itself, when it is over"),
     "advice": Row(
         "it is advice, and an approval has no effect",
-        "by itself, when it leaves the document",
-        "by itself, when it leaves the document",
+        "by itself, when it disappears from the document",
+        "by itself, when it disappears from the document",
     ),
     "status": Row(
         "its status {words} is not one that can be approved",
@@ -122,8 +122,8 @@ REASONS: Dict[str, Row] = {
     ),
     "unreadable_entry": Row(
         "the document{of} has an event that can't be read, which may be another machine's",
-        "by itself, when that entry has left the document; the playbook status shows it",
-        "by itself, when that entry has left the document; azure-maintenance status shows it",
+        "by itself, when that entry has disappeared from the document; the playbook status shows it",
+        "by itself, when that entry has disappeared from the document; azure-maintenance status shows it",
     ),
     # of one machine
     "owned": Row("{which} is marked by {words}", _RECOVERED, _RECOVERED),
@@ -133,7 +133,7 @@ REASONS: Dict[str, Row] = {
         "azure-maintenance recover --force",
     ),
     "wrong_name": Row(
-        "{which} goes by another name in the inventory",
+        "{which} has another name in the inventory",
         "correct azure_maintenance_resource_name",
         "correct azure_maintenance_resource_name",
     ),
@@ -166,29 +166,31 @@ REASONS: Dict[str, Row] = {
     "left_out": Row(
         "{words}",
         "run there: azure-maintenance doctor",
-        "azure-maintenance doctor, which says how to put it right",
+        "azure-maintenance doctor, which says how to fix it",
     ),
     "failed": Row("{which} could not be prepared: {words}", _AT_NOT_BEFORE, _AT_NOT_BEFORE),
     "not_begun": Row(
         "{which} could not be prepared so far: {words}",
-        "by itself: it is tried again until its notice runs out",
-        "by itself: it is tried again until its notice runs out",
+        "by itself: it is retried until its notice runs out",
+        "by itself: it is retried until its notice runs out",
     ),
     "late": Row(
-        "{which} was prepared too late: its not-before, less the margin, had come", _AT_NOT_BEFORE, _AT_NOT_BEFORE
+        "{which} was prepared too late: less than the margin was left before its not-before",
+        _AT_NOT_BEFORE,
+        _AT_NOT_BEFORE,
     ),
     "cannot_act": Row(
-        "the watcher can't act: the system goes down, its state can't be written, or it does not know its name yet",
+        "the watcher can't act: the system is shutting down, its state can't be written, or its name in Azure is not known yet",
         "by itself; azure-maintenance doctor says there what is wrong",
         "by itself; azure-maintenance doctor says what is wrong",
     ),
-    "no_document": Row("no document has come so far", _NEXT_POLL, "by itself, when the first poll brings one"),
+    "no_document": Row("no document was received so far", _NEXT_POLL, "by itself, when the first poll brings one"),
     "not_shown": Row(
-        "the last document that came does not show it, or is too old",
+        "the last document does not list it, or is too old",
         _NEXT_POLL,
         _NEXT_POLL,
     ),
-    "denied": Row("{machine} is not shown it by its own document", "by itself, when it is", "by itself, when it is"),
+    "denied": Row("the document of {machine} does not list it", "by itself, when it does", "by itself, when it does"),
     "not_prepared": Row(
         "{machine} {is} not prepared yet", "by itself, when that is done", "by itself, when that is done"
     ),

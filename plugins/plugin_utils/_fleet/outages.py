@@ -132,13 +132,13 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
             record,
             at,
             "found",
-            f"{host} is marked by {holder_words(machine)}, which is not heard of any more",
+            f"{host} is marked by {holder_words(machine)}, whose lease has expired",
             host=host,
         )
     if before.owner == EXPIRED and owner == OURS:
         happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
     if before.owner == COPIED and owner == NOBODY:
-        words = f"{host}: the mark of {before.words}, which is that of the VM of which it is a copy; nothing of it was done here"
+        words = f"{host}: the mark of {before.words}, the VM that it was copied from; nothing of it was done here"
         happened(record, at, "put aside", words, host=host)
     note_put_back(record, machine, before.keys, before.answered)
     if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):

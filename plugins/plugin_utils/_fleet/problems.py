@@ -57,7 +57,7 @@ def _of_event(record: Record, key: str, entry: EventState, at: float) -> dict[st
         moment = "not-before" if entry["started"] is None else "start"
         found["watch"] = (
             f"{title(entry)} was last seen at {seen}, {entry['status'] or 'its status unknown'}, and was not known to be over "
-            f"{record['same']['event_timeout']:.0f} s after its {moment}: the run watched it no longer."
+            f"{record['same']['event_timeout']:.0f} s after its {moment}: the run stopped watching it."
         )
     if is_open(entry) and is_acting(entry) and entry["started"] is None:
         if entry["hold"] and not entry["failed"]:
@@ -151,13 +151,16 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
     if took_away(record, host):
         return
     if owner == UNREADABLE:
-        yield "mark", f"{host} has {holder_words(machine)}: it is left as it is. See its folder of marks."
+        yield (
+            "mark",
+            f"{host} has {holder_words(machine)}: it is left unchanged. Check its folder of marks (azure_maintenance_folder).",
+        )
     elif owner == WATCHER:
         yield from _of_watcher(record, machine)
     elif owner == RUN and not machine["renewals"]:
         yield (
             "left",
-            f"{host} is marked by {holder_words(machine)}, of which nothing was heard since: if it is not there any more, "
+            f"{host} is marked by {holder_words(machine)}, which has not renewed it since: if that run no longer exists, "
             "start this run again.",
         )
     elif owner in (RUN, DRAIN) and _concerns_us(record, machine):
@@ -168,8 +171,8 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
         why = f" ({clause(machine['why'], 1000)})" if machine["why"] else ""
         yield (
             "mark",
-            f"{host} is marked by {holder_words(machine)}, which is that of the VM of which it is a copy, and which could not be put "
-            f"aside{why}: start this run again, or see to its folder of marks.",
+            f"{host} is marked by {holder_words(machine)}, the VM that it was copied from, and the mark could not be "
+            f"moved aside{why}: start this run again, or check its folder of marks (azure_maintenance_folder).",
         )
     elif owner in (OURS, EXPIRED):
         yield from _left(record, machine, owner, at)
@@ -180,19 +183,19 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"{lacking(machine)}. Run the playbook deploy_watcher, or take these steps out of drain_steps.",
         )
     if machine["unbegun"] is not None and owner == NOBODY and _is_to_be_prepared(record, machine):
-        yield "begun", f"{host} could not be prepared so far: {clause(machine['why'], 1000)}. It is tried again."
+        yield "begun", f"{host} could not be prepared so far: {clause(machine['why'], 1000)}. It is retried."
     if machine["answered"] is None:
         yield "asked", f"{host} could not be asked: {machine['lost'] or 'it was not called'}"
     elif machine["lost"] and owner == NOBODY and machine["begun"] is not None and not _is_being_taken(record, host):
         since = time_of_day(record, machine["answered"])
         yield (
             "asked",
-            f"{host} could not be asked any more since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: start this "
+            f"{host} has not answered since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: start this "
             "run again, or look at it with the playbook status.",
         )
     elif _is_silent(machine) and owner == NOBODY and not is_away(record, machine, at):
         since = time_of_day(record, machine["answered"])
-        yield "asked", f"{host} could not be asked any more since {since}: {machine['lost']}"
+        yield "asked", f"{host} has not answered since {since}: {machine['lost']}"
     elif not machine["resource_name"]:
         yield (
             "name",
@@ -224,9 +227,9 @@ def _foreign_words(machine: MachineState) -> str:
     mark = machine["mark"] or {}
     whose_mark = f"{machine['host']} is marked by {holder_words(machine)}, made for {service_words(mark)}"
     if is_made_for_azure(mark):
-        return f"{whose_mark}: this run, which goes by another one, left it as it is."
+        return f"{whose_mark}: this run uses another one, and left the machine unchanged."
     return (
-        f"{whose_mark}: it counts as out of service, and this run left it as it is. If that rehearsal was interrupted, the playbook "
+        f"{whose_mark}: it counts as out of service, and this run left it unchanged. If that rehearsal was interrupted, the playbook "
         "rehearse recovers the machine with -e rehearse_state=absent."
     )
 
@@ -246,8 +249,8 @@ def _of_watcher(record: Record, machine: MachineState) -> Iterable[tuple[str, st
     if not is_its_watchers(machine):
         yield (
             "left",
-            f"{host} has {whose_mark}, which is down or does not act any more: start it there (systemctl start "
-            "azure-maintenance), or take its mark back with the playbook recover and -e recover_take=watcher -e recover_force=true.",
+            f"{host} has {whose_mark}, which is down or no longer acts: start it there (systemctl start "
+            "azure-maintenance), or recover the machine with the playbook recover and -e recover_take=watcher -e recover_force=true.",
         )
     elif machine["recovering"] is not None and not machine["lost"]:
         yield (
@@ -265,7 +268,8 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         why = machine["lost"] or machine["why"] or "there was no time"
         yield (
             "left",
-            f"{host} has lost its mark with its disk, which could not be put back: {clause(why, 1000)}. {undo_words(host, undone_words(machine))}",
+            f"{host} has lost its mark together with its disk, and the mark could not be restored: {clause(why, 1000)}. "
+            f"{undo_words(host, undone_words(machine))}",
         )
         return
     held = is_kept(record, machine, at)
@@ -277,7 +281,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
         )
         yield (
             "left",
-            f"{host} is still marked by {holder_words(machine)}, which is not heard of any more: {clause(because, 1000)}.",
+            f"{host} is still marked by {holder_words(machine)}, whose lease has expired: {clause(because, 1000)}.",
         )
         return
     mark = f"the mark of run {record['run']['run']}"
@@ -285,7 +289,7 @@ def _left(record: Record, machine: MachineState, owner: str, at: float) -> Itera
     if machine["lost"]:
         since = time_of_day(record, machine["answered"] or at)
         why = clause(machine["lost"], 1000)
-        yield "left", f"{host} had {mark} when it was last heard of, at {since} ({why}): {next_step}"
+        yield "left", f"{host} had {mark} when it last answered, at {since} ({why}): {next_step}"
         return
     why = machine["why"] or machine["look_problem"] or "there was no time to recover it"
     if held:

@@ -170,12 +170,14 @@ def _life(machine: Asked, mark: Mapping[str, Any]) -> str:
         return "recovered by role drain's entry point recover, or by the playbook recover with recover_take"
     if machine.silent is None:
         if machine.expired:
-            return f"EXPIRED, the machine has been rebooted since it was heard of last ({one_line(mark['renewed'])})"
-        return f"heard of last {one_line(mark['renewed'])}"
-    heard = f"heard of {duration(machine.silent)} ago"
+            return (
+                f"EXPIRED: the machine has been rebooted since the mark was last renewed ({one_line(mark['renewed'])})"
+            )
+        return f"last renewed {one_line(mark['renewed'])}"
+    heard = f"last renewed {duration(machine.silent)} ago"
     if has_ended(machine):
         return f"EXPIRED, {heard}: maintain or recover takes the machine over"
-    return f"{heard}; it counts as alive for another {duration(machine.lasts or 0.0)} if it is not heard of again"
+    return f"{heard}; without a renewal it counts as alive for another {duration(machine.lasts or 0.0)}"
 
 
 def duration(seconds: float) -> str:

@@ -116,7 +116,7 @@ def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None
             and not has_restarted(machine)
         )
         if host not in entry["unprepared"] and needs_preparation(entry, host) and not ready:
-            words = f"{host} was not prepared for {title(entry)} when it was last heard of."
+            words = f"{host} was not prepared for {title(entry)} when it last answered."
             report(record, f"event {key}: {host} unprepared", words)
 
 

@@ -103,8 +103,8 @@ def _on_steps(record: Record) -> Iterator[str]:
     lost = [host for host in _without_steps(record) if lacks_steps(hosts[host]) and hosts[host]["lost"]]
     if lost:
         yield (
-            f"There are no steps for {listed(lost)}, and whether a watcher prepares such a machine is not known: its events are not "
-            "approved before one does (drain_steps, maintain_require_steps)."
+            f"There are no steps for {listed(lost)}, and it is not known whether a watcher prepares such a machine: its events are not "
+            "approved until one does (drain_steps, maintain_require_steps)."
         )
     allowed = [host for host in _without_steps(record) if not hosts[host]["require_steps"]]
     if allowed:
@@ -122,7 +122,7 @@ def _missing_collections(record: Record, asked: Mapping[str, Asked], controller:
     for name, hosts in needed.items():
         if not controller.is_there(name):
             yield (
-                f"The controller lacks the collection {name}, without which {listed(hosts)} can't be handled: "
+                f"The collection {name}, required by {listed(hosts)}, is not installed on the controller: "
                 f"ansible-galaxy collection install {name}."
             )
 
@@ -141,7 +141,7 @@ def _of_answers(asked: Mapping[str, Asked]) -> Iterator[str]:
         if abs(ahead) > CLOCKS:
             where = "ahead of" if ahead > 0 else "behind"
             said.setdefault(
-                f"its clock is {abs(ahead):.0f} s {where} the controller's, and not-before is reckoned by it: set one of them right",
+                f"its clock is {abs(ahead):.0f} s {where} the controller's, and not-before is calculated with it: correct one of them",
                 [],
             ).append(host)
     for sentence, hosts in said.items():
@@ -178,7 +178,7 @@ def _of_delegates(asked: Mapping[str, Asked], delegates: Sequence[Mapping[str, A
             if any(delegate["host"] == one["host"] for delegate in step.get("delegates") or ())
         ]
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
-        yield f"{one['host']} could not be reached, which has to do {listed(named[:SHOWN])}{more}: {why}."
+        yield f"{one['host']}, which has to do {listed(named[:SHOWN])}{more}, could not be reached: {why}."
 
 
 def _place(place: Mapping[str, Any]) -> tuple[str, str]:
@@ -245,7 +245,7 @@ def _wrong_scopes(record: Record, at: float) -> Iterator[str]:
         if len(scopes) > 1:
             yield (
                 f"The placement group {group} is one scope to Azure, and azure_maintenance_scope makes it {listed(sorted(scopes))}: "
-                "each is watched by itself. See whether that is meant."
+                "each is polled separately. Check whether that is intended."
             )
 
 
@@ -257,28 +257,28 @@ def _marks(record: Record, at: float) -> Iterator[str]:
         said = f"{host} {'has ' if owner == UNREADABLE else 'is marked by '}{holder_words(machine).rstrip('.')}"
         if owner == EXPIRED:
             yield (
-                f"{said}, which is not heard of any more: a run takes the machine over, and recovers it when its maintenance is over."
+                f"{said}, whose lease has expired: a run takes the machine over, and recovers it when its maintenance is over."
             )
         elif owner == UNREADABLE:
-            yield f"{said}: it is left as it is. See its folder of marks."
+            yield f"{said}: it is left unchanged. Check its folder of marks (azure_maintenance_folder)."
         elif owner == DRAIN:
             yield (
                 f"{said}: a run leaves it alone. Recover it by role drain's entry point recover, or by the playbook recover with "
                 "recover_take."
             )
         elif owner == COPIED:
-            yield f"{said}, which is that of the VM of which it is a copy: a run puts it aside, and undoes nothing."
+            yield f"{said}, the VM that it was copied from: a run moves the mark aside, and undoes nothing."
         elif owner == FOREIGN:
             yield (
-                f"{said}, made for {service_words(machine['mark'] or {})}: a run leaves it alone. What an interrupted rehearsal has left, the "
-                "playbook rehearse brings back with -e rehearse_state=absent."
+                f"{said}, made for {service_words(machine['mark'] or {})}: a run leaves it alone. After an interrupted rehearsal, the "
+                "playbook rehearse recovers the machine with -e rehearse_state=absent."
             )
         elif owner == WATCHER:
             yield f"{said}: its watcher recovers it, a run leaves it alone (azure-maintenance status, on the machine)."
         else:
             yield (
-                f"{said}, which is alive as far as is known: a run leaves it alone. If it is not there any more, it is taken over when its lease "
-                "is over; the playbook status shows when."
+                f"{said}, which counts as alive: a run leaves it alone. If that run no longer exists, the machine is taken over when its lease "
+                "expires; the playbook status shows when."
             )
 
 

@@ -56,7 +56,7 @@ notes "web1 prepared" "web2 prepared"
 # One that is gone does not
 edit 'mark["lease"]["until"] = 0' web1 web2
 works status
-says "EXPIRED, heard of "
+says "EXPIRED, last renewed "
 says "a person has said yes to $event"
 mv "$dir/marks/web2/mark.json" "$dir/aside"
 refuses approve -e "event=$event"

@@ -148,7 +148,7 @@ class TestReadiness:
 
     def test_a_machine_whose_own_document_lacks_the_event(self):
         found = ready(standing(), standing("web2", denies=True))
-        assert (found.ready, found.yet) == (False, "web2 is not shown it by its own document")
+        assert (found.ready, found.yet) == (False, "the document of web2 does not list it")
 
     def test_ambiguous_names(self):
         assert ready(standing(), ambiguous=["it names the VM 'vm1' twice"]).against == "it names the VM 'vm1' twice"

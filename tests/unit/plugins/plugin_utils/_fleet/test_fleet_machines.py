@@ -125,7 +125,7 @@ def test_a_machine_that_never_saw_its_events_is_said_though_its_last_call_was_lo
     assert run.problems == ["web2 can't see its scheduled events: 403"]
     run.until(lambda: run.record["hosts"]["web2"]["failures"] > 1)
     (said,) = run.problems
-    assert said.startswith("web2 could not be asked any more since ") and said.endswith(NO_ROUTE)
+    assert said.startswith("web2 has not answered since ") and said.endswith(NO_ROUTE)
 
 
 def test_every_machine_is_called_now_and_then():

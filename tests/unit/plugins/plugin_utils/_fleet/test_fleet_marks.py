@@ -472,7 +472,7 @@ def test_a_machine_that_stays_down_holds_up_nobody():
     run.until(lambda: run.sent("B"))
     run.show()
     run.tick(100)
-    assert any("web3 had the mark of run r1 when it was last heard of" in problem for problem in run.problems)
+    assert any("web3 had the mark of run r1 when it last answered" in problem for problem in run.problems)
     run["web3"].down = ""
     run.until(lambda: run["web3"].mark is None)
     run.to_end()

@@ -86,7 +86,7 @@ def test_a_copied_mark_is_put_aside_and_nothing_is_undone(kind):
     run.to_end()
     assert (run["web1"].mark, run.goes("web1"), run.problems) == (None, [], [])
     (happening,) = run.record["happenings"]
-    assert happening["what"] == "put aside" and "the VM of which it is a copy" in happening["text"]
+    assert happening["what"] == "put aside" and "the VM that it was copied from" in happening["text"]
 
 
 def test_the_copy_is_prepared_as_any_machine():
@@ -100,14 +100,14 @@ def test_check_mode_leaves_it():
     run = cloned(check=True)
     run.to_end()
     assert run["web1"].mark is not None
-    assert any("of the VM of which it is a copy" in problem for problem in run.problems)
+    assert any("the VM that it was copied from" in problem for problem in run.problems)
 
 
 def test_one_that_could_not_be_put_aside_is_a_problem():
     run = cloned(wait_timeout=0.0)
     run["web1"].put_aside = lambda request, call, at: {"problem": "/var is full"}
     run.to_end()
-    assert any("could not be put aside (/var is full)" in problem for problem in run.problems)
+    assert any("could not be moved aside (/var is full)" in problem for problem in run.problems)
 
 
 def test_marks_of_a_run_bear_the_vm_they_were_made_on():

@@ -70,7 +70,7 @@ def test_a_mark_says_who_for_what_since_when_and_how_far():
     assert said == [
         "web1  vm1: no events  HALF, its owner may be alive",
         "        mark: half for A-1, B-2, by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z (10 min ago)",
-        "        owner: heard of 40 s ago; it counts as alive for another 80 s if it is not heard of again",
+        "        owner: last renewed 40 s ago; without a renewal it counts as alive for another 80 s",
         "        done: service nginx",
         "        under way: command flush",
         "        FAILED: haproxy lb1 (no such server)",
@@ -85,16 +85,20 @@ def test_a_mark_says_who_for_what_since_when_and_how_far():
         (
             {"uptime": 400.0},
             "PREPARED, its owner has EXPIRED",
-            "EXPIRED, heard of 5 min ago: maintain or recover takes",
+            "EXPIRED, last renewed 5 min ago: maintain or recover takes",
         ),
         ({"boot_id": "b2", "uptime": 5.0}, "PREPARED, its owner has EXPIRED", "the machine has been rebooted since"),
-        ({"uptime": None}, "PREPARED, its owner may be alive", "heard of last 2026-01-01T00:01:00Z"),
+        ({"uptime": None}, "PREPARED, its owner may be alive", "last renewed 2026-01-01T00:01:00Z"),
         ({"mark": mark(kind="drain")}, "PREPARED by role drain", "recovered by role drain's entry point recover"),
-        ({"mark": mark("A-1", kind="drain", phase="half")}, "HALF, its owner has EXPIRED", "EXPIRED, heard of 40 s"),
+        (
+            {"mark": mark("A-1", kind="drain", phase="half")},
+            "HALF, its owner has EXPIRED",
+            "EXPIRED, last renewed 40 s",
+        ),
         (
             {"mark": mark("A-1", kind="drain", phase="recovering")},
             "RECOVERING, its owner may be alive",
-            "heard of 40 s ago; it counts as alive",
+            "last renewed 40 s ago; without a renewal it counts as alive",
         ),
     ],
 )
@@ -144,7 +148,7 @@ def test_text_of_a_mark_stays_in_its_line():
     found["since"] = "some\ntime"
     assert lines(machine(mark=found))[1:] == [
         "        mark: prepared for A 1, by run r7 [2J (job 12) on ctl1, since some time",
-        "        owner: heard of 40 s ago; it counts as alive for another 80 s if it is not heard of again",
+        "        owner: last renewed 40 s ago; without a renewal it counts as alive for another 80 s",
         "        FAILED: command a b (c d)",
     ]
 

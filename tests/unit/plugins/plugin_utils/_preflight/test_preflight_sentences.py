@@ -108,7 +108,7 @@ def test_two_declared_scopes_of_one_placement_group():
     run = Run("web1", Machine("db1", scope="db"))
     run["web1"].group = run["db1"].group = "g1"
     assert only(warned(run)).startswith(
-        "The placement group g1 is one scope to Azure, and azure_maintenance_scope makes it db, web: each is watched"
+        "The placement group g1 is one scope to Azure, and azure_maintenance_scope makes it db, web: each is polled"
     )
 
 
@@ -126,20 +126,20 @@ def test_a_placement_group_that_nobody_declared():
     [
         (
             mark("r0", ["A"], until=0.0),
-            "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is not heard of any more: a run takes",
+            "run r0 of ctl1, since 1970-01-01T00:00:00Z, whose lease has expired: a run takes",
         ),
         (
             mark("r0", ["A"]),
-            "run r0 of ctl1, since 1970-01-01T00:00:00Z, which is alive as far as is known: a run leaves it alone",
+            "run r0 of ctl1, since 1970-01-01T00:00:00Z, which counts as alive: a run leaves it alone",
         ),
         (mark("", ["A"], kind="watcher"), "is marked by watcher"),
         (mark("watcher", ["A"], kind="watcher"), "its watcher recovers it"),
-        (dict(mark("r0", ["A"]), vm_id="vm-a"), "which is that of the VM of which it is a copy: a run puts it aside"),
+        (dict(mark("r0", ["A"]), vm_id="vm-a"), "the VM that it was copied from: a run moves the mark aside"),
         (dict(mark("r0", ["A"]), endpoint="http://10.0.0.11:8780"), "made for another metadata service"),
         (mark("r0", [], kind="drain"), "a run leaves it alone. Recover it by role drain's entry point recover"),
         (
             {"unreadable": "its JSON is broken"},
-            "web1 has an unreadable mark (its JSON is broken): it is left as it is",
+            "web1 has an unreadable mark (its JSON is broken): it is left unchanged",
         ),
     ],
 )
@@ -223,8 +223,8 @@ def test_a_machine_that_does_steps_for_others_and_can_not_be_reached():
     asked = {host: Asked([step(), away] if host != "web3" else [step()], READY) for host in run.machines}
     came = [{"host": "db1", "unreachable": True, "msg": "No route to host."}, {"host": "lb1", "ping": "pong"}]
     assert only(warned(run, asked, delegates=came)) == (
-        "db1 could not be reached, which has to do step 2 (command x) of web1, step 2 (command x) of web2, step 2 (command x) of web4, "
-        "step 2 (command x) of web5, step 2 (command x) of web6 and 1 more: No route to host."
+        "db1, which has to do step 2 (command x) of web1, step 2 (command x) of web2, step 2 (command x) of web4, "
+        "step 2 (command x) of web5, step 2 (command x) of web6 and 1 more, could not be reached: No route to host."
     )
 
 
@@ -273,7 +273,7 @@ def test_a_machine_that_can_not_be_asked_for_its_watcher_does_not_end_the_run():
     errors, warnings = without_steps(True, down=NO_ROUTE)
     assert errors == []
     assert warnings[-1].startswith(
-        "There are no steps for web2, and whether a watcher prepares such a machine is not known"
+        "There are no steps for web2, and it is not known whether a watcher prepares such a machine"
     )
 
 
@@ -283,10 +283,10 @@ def test_a_collection_is_missing_only_where_something_needs_it():
     bare = CONTROLLER._replace(is_there=lambda name: False)
     general, windows, nothing = sentences.errors(run.record, asked, bare)
     assert general == (
-        "The controller lacks the collection community.general, without which web2 can't be handled: ansible-galaxy collection install "
+        "The collection community.general, required by web2, is not installed on the controller: ansible-galaxy collection install "
         "community.general."
     )
-    assert "ansible.windows, without which win1 can't be handled" in windows
+    assert "ansible.windows, required by win1, is not installed" in windows
     linux = Run("web1")
     assert sentences.errors(linux.record, asked_of(linux), bare) == []
 
