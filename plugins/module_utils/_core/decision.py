@@ -36,7 +36,7 @@ AGAIN_FAILED = 2.0
 
 
 class Judged(NamedTuple):
-    """By what an event was judged: what was decided by that stays, whatever its status and its notice become."""
+    """The status and notice on which a policy decision was based: it stays when they change later."""
 
     status: str
     notice: Optional[float]  # seconds; None where nobody knew

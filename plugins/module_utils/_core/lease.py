@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Until when a mark's holder is taken to be alive. Pure.
+"""How long the owner of a mark counts as alive. Pure.
 
 Private to this collection.
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whose a machine is, and what it is prepared for, by its mark: one answer for run, watcher, machine program and playbooks. Pure.
+"""Who owns a machine's mark, and what the machine is prepared for: one answer for run, watcher, machine program and playbooks. Pure.
 
 Private to this collection.
 """
@@ -17,28 +17,28 @@ NOBODY = "nobody"
 """There is no mark: the machine is in service."""
 
 OURS = "ours"
-"""Of whoever asks."""
+"""The asker's own."""
 
 WATCHER = "watcher"
-"""The machine's own watcher's, alive or not: what it leaves is nobody else's."""
+"""That of the machine's own watcher, alive or not: nobody else takes it over."""
 
 DRAIN = "drain"
 """Role drain's: only its own recovery undoes it."""
 
 RUN = "run"
-"""Another run's, which lives as far as is known."""
+"""That of another run whose lease has not expired."""
 
 EXPIRED = "expired"
 """That of a run which has not renewed its lease: maintain and recover take it over."""
 
 UNREADABLE = "unreadable"
-"""Of nobody knows whom, as it can't be read or is of a newer format."""
+"""The owner is unknown: the mark can't be read, or has a newer format."""
 
 FOREIGN = "foreign"
 """Made for another metadata service: a rehearsal's, or for a rehearsal a real one."""
 
 COPIED = "copied"
-"""Of the VM of which this one is a copy: nothing of it was done here."""
+"""That of the VM that this one was copied from: none of its steps was done here."""
 
 UNIDENTIFIED = "unidentified"
 """A watcher's, and nobody has said so far which VM this is: it may be that of the VM of which this one is a copy."""
