@@ -114,7 +114,7 @@ class Machine:
         if self.mark is not None:
             self.journal.add("mark-gone", host=self.host, run="its disk")
             self.lost_by = self.mark.get("holder", {}).get("run", "")
-        self.mark, self.yes = None, []
+        self.mark, self.yes, self.put_back = None, [], []
         for step in self.steps:
             if not step.elsewhere and step.running != step.originally:
                 step.running = step.originally
