@@ -7,8 +7,8 @@ Private to this collection.
 """
 
 import os
-import xml.etree.ElementTree as ElementTree
 from typing import Any, Dict, List
+from xml.etree import ElementTree
 
 from ..._clock import Clock, Deadline
 from ..._steps.checks import StepError
@@ -105,7 +105,7 @@ def _listed(what: str, element: str) -> List[Dict[str, str]]:
     except (ElementTree.ParseError, ValueError) as error:
         why = f"exit code {said.code}, {programs.words_of(said)}" if said.code else one_line(error)
         raise RunnerFailed(f"appcmd.exe does not list what IIS has ({what}): {why}") from error
-    if said.code and not list(root.iter("ERROR")) == [] and not list(root.iter(element)):
+    if said.code and list(root.iter("ERROR")) and not list(root.iter(element)):
         raise RunnerFailed(f"appcmd.exe does not list what IIS has ({what}): {programs.words_of(said)}")
     return [dict(one.attrib) for one in root.iter(element)]
 

@@ -95,7 +95,8 @@ def lives(published: Optional[Dict[str, Any]], proc: str = "/proc") -> bool:
     if not isinstance(pid, int) or isinstance(pid, bool) or not isinstance(program, str):
         return False
     if os.name == "nt":  # which asks for the program of no other process so plainly, but for its start
-        return native.start_of(pid) == (published or {}).get("start") is not None
+        start = (published or {}).get("start")
+        return start is not None and native.start_of(pid) == start
     try:
         with open(os.path.join(proc, str(pid), "cmdline"), "rb") as file:
             return os.fsencode(program) in file.read().split(b"\0")
