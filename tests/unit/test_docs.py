@@ -49,6 +49,11 @@ WORDS = {
     "manners?": "way",
     "crew": "participants",
     "hits?": "affects, affected",
+    "by choice": "early (an approval), voluntarily (capacity)",
+    "bears? (?:a|the|its|no|their) marks?": "is marked, has a mark",
+    "taken back": "undone (a step), withdrawn",
+    "brought back": "recovered",
+    "case before": "initial state",
 }
 NAMES_TO_KEEP = ("rehearse_hit", "hit_unprepared")
 PLACES_TO_KEEP = {"hits?": "roles/emulator/"}  # there a fault hits a request

@@ -5,7 +5,7 @@
 
 Private to this collection.
 
-An event is ready when all machines of the run that it affects bear the mark "prepared" for it, or need none, and nothing else
+An event is ready when all machines of the run that it affects are marked "prepared" for it, or need none, and nothing else
 stands against it. Then machines that were shown it try in turn, again and again, until one approval was accepted or its
 not-before has come.
 """

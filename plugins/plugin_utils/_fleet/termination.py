@@ -69,7 +69,7 @@ def latest_end(record: Record, entry: EventState) -> float:
 
 
 def _bearing(record: Record, key: str, at: float) -> list[str]:
-    """The machines that bear a mark of this run for the event."""
+    """The machines that this run has marked for the event."""
     return [
         host
         for host, machine in record["hosts"].items()
