@@ -43,7 +43,7 @@ ROWS: dict[str, Row] = {
     "has-failed-before": Row(
         run="remembers for as long as it lasts that a preparation has failed, and does not try again",
         watcher="tries again after a restart of the machine, where that is undone and no mark tells of it",
-        right="the mark decides; who is restarted may try again",
+        right="meant: the mark decides; where it is gone, only who was not restarted still knows of the failure, and who was may try again",
         is_it=causes.has_failed_before,
         shown_by=scenarios.HAS_FAILED_BEFORE,
     ),
