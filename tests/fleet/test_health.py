@@ -34,7 +34,13 @@ NOTES = [
     }
 ]
 # At least as long as HAProxy's checks take to notice; the health endpoint asks nginx on that port, too.
-DRAIN = {"type": "connections", "port": 80, "at_least": 6, "exclude": ["127.0.0.1"], "timeout": 30}
+DRAIN = {
+    "type": "connections",
+    "port": 80,
+    "at_least": 6,
+    "exclude": ["127.0.0.1"],
+    "timeout": 120,
+}  # a busy machine takes its time
 CHECKS = {  # by whom HAProxy is told: nginx, which tests the watcher's file, or the health endpoint
     "web1": "check",
     "web2": f"check port {HTTP_PORT}",
