@@ -21,7 +21,7 @@ from ..._text import clause, listed, one_line
 from ..host.this_host import HOST
 from ..reports.last_try import what_to_do
 from ..reports.report_daemon import SecretError, read_secret
-from ..settings.hooks import Hooks
+from ..settings.hooks import Hooks, hooks_in
 from ..settings.options import Configuration
 from ..settings.settings import SettingsError, SettingsFile
 from .check_report import FAIL, OK, WARN, Finding, Said
@@ -51,8 +51,7 @@ def all_named(
 
 
 def hooks(configuration: Configuration) -> List[Finding]:
-    wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
-    there = Hooks(configuration.hooks_folder, wishes, configuration.hook_limit)
+    there = hooks_in(configuration)
     found = [
         Finding(FAIL, "hooks", words, f"install it, or correct its name in the settings{_means(key)}", ("hooks", key))
         for key, words in there.unknown().items()

@@ -135,7 +135,7 @@ def run_hooks(options: argparse.Namespace, here: CliContext) -> int:
     usual = (
         NOTIFY_LIMIT if options.phase == NOTIFY else float(here.setting("hook_limit", OPTIONS["hook_limit"].default))
     )
-    hooks = Hooks(folder, wishes_in(here), usual)
+    hooks = Hooks(folder, hook_options(here), usual)
     found = hooks.found(options.phase, options.type)
     not_run = dict(found.refused, **hooks.missing(options.phase, options.type))
     for step in found.steps:
@@ -154,7 +154,7 @@ def run_hooks(options: argparse.Namespace, here: CliContext) -> int:
     return WRONG if not_run else FINE
 
 
-def wishes_in(here: CliContext) -> Dict[str, Any]:
+def hook_options(here: CliContext) -> Dict[str, Any]:
     """What the settings say of single hooks, as far as that can be read."""
     return {str(key): value for key, value in here.setting("hooks", {}).items() if isinstance(value, dict)}
 

@@ -147,8 +147,8 @@ def finding(wanted: Wanted) -> Callable[[str], Tuple[List[NotifyHook], Dict[str,
     from ..settings.hooks import NOTIFY as PHASE
     from ..settings.hooks import Hooks
 
-    wishes = {key: {"limit": limit, "user": user} for key, limit, user in wanted.hooks}
-    hooks = Hooks(wanted.hooks_folder, wishes, LIMIT)
+    options = {key: {"limit": limit, "user": user} for key, limit, user in wanted.hooks}
+    hooks = Hooks(wanted.hooks_folder, options, LIMIT)
 
     def find(kind: str) -> Tuple[List[NotifyHook], Dict[str, str]]:
         found = hooks.found(PHASE, kind)

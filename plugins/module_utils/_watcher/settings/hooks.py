@@ -48,7 +48,7 @@ class Hooks:
     """The hooks of a machine.
 
     :arg folder: the one that holds prepare.d, recover.d and notify.d
-    :arg wishes: what the configuration says of single ones, by their keys: ``limit`` and ``user``
+    :arg options: what the configuration says of single ones, by their keys: ``limit`` and ``user``
     :arg limit: seconds for those of which it does not say
     :arg unfit: why a file is not run, in a sentence, or ""
     """
@@ -56,18 +56,18 @@ class Hooks:
     def __init__(
         self,
         folder: str,
-        wishes: Mapping[str, Mapping[str, Any]],
+        options: Mapping[str, Mapping[str, Any]],
         limit: float = HOOK_LIMIT,
         unfit: Callable[[str], str] = trust.unfit,
     ) -> None:
         self._folder = folder
-        self._wishes = wishes
+        self._options = options
         self._limit = limit
         self._unfit = unfit
 
     def kinds(self) -> Set[str]:
         """The types of events, in lower case, that have folders of their own, or should have."""
-        named = {key.split("/")[1] for key in self._wishes if key.count("/") > 1}
+        named = {key.split("/")[1] for key in self._options if key.count("/") > 1}
         return {kind.lower() for phase in PHASES for kind in self._folders(phase)} | {kind.lower() for kind in named}
 
     def found(self, phase: str, kind: str) -> HooksFound:
@@ -102,7 +102,7 @@ class Hooks:
         there = f"there are {listed(sorted(known))}" if known else "there are none"
         return {
             key: f"the configuration names the hook {one_line(key)}, and {self._folder} has no such file; {there}"
-            for key in self._wishes
+            for key in self._options
             if key not in known
         }
 
@@ -110,8 +110,8 @@ class Hooks:
         return Hook(key, key.split("/")[-1], os.path.join(self._folder, key))
 
     def _step(self, hook: Hook, phase: str, number: int = 0) -> Step:
-        wish = self._wishes.get(hook.key) or {}
-        limit = float(wish.get("limit") or self._limit)
+        given = self._options.get(hook.key) or {}
+        limit = float(given.get("limit") or self._limit)
         words = f"run {one_line(hook.key)}"
         kind = hook_steps.PHASES[phase].kind or hook_steps.PREPARE  # a notify hook is one that is only done, too
         return {
@@ -122,7 +122,7 @@ class Hooks:
             "path": hook.path,
             "timeout": limit,
             "undo_timeout": limit,
-            "user": wish.get("user") or "",
+            "user": given.get("user") or "",
             "elsewhere": False,
             "does": "" if kind.closing else words,
             "undoes": words if kind.closing else "",
@@ -193,13 +193,18 @@ class Found(NamedTuple):
     recovery_lacks: Mapping[str, str] = {}
 
 
+def hooks_in(configuration: Configuration, hooks_of: Callable[..., Hooks] = Hooks) -> Hooks:
+    """The hooks of the folder that the configuration names, with the options that it gives them."""
+    options = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
+    return hooks_of(configuration.hooks_folder, options, configuration.hook_limit)
+
+
 def found_steps(configuration: Configuration, hooks_of: Callable[..., Hooks] = Hooks) -> Found:
     """What stands ready, and what is wrong with hooks: one that is refused is said, and the others run.
 
     A recover hook that is refused, or missing, is among the steps all the same.
     """
-    wishes = {key: {"limit": one.limit, "user": one.user} for key, one in configuration.hooks.items()}
-    hooks = hooks_of(configuration.hooks_folder, wishes, configuration.hook_limit)
+    hooks = hooks_in(configuration, hooks_of)
     steps: Dict[str, Tuple[Step, ...]] = {}
     problems: List[str] = list(hooks.unknown().values())
     lacking: Dict[bool, Dict[str, str]] = {False: {}, True: {}}  # by whether the hook is for a recovery
