@@ -166,10 +166,13 @@ class Asking:
 
     def _run(self):
         while not self._stop.wait(0.05):
-            self.answers.append((time.time(), *asked(self.name)))
+            began = time.time()
+            status, _words = asked(self.name)
+            self.answers.append((began, time.time(), status))
 
     def statuses(self, since, end):
-        return {status for at, status, _words in self.answers if since <= at <= end}
+        """Of what was asked and answered between these times: an answer that comes later may be another one by right."""
+        return {status for began, ended, status in self.answers if since <= began and ended <= end}
 
 
 def is_out(machines, user, name):

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs that are killed and restarted, that are two at once, and calls that act when nobody expects it any more."""
 
-import functools
 import itertools
 import signal
 import time
@@ -117,10 +116,19 @@ def _cut_off_and_let_act_later(machines, moments):
     for name, seconds in sorted(moments.items(), key=lambda item: item[1]):
         time.sleep(seconds)  # the moment at which it stands still
         machines[name].stand_still(stopped[name])
-    caught = [name for name in moments if machines[name].programs() & stopped[name]]
-    assert caught, "every call had ended before it could be made to stand still"
-    for name in caught:
-        others = functools.partial(lambda name: machines[name].programs() - stopped[name], name)
-        host.until(f"another call to {name}", others, pause=0.02)
-        host.until(f"another call to {name} to end", lambda others=others: not others())
-        machines[name].go_on()
+    waiting = {name for name in moments if machines[name].programs() & stopped[name]}
+    assert waiting, "every call had ended before it could be made to stand still"
+    # All at once: a machine may be done, and never be called again, while another one is still waited for.
+    begun: set[str] = set()
+
+    def come_and_gone() -> bool:
+        for name in sorted(waiting):
+            others = machines[name].programs() - stopped[name]
+            if others:
+                begun.add(name)
+            elif name in begun:
+                machines[name].go_on()
+                waiting.remove(name)
+        return not waiting
+
+    host.until("another call to each to come and go", come_and_gone, pause=0.02)
