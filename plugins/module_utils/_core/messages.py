@@ -160,8 +160,8 @@ REASONS: Dict[str, Row] = {
     ),
     "owner_down": Row(
         "{which} is marked by {words}, which is down",
-        "run there: systemctl start azure-maintenance",
-        "systemctl start azure-maintenance",
+        "start its watcher there (service azure-maintenance)",
+        "start the service azure-maintenance",
     ),
     "left_out": Row(
         "{words}",

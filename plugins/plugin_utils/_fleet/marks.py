@@ -22,6 +22,8 @@ from ...module_utils._core.mark_view import WATCHER, Asker, MarkView
 from ...module_utils._core.messages import Reason
 from ...module_utils._steps.sequence import BEGUN, DONE
 from ...module_utils._text import clause, listed, one_line
+from ...module_utils._watcher.host.linux_host import LINUX
+from ...module_utils._watcher.host.windows_host import WINDOWS
 from .schema import MachineState, Record
 
 
@@ -201,7 +203,14 @@ def why_not_by_watcher(record: Record, machine: MachineState, prepared: bool, at
         return Reason("failed_there", host, holder_words(machine))
     if view.is_partially_recovered:
         return Reason("half_recovered", host, holder_words(machine))
-    return None if is_its_watchers(machine) else Reason("owner_down", host, holder_words(machine))
+    if is_its_watchers(machine):
+        return None
+    return Reason("owner_down", host, holder_words(machine), f"run there: {start_watcher(machine['is_linux'])}")
+
+
+def start_watcher(is_linux: bool) -> str:
+    """The command that starts the watcher, run on a machine of that system: it is not the controller's system that counts."""
+    return (LINUX if is_linux else WINDOWS).start()
 
 
 def lacking(machine: MachineState) -> str:

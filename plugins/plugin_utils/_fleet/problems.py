@@ -21,7 +21,7 @@ from .approving import no_approver_words
 from .evaluation import SILENT, is_acting, is_handled, needs_preparation, title, took_away
 from .event_terms import closed
 from .lost_marks import undo_words, undone_words
-from .marks import holder_words, is_expired, is_its_watchers, lacking, mark_keys, whose
+from .marks import holder_words, is_expired, is_its_watchers, lacking, mark_keys, start_watcher, whose
 from .reached import has_come
 from .reasons import by_reason, counted
 from .recalled import NOBODY_SAW, keeping
@@ -249,8 +249,8 @@ def _of_watcher(record: Record, machine: MachineState) -> Iterable[tuple[str, st
     if not is_its_watchers(machine):
         yield (
             "left",
-            f"{host} has {whose_mark}, which is down or no longer acts: start it there (systemctl start "
-            "azure-maintenance), or recover the machine with the playbook recover and -e recover_take=watcher -e recover_force=true.",
+            f"{host} has {whose_mark}, which is down or no longer acts: start it there ({start_watcher(machine['is_linux'])}), "
+            "or recover the machine with the playbook recover and -e recover_take=watcher -e recover_force=true.",
         )
     elif machine["recovering"] is not None and not machine["lost"]:
         yield (

@@ -18,6 +18,7 @@ from ...module_utils._events.event import event_from_dict
 from ...module_utils._steps.sequence import is_to_undo
 from ...module_utils._text import clause, listed, one_line, sentence
 from .asked import Asked, event_words, has_ended, holder_words, is_drains
+from .marks import start_watcher
 from .status import duration
 
 
@@ -134,9 +135,8 @@ def _against(machine: Asked, wish: Wish) -> str:
             f"it back (entry point recover of role drain). Nothing was done. (-e recover_take={shlex.quote(one_line(run))} takes it back here.)"
         )
     if view.owner == WATCHER:
-        state = (
-            "is down: start it there (systemctl start azure-maintenance)" if machine.expired else "recovers it itself"
-        )
+        start = start_watcher(machine.is_linux)
+        state = f"is down: start it there ({start})" if machine.expired else "recovers it itself"
         return (
             f"is owned by {whose}{since_words(mark)}, which {state}. Nothing was done. (By hand: azure-maintenance recover on the "
             f"machine, which runs its hooks, too; -e recover_take={shlex.quote(one_line(run))} undoes the steps of the inventory here.)"

@@ -109,7 +109,7 @@ class CommandQueue:
         with open(os.open(path, os.O_RDONLY | native.AS_IT_IS | native.AT_ONCE), "rb") as file:
             found = os.fstat(file.fileno())
             if found.st_uid != owner.st_uid or native.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
-                raise ValueError("it is not root's, or others may write it")
+                raise ValueError(f"it does not belong to {HOST.admin}, or others may write it")
             content = file.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise ValueError(f"it has more than {_MOST_BYTES} bytes")

@@ -127,8 +127,8 @@ CASES = {
         "web1",
         "watcher",
         "it affects web1, which is marked by watcher, which is down",
-        "run there: systemctl start azure-maintenance",
-        "systemctl start azure-maintenance",
+        "start its watcher there",
+        "start the service azure-maintenance",
     ),
     "left_out": (
         "",

@@ -22,6 +22,7 @@ LINUX_ALONE = {
     "commands/check_system.py",  # the health endpoint, whose ports are systemd's
     "health/main.py",
 }
+CONTROLLERS = ("action", "callback", "filter", "lookup", "plugin_utils", "test")
 METHODS = ("start", "restart", "status", "enable", "log", "log_end")
 OF_PATHS = ("close", "close_private", "close_folder", "room", "look")
 
@@ -43,6 +44,14 @@ def test_only_the_file_of_a_system_names_its_commands():
     }
     assert {name: words for name, words in found.items() if words and name not in LINUX_ALONE} == {}
     assert found["host/linux_host.py"], "the pattern finds nothing any more"
+
+
+def test_who_speaks_of_other_machines_names_the_commands_of_their_systems():
+    """What runs on a controller, or is read there: a machine that it speaks of may have another system."""
+    rooms = [WATCHER.parent / "_core", WATCHER.parent / "_events", *(WATCHER.parents[1] / room for room in CONTROLLERS)]
+    files = [path for room in rooms for path in sorted(room.rglob("*.py"))]
+    assert len(files) > 100
+    assert [path.name for path in files if any(re.search("systemctl|journalctl", text) for text in texts(path))] == []
 
 
 @pytest.mark.parametrize("system", [LINUX, WINDOWS], ids=["Linux", "Windows"])

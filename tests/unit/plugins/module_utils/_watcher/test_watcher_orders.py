@@ -69,7 +69,7 @@ def test_the_folder_is_closed_to_others(tmp_path, orders):
 def test_a_file_that_others_may_write_is_refused(tmp_path, orders, mode):
     write(tmp_path, {"format": 1, "order": "release"}, mode=mode)
     (order,) = orders.take()
-    assert order.order == "" and "is not root's, or others may write it" in order.problem
+    assert order.order == "" and "does not belong to root, or others may write it" in order.problem
     assert orders.take() == []
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.asked import asked
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.recovering import Wish, verdicts
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import (
     DENIED,
@@ -178,6 +179,15 @@ class TestOfItsWatcher:
         ]
         assert found.verdict == "refuse"
         assert words in found.words and "azure-maintenance recover" in found.words
+
+    @pytest.mark.parametrize(
+        "is_linux, command",
+        [(True, "systemctl start azure-maintenance"), (False, "net start azure-maintenance")],
+        ids=["Linux", "Windows"],
+    )
+    def test_it_is_started_as_its_system_does(self, is_linux, command):
+        down = asked("web1", is_linux, "vm1", dict(answer(mark=self.MARK, **PAST), watcher={"alive": False}))
+        assert f"is down: start it there ({command})" in verdicts([down], NOTHING)["web1"].words
 
     def test_nor_where_it_was_removed(self):
         assert "which is down" in verdict(mark=self.MARK, **PAST).words

@@ -195,13 +195,21 @@ def test_a_watcher_that_is_down_and_has_not_begun_leaves_the_machine_to_the_run(
     assert "prepared" in run.goes("web1")
 
 
-def test_the_mark_of_a_watcher_that_is_down_is_not_taken_over_nor_approved():
-    run = watched("web1", alive=False)
-    run["web1"].mark = by_watcher("preparing")
+@pytest.mark.parametrize(
+    "is_linux, command",
+    [(True, "systemctl start azure-maintenance"), (False, "net start azure-maintenance")],
+    ids=["Linux", "Windows"],
+)
+def test_the_mark_of_a_watcher_that_is_down_is_not_taken_over_nor_approved(is_linux, command):
+    """A person starts it there: by the command of the machine's system, whatever the controller's is."""
+    run = Run(Machine("web1", is_linux=is_linux), "web2")
+    run["web1"].watcher, run["web1"].mark = says(alive=False), by_watcher("preparing")
     run.show(event("A", ["vm1"]))
     run.tick(60)
     assert run.goes("web1") == [] and not run.sent("A")
-    assert any("systemctl start azure-maintenance" in problem for problem in run.problems), run.problems
+    assert any(f"start it there ({command})" in problem for problem in run.problems), run.problems
+    reasons = {one["reason"]: one["ends_by"] for one in run.event("A")["reasons"]}
+    assert reasons["owner_down"] == f"run there: {command}"
 
 
 @pytest.mark.parametrize("phase", ["preparing", "half"])
