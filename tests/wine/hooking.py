@@ -11,7 +11,7 @@ import time
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     ABSENT,
     PENDING,
-    Piece,
+    StepRun,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import make_runners
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import platform
@@ -65,14 +65,14 @@ class Hooking:
         self.hand = make_runners(self.jobs)[self.step["type"]]
         self.began = time.monotonic()
 
-    def piece(self, limit=LONG):
-        return Piece(self.step, self.direction, "job", limit, time.monotonic() - self.began, {})
+    def step_run(self, limit=LONG):
+        return StepRun(self.step, self.direction, "job", limit, time.monotonic() - self.began, {})
 
     def begin(self, **options):
-        return self.hand.begin(self.piece(**options))
+        return self.hand.begin(self.step_run(**options))
 
     def check(self, **options):
-        return self.hand.check(self.piece(**options))
+        return self.hand.check(self.step_run(**options))
 
     def end(self, **options):
         def over():
@@ -92,7 +92,7 @@ class Hooking:
 
     @property
     def result(self):
-        return self.jobs.look("job").result
+        return self.jobs.poll("job").result
 
     @property
     def keeper(self):

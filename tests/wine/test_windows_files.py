@@ -159,10 +159,10 @@ def test_one_that_is_killed_holds_nothing(tmp_path):
 
 def test_two_stores_of_one_folder(tmp_path):
     one, other = (FolderStore(str(tmp_path / "marks"), Clock()) for _which in range(2))
-    one.say_yes("E1", "me", "now")
+    one.confirm_event("E1", "me", "now")
     with one._locked(), pytest.raises(Busy):
-        other.say_yes("E2", "me", "now")
-    other.say_yes("E2", "me", "now")
-    assert sorted(one.yes()) == ["E1", "E2"]
+        other.confirm_event("E2", "me", "now")
+    other.confirm_event("E2", "me", "now")
+    assert sorted(one.confirmed_events()) == ["E1", "E2"]
     with pytest.raises(Fenced):
         other.remove("run", 1)

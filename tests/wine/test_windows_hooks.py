@@ -126,7 +126,7 @@ def test_what_windows_can_not_run(tmp_path):
 def test_one_that_asks_for_another_try(tmp_path):
     found = Hooking(tmp_path, "import sys; sys.exit(75)")
     found.begin()
-    until(lambda: found.jobs.look("job").state == OVER)
+    until(lambda: found.jobs.poll("job").state == OVER)
     assert found.check() == Progress(PENDING, "it asked for another try (exit code 75)")
 
 
@@ -167,16 +167,16 @@ def test_it_is_stopped(tmp_path, log):
     found = with_grandchild(tmp_path, log, SLEEPS)
     found.begin()
     pids = pids_in(log)
-    found.hand.stop(found.piece())
+    found.hand.stop(found.step_run())
     assert found.end() == Progress(FAILED, "it was ended before it was over")
     assert not any(map(start_of, pids))
 
 
 def test_one_that_is_stopped_before_it_began_can_not_begin(tmp_path, log):
     found = Hooking(tmp_path, f"open({str(log)!r}, 'w')")
-    found.hand.stop(found.piece())
+    found.hand.stop(found.step_run())
     assert found.check().state == ABSENT
-    assert not found.jobs.begin("job", None, 1.0, piece=found.piece()) or found.check().state == ABSENT
+    assert not found.jobs.begin("job", None, 1.0, step_run=found.step_run()) or found.check().state == ABSENT
     assert not log.exists()
 
 
@@ -207,9 +207,9 @@ def test_a_keeper_that_is_killed_takes_all_of_it_along(tmp_path, log):
     found = with_grandchild(tmp_path, log, SLEEPS)
     found.begin()
     pids = pids_in(log)
-    assert found.jobs.look("job").state == RUNNING
+    assert found.jobs.poll("job").state == RUNNING
     kill(found.keeper)
-    until(lambda: found.jobs.look("job").state == CUT_OFF)
+    until(lambda: found.jobs.poll("job").state == CUT_OFF)
     until(lambda: not any(map(start_of, pids)), "the end of what it kept")
     assert found.check() == found.begin() == Progress(FAILED, job_runner._CUT_OFF)
 

@@ -15,8 +15,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     DONE,
     FAILED,
     PENDING,
-    Piece,
     RunnerFailed,
+    StepRun,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import services
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import step
@@ -68,10 +68,10 @@ def service(tmp_path):
 
 def did(tmp_path, wanted, direction, job, limit=LONG):
     runner = step_runners.make_runners(jobs_in(tmp_path))[wanted["type"]]
-    piece = Piece(wanted, direction, job, limit, 0.0, {})
+    step_run = StepRun(wanted, direction, job, limit, 0.0, {})
 
     def over():
-        progress = runner.begin(piece)  # again while nothing is seen of it, as its keeper may be slow
+        progress = runner.begin(step_run)  # again while nothing is seen of it, as its keeper may be slow
         return progress.state not in (ABSENT, PENDING) and progress
 
     return until(over, "the end of the step")

@@ -31,7 +31,7 @@ from .transport import (
 )
 
 CONNECT_TIMEOUT = 10.0  # the service is on the same host: it is the answer that may take minutes, not the connection
-PIECE = 16 * 1024
+CHUNK = 16 * 1024
 
 _LONGEST_LINE = 65536  # bytes; of a chunk's size and what may stand behind it
 
@@ -122,10 +122,10 @@ def read_body(read: Callable[[int], bytes], status: int, deadline: Deadline, url
     """The body of an answer, in pieces, so that neither its size nor its slowness can hold us."""
     content = b""
     while True:
-        piece = read(PIECE)
-        if not piece:
+        chunk = read(CHUNK)
+        if not chunk:
             return content
-        content += piece
+        content += chunk
         if len(content) > LIMIT:
             raise too_large(url, status)
         if deadline.passed():

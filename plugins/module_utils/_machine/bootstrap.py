@@ -67,7 +67,7 @@ def _own(folder: str) -> str:
             folder = pwd.getpwuid(user).pw_dir + folder[1:]
         except KeyError:
             pass
-    # Without links, which somebody may bend after it was looked at.
+    # Without links, which somebody may bend after it was checked.
     return os.path.join(os.path.realpath(os.path.expanduser(folder)), f"azure-maintenance-{user}")
 
 

@@ -40,8 +40,8 @@ class Fence:
         self._store = store
         self._is_ours = False  # it has this call's run and number
 
-    def look(self) -> None:
-        """See which mark there is."""
+    def refresh(self) -> None:
+        """Read the mark that is there now."""
         self.mark, self.unreadable, self.is_newer = None, "", False
         try:
             self.mark = self._store.read()
@@ -74,7 +74,7 @@ class Fence:
         self._allowed(take, forced, moment)
         with self._watched(), self._store.alone():
             self.check_time()
-            self.look()  # a call that hung under the lock may have written something since: it must not be lost
+            self.refresh()  # a call that hung under the lock may have written something since: it must not be lost
             mark = self._allowed(take, forced, moment)
             self._replace(held_by(mark, self.options, moment, seconds))
         self._is_ours = True
@@ -101,27 +101,29 @@ class Fence:
         :raises Fenced: when one has; whoever sent this call could not know
         """
         with self._watched(), self._store.alone():
-            kept_off = self.kept_off(mark["events"])
-            if kept_off:
-                raise Fenced(_put_back_in_spite_of(kept_off))
+            suppressed = self.suppressed(mark["events"])
+            if suppressed:
+                raise Fenced(_recovered_despite(suppressed))
             self.create(mark)
 
     def joining(self, events: Sequence[str], still: bool) -> List[str]:
-        """Of these events, those that may join the mark, which is there for others: all but those despite which a person has put
-        the machine back meanwhile.
+        """Of these events, those that may join the mark, which is there for others: all but those despite which a person has
+        recovered the machine meanwhile.
 
         :arg still: whether nothing new is begun
         :raises Fenced: when none is left, and something new would be begun
         """
         known = {event.upper() for event in self._needed()["events"]}
-        kept_off = self.kept_off([event for event in events if event.upper() not in known])
-        if kept_off and len(kept_off) == len(events) and not still:
-            raise Fenced(_put_back_in_spite_of(kept_off))
-        return [event for event in events if event not in kept_off]
+        suppressed = self.suppressed([event for event in events if event.upper() not in known])
+        if suppressed and len(suppressed) == len(events) and not still:
+            raise Fenced(_recovered_despite(suppressed))
+        return [event for event in events if event not in suppressed]
 
-    def kept_off(self, events: Sequence[str]) -> List[str]:
+    def suppressed(self, events: Sequence[str]) -> List[str]:
         """Of these events, those despite which a person has recovered the machine; a confirmation of one, which can only be later, ends that."""
-        against = set(self._store.put_back()).difference(event.upper() for event in self._store.yes())
+        against = set(self._store.suppressed_events()).difference(
+            event.upper() for event in self._store.confirmed_events()
+        )
         return [event for event in events if event.upper() in against]
 
     def keep(self, mark: Mark) -> None:
@@ -149,11 +151,11 @@ class Fence:
         """
         with self._watched(), self._store.alone():
             self.check_time()
-            self.look()
+            self.refresh()
             if not is_copied((self.mark or {}).get("vm_id", ""), vm_id):
                 raise Fenced("The mark that is there now is not that of another VM: it was left as it is.")
             self._store.put_aside()
-        self.look()
+        self.refresh()
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
@@ -195,7 +197,7 @@ class Fence:
         """
         self.check_time()
         if not self._is_ours:
-            self.look()  # one that was made since this call began holds for it, too
+            self.refresh()  # one that was made since this call began holds for it, too
         if self.unreadable:
             raise Fenced(self.unreadable)
         if self.mark and not self._is_ours:
@@ -231,11 +233,11 @@ class Fence:
         except (Fenced, MarkUnreadable) as error:
             self.lost = str(error)
             self._is_ours = False
-            self.look()
+            self.refresh()
             raise Fenced(self.lost) from error
 
 
-def _put_back_in_spite_of(events: Sequence[str]) -> str:
+def _recovered_despite(events: Sequence[str]) -> str:
     return (
         f"A person has recovered the machine despite event {listed(events)} (recover with force), so it "
         "is not prepared for it again. Nothing was started."

@@ -32,7 +32,7 @@ def is_closed(folder: str) -> bool:
 
 
 def refusal(folder: str, room: int) -> int:
-    """The system's error for a file of so many bytes in a folder, as far as a look shows; 0 where there would be none.
+    """The system's error for a file of so many bytes in a folder, as far as can be seen; 0 where there would be none.
 
     Of a folder that is not there yet, the one counts that it would be made in.
     """

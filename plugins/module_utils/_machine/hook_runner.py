@@ -27,7 +27,7 @@ from .job_runner import JobRunner
 from .jobs import ABSENT as NEVER_BEGUN
 from .jobs import CUT_OFF, OVER, Jobs, Seen
 from .platform import native
-from .step_runner import ABSENT, AGAIN, FAILED, PENDING, REFUSED, JobFailed, Piece, Progress
+from .step_runner import ABSENT, AGAIN, FAILED, PENDING, REFUSED, JobFailed, Progress, StepRun
 from .store_interface import HOOKS
 from .supervisor import Work
 
@@ -43,8 +43,8 @@ class HookRunner(JobRunner):
         self._files = HookFiles(os.path.dirname(jobs.folder))
         self._clock = clock
 
-    def work(self, piece: Piece) -> Work:
-        path, environment = piece.step["path"], piece.step["environment"]
+    def work(self, step_run: StepRun) -> Work:
+        path, environment = step_run.step["path"], step_run.step["environment"]
 
         def run() -> Dict[str, Any]:
             os.chdir("/")
@@ -57,92 +57,90 @@ class HookRunner(JobRunner):
     def lacks(self, step: Step) -> str:
         return trust.unfit(step["path"]) or super().lacks(step)
 
-    def begin(self, piece: Piece) -> Progress:
+    def begin(self, step_run: StepRun) -> Progress:
         """The first try, or the next one."""
-        tries = self._tries(piece)
-        if tries and self._seen(piece, tries).state not in (ABSENT, AGAIN):
-            return self._seen(piece, tries)
-        refusal = piece.step.get("refused") or trust.unfit(piece.step["path"])
+        tries = self._tries(step_run)
+        if tries and self._seen(step_run, tries).state not in (ABSENT, AGAIN):
+            return self._seen(step_run, tries)
+        refusal = step_run.step.get("refused") or trust.unfit(step_run.step["path"])
         if refusal:
             if tries:  # it asked for another one, or was cut off
                 return Progress(FAILED, f"it was not run again: {refusal}")
             return Progress(REFUSED, f"it was not run: {refusal}")
         try:
-            self.launch(self._ready(piece, len(tries) + 1))
+            self.launch(self._ready(step_run, len(tries) + 1))
         except OSError as error:
             return Progress(FAILED, f"its files can't be written: {error.strerror}")
         except JobFailed as error:
             return error.progress()
-        return self.check(piece)
+        return self.check(step_run)
 
-    def check(self, piece: Piece) -> Progress:
-        return self._seen(piece, self._tries(piece))
+    def check(self, step_run: StepRun) -> Progress:
+        return self._seen(step_run, self._tries(step_run))
 
-    def stop(self, piece: Piece) -> Progress:
-        tries = self._tries(piece)
+    def stop(self, step_run: StepRun) -> Progress:
+        tries = self._tries(step_run)
         waits = bool(tries) and _asks(tries[-1])
-        self._jobs.stop(_name(piece, len(tries) + 1 if waits or not tries else len(tries)))
-        return Progress(FAILED, "it was ended while it waited for another try") if waits else self.check(piece)
+        self._jobs.stop(_name(step_run, len(tries) + 1 if waits or not tries else len(tries)))
+        return Progress(FAILED, "it was ended while it waited for another try") if waits else self.check(step_run)
 
     def as_user(self, step: Step) -> str:
         return str(step.get("user") or "")
 
-    def _tries(self, piece: Piece) -> List[Seen]:
+    def _tries(self, step_run: StepRun) -> List[Seen]:
         """How far each try is that was begun."""
         tries: List[Seen] = []
         while True:
-            seen = self._jobs.look(_name(piece, len(tries) + 1))
+            seen = self._jobs.poll(_name(step_run, len(tries) + 1))
             if seen.state == NEVER_BEGUN:
                 return tries
             tries.append(seen)
 
-    def _seen(self, piece: Piece, tries: List[Seen]) -> Progress:
+    def _seen(self, step_run: StepRun, tries: List[Seen]) -> Progress:
         if not tries:
             return Progress(ABSENT)
-        if piece.direction == "undo" and _was_cut_off(tries[-1]) and sum(map(_was_cut_off, tries)) == 1:
+        if step_run.direction == "undo" and _was_cut_off(tries[-1]) and sum(map(_was_cut_off, tries)) == 1:
             return Progress(ABSENT, "it was interrupted, and is started once more")
         if _asks(tries[-1]):
-            return self._when_again(piece, tries)
-        return self.seen(
-            piece, tries[-1]
-        )  # by the same look: meanwhile it may have ended with the wish for another try
+            return self._when_again(step_run, tries)
+        return self.seen(step_run, tries[-1])  # as just seen: meanwhile it may have ended and ask for another try
 
-    def _when_again(self, piece: Piece, tries: List[Seen]) -> Progress:
+    def _when_again(self, step_run: StepRun, tries: List[Seen]) -> Progress:
         """It has asked for another try."""
         result = tries[-1].result
         words = f"it asked for another try ({exit_words(result)})"
-        if piece.elapsed == float("inf"):  # its times are those of before the machine's start
-            if piece.direction == "undo":
+        if step_run.elapsed == float("inf"):  # its times are those of before the machine's start
+            if step_run.direction == "undo":
                 return Progress(ABSENT, words)
             return Progress(FAILED, f"{words}, and the machine was rebooted before that")
         pause = min(FIRST_PAUSE * 2 ** (len(tries) - 1), LONGEST_PAUSE)
         wait = result["ended"] + pause - self._clock.now()
-        if max(wait, 0.0) >= piece.limit - piece.elapsed:
+        if max(wait, 0.0) >= step_run.limit - step_run.elapsed:
             return Progress(FAILED, f"{words}, and no time is left for that")
         return Progress(PENDING, words) if wait > 0 else Progress(AGAIN, words)
 
-    def _ready(self, piece: Piece, attempt: int) -> Piece:
+    def _ready(self, step_run: StepRun, attempt: int) -> StepRun:
         """One try, with all that the hook is given."""
-        step = piece.step
+        step = step_run.step
         account = native.account_of(self.as_user(step))
-        name = _name(piece, attempt)
-        limit = piece.limit if attempt == 1 else min(piece.limit, piece.limit - piece.elapsed)
-        budget = piece.budget if attempt == 1 else piece.budget - piece.elapsed
+        name = _name(step_run, attempt)
+        limit = step_run.limit if attempt == 1 else min(step_run.limit, step_run.limit - step_run.elapsed)
+        budget = step_run.budget if attempt == 1 else step_run.budget - step_run.elapsed
         environment = variables(PHASE_OF[step["type"]], step["context"])
         environment[PREFIX + "BUDGET"] = str(round(max(0.0, min(limit, budget))))
         environment[PREFIX + "ATTEMPT"] = str(attempt)
         environment[PREFIX + "FILE"] = self._files.event(name, step["context"], account)
         environment[PREFIX + "NOTES"] = self._files.notes(account)
-        return piece._replace(job=name, limit=limit, step=dict(step, environment=environment))
+        return step_run._replace(job=name, limit=limit, step=dict(step, environment=environment))
 
 
-def _name(piece: Piece, attempt: int) -> str:
+def _name(step_run: StepRun, attempt: int) -> str:
     """What a try's job is called."""
-    return piece.job if attempt == 1 else f"{piece.job}-{attempt}"
+    return step_run.job if attempt == 1 else f"{step_run.job}-{attempt}"
 
 
 def _asks(seen: Seen) -> bool:
-    """Whether a try has ended with the wish for another one."""
+    """Whether a try has ended and asks for another one."""
     result = seen.result
     by_itself = seen.state == OVER and not (result["stopped"] or result["timed_out"] or result["problem"])
     return by_itself and result["rc"] == TRY_AGAIN

@@ -26,8 +26,8 @@ LEAVES = {"resource_name": "name", "placement_group": "placementGroupId", "vm_id
 THROTTLED = 1.1
 """Seconds after which a machine that has asked too often may ask again: the limit is one of requests a second (spec, section 3)."""
 AGES = ("began", "since", "asked", "age")
-"""What a look says in seconds before the end of its call: when it began, when the first request of an unbroken row of looks was sent, when
-the one for its document was, and when that came."""
+"""What a poll returns in seconds before the end of its call: when it began, when the first request of an unbroken row of polls was sent,
+when the one for its document was, and when that came."""
 
 _SPARE = 0.5  # seconds of a call that no request to the service may use
 _ENDPOINT_OPTIONS = ("endpoint", "discover", "api_version", "timeout", "first_timeout", "resource_name")
@@ -88,7 +88,7 @@ class ImdsRequests:
         self._clock.sleep(THROTTLED)
         return client.machine_text(leaf, self._seconds(NAME_TIMEOUT))
 
-    def look(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+    def poll(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         """The document, at once or as soon as it changes."""
         began = self._clock.now()
         options: Dict[str, Any] = self._endpoint_options()
@@ -107,7 +107,7 @@ class ImdsRequests:
         return dict(answer, began=began, since=moments.first, asked=moments.asked, age=moments.came)
 
     def approve(self, request: Mapping[str, Any]) -> Dict[str, Any]:
-        """Approve, in one try, and look at once after it.
+        """Approve, in one try, and poll once right after it.
 
         :arg request: ``by_watcher`` where the machine has its own watcher's mark, by which it is prepared for these events
         """
@@ -136,7 +136,7 @@ class ImdsRequests:
                 msg="",
                 not_approved=[{"id": event, "reason": "fenced", "message": guard.fenced} for event in request["ids"]],
             )
-        return dict(result, look=self.look({"wait": 0}))
+        return dict(result, look=self.poll({"wait": 0}))
 
     def _endpoint_options(self) -> Dict[str, Any]:
         """The caller's, with time limits within the call's."""
@@ -169,7 +169,7 @@ class _Guard(Caller):
     def is_gone(self) -> bool:
         try:
             if self._by_watcher:
-                self._fence.look()
+                self._fence.refresh()
             else:
                 self._fence.check()
         except Fenced as error:

@@ -17,7 +17,7 @@ from . import step_runner
 from .jobs import ABSENT as NEVER_BEGUN
 from .jobs import CUT_OFF, RUNNING, Jobs, Seen
 from .platform import native
-from .step_runner import ABSENT, DONE, FAILED, PENDING, JobFailed, Piece, Progress, StepRunner
+from .step_runner import ABSENT, DONE, FAILED, PENDING, JobFailed, Progress, StepRun, StepRunner
 from .supervisor import Work
 
 LAST_WORDS = 1.0
@@ -42,11 +42,11 @@ class JobRunner(StepRunner):
         self._jobs = jobs
         self._user = user
 
-    def work(self, piece: Piece) -> Work:
+    def work(self, step_run: StepRun) -> Work:
         """What the process of the job does."""
         raise NotImplementedError
 
-    def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
+    def judged(self, step_run: StepRun, result: Dict[str, Any]) -> Progress:
         """What it means that a program, which the job became, ended by itself."""
         return Progress(DONE) if result["rc"] == 0 else Progress(FAILED, exit_words(result))
 
@@ -57,26 +57,26 @@ class JobRunner(StepRunner):
             return str(error)
         return super().lacks(step)
 
-    def begin(self, piece: Piece) -> Progress:
+    def begin(self, step_run: StepRun) -> Progress:
         try:
-            self.launch(piece)
+            self.launch(step_run)
         except JobFailed as error:
             return error.progress()
-        return self.check(piece)
+        return self.check(step_run)
 
-    def launch(self, piece: Piece) -> None:
+    def launch(self, step_run: StepRun) -> None:
         """Begin its job.
 
         :raises JobFailed: when that can't be
         """
-        quiet = bool(piece.step.get("no_log"))
-        user = self.as_user(piece.step)
-        self._jobs.begin(piece.job, self.work(piece), piece.limit + self.beyond, user, quiet, piece)
+        quiet = bool(step_run.step.get("no_log"))
+        user = self.as_user(step_run.step)
+        self._jobs.begin(step_run.job, self.work(step_run), step_run.limit + self.beyond, user, quiet, step_run)
 
-    def check(self, piece: Piece) -> Progress:
-        return self.seen(piece, self._jobs.look(piece.job))
+    def check(self, step_run: StepRun) -> Progress:
+        return self.seen(step_run, self._jobs.poll(step_run.job))
 
-    def seen(self, piece: Piece, job: Seen) -> Progress:
+    def seen(self, step_run: StepRun, job: Seen) -> Progress:
         """What it means that its job was found like this."""
         state, result = job
         if state == NEVER_BEGUN:
@@ -84,20 +84,20 @@ class JobRunner(StepRunner):
         if state == RUNNING:
             return Progress(PENDING)
         if state == CUT_OFF:
-            return Progress(step_runner.CUT_OFF if _is_repeatable(piece) else FAILED, _CUT_OFF)
+            return Progress(step_runner.CUT_OFF if _is_repeatable(step_run) else FAILED, _CUT_OFF)
         if result["stopped"]:
             return Progress(FAILED, "it was ended before it was over")
         if result["timed_out"]:
-            return Progress(FAILED, _too_long(piece))
+            return Progress(FAILED, _too_long(step_run))
         if result["problem"]:
-            return Progress(FAILED, kept_back() if piece.step.get("no_log") else result["problem"])
+            return Progress(FAILED, kept_back() if step_run.step.get("no_log") else result["problem"])
         if result["answer"]:
             return Progress(result["answer"]["state"], result["answer"]["note"])
-        return self.judged(piece, result)
+        return self.judged(step_run, result)
 
-    def stop(self, piece: Piece) -> Progress:
-        self._jobs.stop(piece.job)
-        return self.check(piece)
+    def stop(self, step_run: StepRun) -> Progress:
+        self._jobs.stop(step_run.job)
+        return self.check(step_run)
 
     def as_user(self, step: Step) -> str:
         """The user that a step runs as; "" for the one that this program has."""
@@ -127,22 +127,22 @@ def answer(state: str, note: str = "") -> Dict[str, Any]:
     return {"state": state, "note": note}
 
 
-def watched(interval: float, limit: float, look: Callable[[float], Verdict]) -> Verdict:
-    """Look until there is no more to wait for, or no time for another look.
+def poll_until_done(interval: float, limit: float, poll: Callable[[float], Verdict]) -> Verdict:
+    """Poll until there is no more to wait for, or no time for another poll.
 
-    :arg look: gets the seconds that are left
+    :arg poll: gets the seconds that are left
     """
     clock = Clock()
     deadline = Deadline(clock, limit)
     while True:
-        verdict = look(deadline.remaining())
+        verdict = poll(deadline.remaining())
         if verdict.done or deadline.remaining() <= interval:
             return verdict
         clock.sleep(interval)
 
 
 def answer_to(verdict: Verdict, secret: bool = False) -> Dict[str, Any]:
-    """What work returns after it has looked its last.
+    """What work returns after its last poll.
 
     :arg secret: whether its words are to be kept back
     """
@@ -151,13 +151,13 @@ def answer_to(verdict: Verdict, secret: bool = False) -> Dict[str, Any]:
     return answer(DONE, "" if secret else verdict.note)
 
 
-def _is_repeatable(piece: Piece) -> bool:
+def _is_repeatable(step_run: StepRun) -> bool:
     """Whether a start of the machine has ended what takes it out of service, and that may be begun once more."""
-    return piece.direction == "do" and math.isinf(piece.elapsed) and type_of(piece.step["type"]).repeatable
+    return step_run.direction == "do" and math.isinf(step_run.elapsed) and type_of(step_run.step["type"]).repeatable
 
 
-def _too_long(piece: Piece) -> str:
-    own = piece.step["timeout" if piece.direction == "do" else "undo_timeout"]
-    if piece.limit < own:
-        return f"it did not end within the {round(piece.limit, 1):g} s that were left for it"
+def _too_long(step_run: StepRun) -> str:
+    own = step_run.step["timeout" if step_run.direction == "do" else "undo_timeout"]
+    if step_run.limit < own:
+        return f"it did not end within the {round(step_run.limit, 1):g} s that were left for it"
     return f"it did not end within its {round(own, 1):g} s"

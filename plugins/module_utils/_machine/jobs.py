@@ -1,11 +1,11 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work that goes on by itself, whoever began it: begun once, ended at its limit, its result found by whoever looks later.
+"""Work that goes on by itself, whoever began it: begun once, ended at its limit, its result found by whoever asks later.
 
 Each job has a folder of its name. ``started`` says which process keeps it, and can be made only once; ``work`` which one its
 supervisor watches; ``result`` what came of it. A job that started, has no result, and whose supervisor is gone, was cut off. Where the
-supervisor alone was killed, its work goes on without anybody who watches its limit: then whoever looks does that.
+supervisor alone was killed, its work goes on without anybody who watches its limit: then whoever asks does that.
 
 Private to this collection.
 """
@@ -21,7 +21,7 @@ from .._clock import Clock, Deadline
 from .._text import one_line
 from . import files
 from .platform import native
-from .step_runner import JobFailed, Piece
+from .step_runner import JobFailed, StepRun
 from .supervisor import GRACE, Supervisor, Work
 
 ORDER = "order"
@@ -47,11 +47,11 @@ class Seen(NamedTuple):
     """What its supervisor left, when it is over; see :meth:`.supervisor.Supervisor.keep`."""
 
 
-def order_of(piece: Piece, limit: float, user: str, quiet: bool, boot_id: str, grace: float) -> Dict[str, Any]:
+def order_of(step_run: StepRun, limit: float, user: str, quiet: bool, boot_id: str, grace: float) -> Dict[str, Any]:
     """What stands in the file."""
-    elapsed = piece.elapsed if math.isfinite(piece.elapsed) else None
+    elapsed = step_run.elapsed if math.isfinite(step_run.elapsed) else None
     return {
-        "piece": dict(piece._asdict(), elapsed=elapsed),
+        "step_run": dict(step_run._asdict(), elapsed=elapsed),
         "limit": limit,
         "user": user,
         "quiet": quiet,
@@ -80,18 +80,18 @@ class Jobs:
         limit: float,
         user: str = "",
         quiet: bool = False,
-        piece: Optional[Piece] = None,
+        step_run: Optional[StepRun] = None,
     ) -> bool:
         """Begin a job; False when one of this name was begun before, and nothing happens.
 
-        On a machine that is very slow it may be some time until :meth:`look` sees it; to begin it again is safe.
+        On a machine that is very slow it may be some time until :meth:`poll` sees it; to begin it again is safe.
 
         :arg work: runs in a process of its own, leader of a group; returns what is to be found under ``answer``, or becomes
             another program
         :arg limit: seconds after which the whole group is ended
         :arg user: as whom it runs; "" for the user that this process has
         :arg quiet: whether nothing is kept of what it writes
-        :arg piece: what the work was made of, for those who can't hand it over otherwise
+        :arg step_run: what the work was made of, for those who can't hand it over otherwise
         :raises JobFailed: when it can't be begun
         """
         native.account_of(user)
@@ -142,7 +142,7 @@ class Jobs:
     def _path(self, name: str, *file: str) -> str:
         return os.path.join(self.folder, name, *file)
 
-    def look(self, name: str) -> Seen:
+    def poll(self, name: str) -> Seen:
         """How far it is."""
         folder = self._path(name)
         started = files.read(os.path.join(folder, "started")) or {}
@@ -172,7 +172,7 @@ class Jobs:
             self._ask_to_end(name, started["pid"])
             return
         work = files.read(os.path.join(os.path.dirname(path), "work")) or {}
-        if self._lives(work) and self.look(name).state == RUNNING:
+        if self._lives(work) and self.poll(name).state == RUNNING:
             _kill(work)
 
     def _ask_to_end(self, name: str, supervisor: int) -> None:
@@ -184,11 +184,11 @@ class Jobs:
         """End all that run, and let none begin any more; whether they have ended within so many seconds."""
         names = os.listdir(self.folder) if os.path.isdir(self.folder) else []
         for name in names:
-            if self.look(name).state in (ABSENT, RUNNING):
+            if self.poll(name).state in (ABSENT, RUNNING):
                 self.stop(name)
         clock = Clock()
         deadline = Deadline(clock, within)
-        while any(self.look(name).state == RUNNING for name in names):
+        while any(self.poll(name).state == RUNNING for name in names):
             if deadline.passed():
                 return False
             clock.sleep(0.05)
@@ -256,8 +256,8 @@ def _leave(run: Callable[[Callable[[str], None]], Any], writer: int) -> NoReturn
 def _heard(reader: int) -> str:
     said = b""
     while select.select([reader], [], [], LONGEST_BEGINNING)[0]:
-        piece = os.read(reader, 1000)
-        if not piece:
+        chunk = os.read(reader, 1000)
+        if not chunk:
             return said.decode("utf-8", "replace")
-        said += piece
+        said += chunk
     return _LATE

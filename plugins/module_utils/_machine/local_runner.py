@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A step that the machine does itself, moved on by one call: begun, looked at, ended.
+"""A step that the machine does itself, moved on by one call: begun, checked, ended.
 
 Private to this collection.
 """
@@ -16,7 +16,7 @@ from .._text import one_line
 from . import step_runner
 from .fence import Fence
 from .mark_editor import GRACE, MarkEditor
-from .step_runner import Piece, Progress, RunnerFailed, StepRunner
+from .step_runner import Progress, RunnerFailed, StepRun, StepRunner
 
 PATIENCE = 0.5  # seconds that a call waits for one step that does not end at once
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.1
@@ -106,17 +106,17 @@ class LocalRunner:
 
     def _fenced(self, move: Move, what: str) -> Progress:
         """What changes something: the mark says so first, and it is still ours while it happens."""
-        piece = self._marked.piece(move)  # asks for the time, and the lock is for moments
+        step_run = self._marked.step_run(move)  # asks for the time, and the lock is for moments
         with self._fence.held():
             if what == "begin":
                 self._fence.check_time()
             self._marked.keep()
-            return self._asked(move, what, piece)
+            return self._asked(move, what, step_run)
 
-    def _asked(self, move: Move, what: str, piece: Optional[Piece] = None) -> Progress:
+    def _asked(self, move: Move, what: str, step_run: Optional[StepRun] = None) -> Progress:
         """What the runner says; whatever goes wrong in it is the step's failure."""
         try:
-            progress: Progress = getattr(self.runner(move.step), what)(piece or self._marked.piece(move))
+            progress: Progress = getattr(self.runner(move.step), what)(step_run or self._marked.step_run(move))
         except Exception as error:
             return Progress(step_runner.FAILED, words_of(error))
         return progress

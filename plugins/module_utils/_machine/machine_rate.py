@@ -9,7 +9,7 @@ Each call notes in a small file beside the program when it sends a request, and 
 that file matters for longer than a second: what can't be read, or is not of this moment, counts as nothing. Where nothing can be
 noted, each call keeps the limit for itself.
 
-Looks leave one of the five to approvals, so that these need not wait for looks, and two more to a watcher.
+Polls leave one of the five requests to approvals, so that these need not wait for polls, and two more to a watcher.
 """
 
 import contextlib
@@ -34,21 +34,21 @@ _TRIES, _TRY_EVERY = 10, 0.005  # for the file's lock, which is held for a momen
 def rates(
     clock: Clock, folder: str, endpoint: str, has_watcher: bool, now: Callable[[], float] = steady
 ) -> Tuple[RateLimit, RateLimit]:
-    """The limits of looks and of approvals.
+    """The limits of polls and of approvals.
 
     :arg folder: where nobody but this user can write
     :arg endpoint: whose limit it is: hosts of an inventory that are one machine, as in tests, have each its own
-    :arg has_watcher: whether the machine's own watcher looks, too
+    :arg has_watcher: whether the machine's own watcher polls, too
     :arg now: see :class:`MachineRate`
     """
     number = zlib.crc32(endpoint.rstrip("/").encode("utf-8", "replace"))
     path = os.path.join(folder, f"requests-{number:08x}")
-    looks, approvals = limits(has_watcher)
-    return MachineRate(clock, path, looks, now), MachineRate(clock, path, approvals, now, goes_first=True)
+    polls, approvals = limits(has_watcher)
+    return MachineRate(clock, path, polls, now), MachineRate(clock, path, approvals, now, goes_first=True)
 
 
 def limits(has_watcher: bool) -> Tuple[int, int]:
-    """With how many requests within a second a look may be sent, and an approval."""
+    """With how many requests within a second a poll may be sent, and an approval."""
     most = REQUESTS_PER_SECOND - (WATCHER_REQUESTS_PER_SECOND if has_watcher else 0)
     return most - FOR_APPROVALS, most
 

@@ -18,7 +18,7 @@ from .._core.mark_view import holder_words
 from .._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from .._steps.step_type import Step
 from .._text import one_line, shown
-from .step_runner import Case
+from .step_runner import InitialState
 from .store_interface import Mark, MarkUnreadable
 
 FORMAT = 1
@@ -64,7 +64,11 @@ _STEP_FORM: Dict[str, Any] = {
 
 
 def first_mark(
-    call: Mapping[str, Any], events: Sequence[str], seconds: float, cases: Mapping[str, Case], moment: Moment
+    call: Mapping[str, Any],
+    events: Sequence[str],
+    seconds: float,
+    initial_states: Mapping[str, InitialState],
+    moment: Moment,
 ) -> Mark:
     """The mark before anything is begun.
 
@@ -85,11 +89,11 @@ def first_mark(
         "boot_id": moment.boot_id,
         "events": list(events),
         "phase": "preparing",
-        "steps": [mark_step(step, cases.get(step["key"]), moment) for step in call["steps"]],
+        "steps": [mark_step(step, initial_states.get(step["key"]), moment) for step in call["steps"]],
     }
 
 
-def mark_step(step: Step, case: Optional[Case], moment: Moment) -> Dict[str, Any]:
+def mark_step(step: Step, initial: Optional[InitialState], moment: Moment) -> Dict[str, Any]:
     """What a mark says of a step that waits."""
     return {
         "key": step["key"],
@@ -97,7 +101,7 @@ def mark_step(step: Step, case: Optional[Case], moment: Moment) -> Dict[str, Any
         "words": one_line(step["does"], 500),
         "unwords": one_line(step["undoes"], 500),
         "state": WAITING,
-        "before": case,
+        "before": initial,
         "since": iso_utc(moment.wall),
         "seconds": 0.0,
         "note": "",

@@ -16,7 +16,7 @@ from .._text import one_line
 from . import step_runner
 from .fence import Fence
 from .mark import job_name
-from .step_runner import Piece, Progress
+from .step_runner import Progress, StepRun
 from .store_interface import Mark
 
 GRACE = 5.0  # seconds after its limit until a step that keeps its own is given up
@@ -81,12 +81,18 @@ class MarkEditor:
     def elapsed(self, key: str) -> float:
         return since(self.entry(key)["began"], self._fence.moment())
 
-    def piece(self, move: Move) -> Piece:
+    def step_run(self, move: Move) -> StepRun:
         entry = self.entry(move.key)
         job = job_name(self.mark, entry, move.direction)
-        limit, case = entry["limit"], entry["before"] or {}
-        return Piece(
-            move.step, move.direction, job, limit, self.elapsed(move.key), case, min(entry.get("budget", limit), limit)
+        limit, initial = entry["limit"], entry["before"] or {}
+        return StepRun(
+            move.step,
+            move.direction,
+            job,
+            limit,
+            self.elapsed(move.key),
+            initial,
+            min(entry.get("budget", limit), limit),
         )
 
     def _time(self, move: Move, request: Mapping[str, Any], moment: Moment) -> Entry:

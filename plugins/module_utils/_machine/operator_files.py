@@ -1,8 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person has said on the machine itself, in files beside its mark: confirmations of events, events despite which he has put
-it back into service, and that no event is to be approved. Its watcher goes by them, and whoever comes from outside.
+"""What a person has said on the machine itself, in files beside its mark: confirmations of events, events despite which
+the machine was recovered, and that no event is to be approved. Its watcher goes by them, and every run.
 
 Private to this collection.
 """
@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterable, Mapping, Optional
 from .._text import one_line
 from .state_file import FORMAT, StateFile, Unreadable, object_in
 
-PUT_BACK, HOLD = "put_back.json", "hold.json"
+SUPPRESSED, HOLD = "put_back.json", "hold.json"
 
 KEPT = 30 * 86400.0
 """Seconds for which an event is kept: failures of hardware are predicted a week ahead, and no id comes twice."""
@@ -40,13 +40,13 @@ def confirmed_event(content: bytes) -> str:
         return ""
 
 
-def put_back(folder: str) -> Dict[str, float]:
-    """The events despite which the machine was put back, by key, and when; none where that can't be read: a machine that is
+def suppressed(folder: str) -> Dict[str, float]:
+    """The events despite which the machine was recovered, by key, and when; none where that can't be read: a machine that is
     prepared once too often is the smaller evil."""
-    return put_back_of(StateFile(os.path.join(folder, PUT_BACK)))
+    return suppressed_of(StateFile(os.path.join(folder, SUPPRESSED)))
 
 
-def put_back_of(file: StateFile) -> Dict[str, float]:
+def suppressed_of(file: StateFile) -> Dict[str, float]:
     """The same of a file that is at hand."""
     try:
         return _events_in(file.read() or {"events": {}})
@@ -54,7 +54,7 @@ def put_back_of(file: StateFile) -> Dict[str, float]:
         return {}
 
 
-def put_back_in(content: bytes) -> Dict[str, float]:
+def suppressed_in(content: bytes) -> Dict[str, float]:
     """The same of a file's content."""
     try:
         return _events_in(object_in(content))

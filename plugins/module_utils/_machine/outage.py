@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine's outage, from its mark to no mark: taken out of service and put back, a little in each call.
+"""A machine's outage, from its mark to no mark: taken out of service and recovered, a little in each call.
 
 Private to this collection.
 
@@ -34,7 +34,7 @@ from .store_interface import Busy, Fenced, NotWritten, TooLate
 BUDGET = 3.0  # seconds in which one call goes from step to step
 CASES = 4.0  # and in which it reads their initial states: all that takes longer would be lost with the call
 START = 60.0  # seconds that must be left beside its steps for the end of the machine's start to be waited for
-_ELSEWHERE = 30.0  # seconds after its limit until a step that others do is given up: they look once a tick
+_ELSEWHERE = 30.0  # seconds after its limit until a step that others do is given up: they check once a tick
 
 
 class Outage:
@@ -124,7 +124,7 @@ class Outage:
         known = {entry["key"] for entry in self._marked.mark.get("steps", ())}
         new = [step for step in self._steps if step["key"] not in known and step["type"] not in CLOSING_HOOKS]
         if new and not request.get("no_new_steps"):
-            cases: Dict[str, step_runner.Case] = {}
+            initial_states: Dict[str, step_runner.InitialState] = {}
             ask = []
             asking = Deadline(self._clock, CASES)
             for step in new:
@@ -134,18 +134,18 @@ class Outage:
                             raise RunnerFailed(
                                 f"the {CASES:g} s are over in which the machine is asked for all of them"
                             )
-                        cases[step["key"]] = self._here.runner(step).before(step)
+                        initial_states[step["key"]] = self._here.runner(step).before(step)
                     except Exception as error:  # whatever it is, the initial state is not known
                         return self._unknown(step, words_of(error))
                 elif step["key"] in (request.get("before") or {}):
-                    cases[step["key"]] = request["before"][step["key"]]
+                    initial_states[step["key"]] = request["before"][step["key"]]
                 elif step["key"] in (request.get("outcomes") or {}):
                     return self._unknown(step, one_line(request["outcomes"][step["key"]].get("note"), 500))
                 elif _has_case(type_of(step["type"])):
                     ask.append(step["key"])
             if ask:
                 return self._answer("preparing", "", ask=ask)
-            self._add(new, cases, request)
+            self._add(new, initial_states, request)
         elif not self._marked.mark:  # no steps at all
             self._add((), {}, request)
         if request.get("redo_after_reboot") and self._fence.moment().boot_id != prepared_under(self._marked.mark):
@@ -181,14 +181,16 @@ class Outage:
             f"Could not determine the initial state of {_named(step)}: {clause(why, 500)}. The step was not started.",
         )
 
-    def _add(self, new: Sequence[Step], cases: Mapping[str, step_runner.Case], request: Mapping[str, Any]) -> None:
+    def _add(
+        self, new: Sequence[Step], initial_states: Mapping[str, step_runner.InitialState], request: Mapping[str, Any]
+    ) -> None:
         """Steps that the mark does not have yet; and the mark, where there is none."""
         if not self._marked.mark:
-            self._create(new, cases, request, "preparing", WAITING)
+            self._create(new, initial_states, request, "preparing", WAITING)
             return
         moment = self._fence.moment()
         entries = {entry["key"]: entry for entry in self._marked.mark["steps"]}
-        entries.update({step["key"]: mark_step(step, cases.get(step["key"]), moment) for step in new})
+        entries.update({step["key"]: mark_step(step, initial_states.get(step["key"]), moment) for step in new})
         # What the inventory has dropped and nothing was done of is dropped here, too.
         kept = [
             key for key in entries if key in self._plan or entries[key]["state"] != WAITING or is_to_undo(entries[key])
@@ -199,7 +201,7 @@ class Outage:
     def _create(
         self,
         steps: Sequence[Step],
-        cases: Mapping[str, step_runner.Case],
+        initial_states: Mapping[str, step_runner.InitialState],
         request: Mapping[str, Any],
         phase: str,
         state: str,
@@ -208,7 +210,9 @@ class Outage:
         lease, moment = request.get("lease", LEASE), self._fence.moment()
         call = dict(self._call, steps=steps)
         mark = dict(
-            first_mark(call, request.get("events") or (), lease, cases, moment), phase=phase, **_note_of(request)
+            first_mark(call, request.get("events") or (), lease, initial_states, moment),
+            phase=phase,
+            **_note_of(request),
         )
         mark["steps"] = [dict(entry, state=state) for entry in mark["steps"]]
         (self._fence.create if phase == "recovering" else self._fence.create_first)(mark)
@@ -268,7 +272,7 @@ class Outage:
                 return self._under_way(to)
 
     def _side_by_side(self, request: Mapping[str, Any]) -> None:
-        """Hooks that do not wait for each other: all of them that wait are begun, all that are under way are looked at."""
+        """Hooks that do not wait for each other: all of them that wait are begun, all that are under way are checked."""
         moves = [
             Move(sequence.CHECK, entry["key"], "do", step=self._plan[entry["key"]])
             for entry in self._marked.mark["steps"]
@@ -323,7 +327,7 @@ class Outage:
                 entry = self._marked.lengthen(key, float(outcome["late"]))
             elapsed = self._marked.elapsed(key)
             progress = Progress(str(outcome["state"]), one_line(outcome.get("note"), 500))
-            # What was seen while it had time left may be over by now: it is looked at once more.
+            # What was seen while it had time left may be over by now: it is checked once more.
             is_used_up = elapsed >= entry["limit"] + _ELSEWHERE and not outcome.get("left")
             if progress.state == step_runner.PENDING and is_used_up:
                 progress = Progress(

@@ -56,7 +56,7 @@ def refusal_of(folder: str, room: int) -> int:
 
 
 def make_folder(path: str) -> None:
-    """Make one that nobody else may look into.
+    """Make one that nobody else may read.
 
     :raises FileExistsError: when something of this name is there
     """

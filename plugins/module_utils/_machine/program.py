@@ -20,7 +20,7 @@ from .store_interface import Busy, Fenced, Store
 
 SECONDS = 10.0  # that a call may take, where it does not say
 
-PRECHECK_SECONDS = 3.0  # in which it looks at steps: others wait for the call
+PRECHECK_SECONDS = 3.0  # in which it checks steps: others wait for the call
 
 
 class Parts(NamedTuple):
@@ -57,14 +57,14 @@ class Performance:
         self._began = parts.clock.now()
         self._clock = CallClock(parts.clock, float(self._options.get("seconds") or SECONDS))
         self._fence = Fence(parts.store, self._options, parts.moment)
-        self._looks: Any = None
+        self._imds: Any = None
 
     def answer(self) -> Dict[str, Any]:
-        self._fence.look()
+        self._fence.refresh()
         self._fence.renew()
         answers = [self._safely(request) for request in self._call["requests"]]
         if any(request.get("wait") for request in self._call["requests"]):
-            self._fence.look()  # much may have happened meanwhile
+            self._fence.refresh()  # much may have happened meanwhile
         if self._fence.unreadable:
             mark: Optional[Dict[str, Any]] = {"unreadable": self._fence.unreadable}
         else:
@@ -78,8 +78,8 @@ class Performance:
             "lost": "",
             "answers": answers,
             "mark": mark,
-            "yes": self._parts.store.yes(),
-            "put_back": self._parts.store.put_back(),
+            "yes": self._parts.store.confirmed_events(),
+            "put_back": self._parts.store.suppressed_events(),
             "hold": self._parts.held(moment.wall),
             "watcher": self._parts.watched(self._call["steps"]),
             "boot_id": moment.boot_id,
@@ -105,18 +105,21 @@ class Performance:
             parts = self._parts
             return Outage(self._call, self._fence, parts.runner_of, parts.clock, parts.has_started).go(request)
         if do in ("hello", "look", "approve"):
-            answer: Dict[str, Any] = self._looking().hello() if do == "hello" else getattr(self._looking(), do)(request)
+            imds = self._imds_requests()
+            answer: Dict[str, Any] = (
+                imds.hello() if do == "hello" else imds.poll(request) if do == "look" else imds.approve(request)
+            )
             return answer
         if do == "ready":
             return precheck(self._call["steps"], self._parts)
         self._fence.check_time()
         if do == "yes":
             at = iso_utc(self._clock.wall())
-            self._parts.store.say_yes(request["event"], one_line(request.get("by")), at)
+            self._parts.store.confirm_event(request["event"], one_line(request.get("by")), at)
         elif do == "no_yes":
-            self._parts.store.take_yes_back(request["event"])
+            self._parts.store.withdraw_confirmation(request["event"])
         elif do == "put_back":
-            self._parts.store.keep_off(request["events"], self._clock.wall())
+            self._parts.store.suppress_events(request["events"], self._clock.wall())
         elif do == "release":
             self._fence.claim(seconds=0.0)  # the mark stays; whoever comes need not wait
         elif do == "take_off":
@@ -127,15 +130,15 @@ class Performance:
             return {"problem": f"This version of the machine program does not know the request {one_line(do, 40)!r}."}
         return {}
 
-    def _looking(self) -> Any:
-        if self._looks is None:
+    def _imds_requests(self) -> Any:
+        if self._imds is None:
             from .imds_requests import ImdsRequests
 
             parts = self._parts
-            self._looks = ImdsRequests(
+            self._imds = ImdsRequests(
                 self._options, parts.transport(self._clock), self._clock, parts.find, self._fence, parts.caller
             )
-        return self._looks
+        return self._imds
 
     def _take_off(self, request: Mapping[str, Any]) -> None:
         if self._fence.is_newer:
@@ -147,12 +150,12 @@ class Performance:
         self._fence.take_off()
 
 
-def _made_relative(look: Any, ended: float) -> None:
-    """Of a look, when it began, was sent, and brought its document: seconds before the end of the call."""
-    if isinstance(look, dict) and "began" in look:
+def _made_relative(poll: Any, ended: float) -> None:
+    """Of a poll, when it began, was sent, and brought its document: seconds before the end of the call."""
+    if isinstance(poll, dict) and "began" in poll:
         from .imds_requests import AGES
 
-        look.update((key, round(max(0.0, ended - look[key]), 3)) for key in AGES)
+        poll.update((key, round(max(0.0, ended - poll[key]), 3)) for key in AGES)
 
 
 def lost(why: str) -> Dict[str, Any]:
@@ -187,7 +190,7 @@ def precheck(steps: Sequence[Step], parts: Parts) -> Dict[str, Any]:
             continue
         try:
             why = "no time was left to check it" if asking.passed() else parts.runner_of(step).lacks(step)
-        except Exception as error:  # a look must not keep a run from what it can do
+        except Exception as error:  # a check must not keep a run from what it can do
             why = f"it could not be checked: {one_line(error, 300) or type(error).__name__}"
         if why:
             lacks[step["key"]] = why

@@ -14,8 +14,8 @@ from typing import Any, Dict, NamedTuple
 
 from .._steps.step_type import Step
 
-Case = Dict[str, Any]
-"""The initial state: what a step found before it changed anything. Its keys are the type's affair."""
+InitialState = Dict[str, Any]
+"""What a step found before it changed anything. Its keys depend on the type."""
 
 PENDING = "pending"  # under way
 DONE = "done"
@@ -33,7 +33,7 @@ class Progress(NamedTuple):
     note: str = ""  # for people: why it failed, what it went on despite, what it waits for
 
 
-class Piece(NamedTuple):
+class StepRun(NamedTuple):
     """One direction of one step, of one outage."""
 
     step: Step  # its options, secrets among them
@@ -41,7 +41,7 @@ class Piece(NamedTuple):
     job: str  # its name: letters and digits, another one for each time that the step may be gone through
     limit: float  # seconds that it may take
     elapsed: float  # seconds since it was begun; infinite when the machine has been started anew since
-    case: Case  # the initial state, as the mark has it
+    initial: InitialState  # as the mark has it
     budget: float = math.inf  # seconds of its limit, as far as its event leaves them: counted from when it was begun
 
 
@@ -57,28 +57,28 @@ class StepRunner:
     program's file descriptors, for the lock is one of them. A second `begin` of the same job starts nothing.
     """
 
-    def before(self, step: Step) -> Case:
-        """What is the case now, before anything is changed.
+    def before(self, step: Step) -> InitialState:
+        """The initial state: what is there before anything is changed.
 
         :raises RunnerFailed: when that can't be determined; the machine is not taken out of service then
         """
         return {}
 
     def lacks(self, step: Step) -> str:
-        """Why the step could not be done now, as far as a look shows; "" when nothing speaks against it."""
+        """Why the step could not be done now, as far as can be seen; "" when nothing speaks against it."""
         try:
             self.before(step)
         except RunnerFailed as error:
             return str(error)
         return ""
 
-    def begin(self, piece: Piece) -> Progress:
+    def begin(self, step_run: StepRun) -> Progress:
         raise NotImplementedError
 
-    def check(self, piece: Piece) -> Progress:
+    def check(self, step_run: StepRun) -> Progress:
         raise NotImplementedError
 
-    def stop(self, piece: Piece) -> Progress:
+    def stop(self, step_run: StepRun) -> Progress:
         """End what is still running of it, because its time is over or the event is gone; PENDING until it has ended."""
         return Progress(DONE)
 

@@ -22,10 +22,10 @@ from .._steps.step_type import MOST, Step, Verdict, exit_words, kept_back
 from .._steps.types import HOOKS
 from .._text import one_line
 from .hook_runner import HookRunner
-from .job_runner import LAST_WORDS, JobRunner, answer, answer_to, encoded, watched
+from .job_runner import LAST_WORDS, JobRunner, answer, answer_to, encoded, poll_until_done
 from .jobs import Jobs
 from .platform import native
-from .step_runner import DONE, FAILED, Case, Piece, Progress, RunnerFailed, StepRunner
+from .step_runner import DONE, FAILED, InitialState, Progress, RunnerFailed, StepRun, StepRunner
 from .supervisor import Work
 
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{([^}]*)\})", re.ASCII)
@@ -44,8 +44,8 @@ Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 class CommandRunner(JobRunner):
     """Runs a command, and another one to take it back."""
 
-    def work(self, piece: Piece) -> Work:
-        step = piece.step
+    def work(self, step_run: StepRun) -> Work:
+        step = step_run.step
 
         def run() -> Dict[str, Any]:
             native.set_environment(step["environment"])
@@ -53,11 +53,11 @@ class CommandRunner(JobRunner):
                 os.chdir(encoded(_path(step["chdir"], os.environ)))
             if step.get("creates"):
                 there = bool(glob.glob(encoded(_path(step["creates"], os.environ))))
-                if there == (piece.direction == "do"):
+                if there == (step_run.direction == "do"):
                     said = "exists" if there else "does not exist"
                     return answer(DONE, "" if step["no_log"] else f"skipped, since {step['creates']} {said}")
             # As ansible.builtin.command has it: no shell, but ~ and variables
-            argv = [_path(argument, os.environ) for argument in step[piece.direction]["argv"]]
+            argv = [_path(argument, os.environ) for argument in step[step_run.direction]["argv"]]
             return native.become(argv)
 
         return run
@@ -65,10 +65,10 @@ class CommandRunner(JobRunner):
     def lacks(self, step: Step) -> str:
         return lacking(step, os.environ.get("PATH", "")) or super().lacks(step)
 
-    def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
-        if result["rc"] in piece.step["ok_codes"]:
+    def judged(self, step_run: StepRun, result: Dict[str, Any]) -> Progress:
+        if result["rc"] in step_run.step["ok_codes"]:
             return Progress(DONE)
-        if piece.step["no_log"]:
+        if step_run.step["no_log"]:
             return Progress(FAILED, kept_back(f" with {result['rc']}"))
         return Progress(FAILED, exit_words(result))
 
@@ -108,25 +108,25 @@ def _path(text: str, environment: Mapping[str, str]) -> str:
 class ServiceRunner(JobRunner):
     """Stops a service, and starts it again."""
 
-    def before(self, step: Step) -> Case:
+    def before(self, step: Step) -> InitialState:
         service = step["service"]
         said = _shown(service)
         if said.get("LoadState") == "not-found":
             raise RunnerFailed(f"this machine has no service {service}")
         return {"ran": said.get("ActiveState") in ("active", "activating", "reloading", "refreshing")}
 
-    def work(self, piece: Piece) -> Work:
-        verb = "stop" if piece.direction == "do" else "start"
+    def work(self, step_run: StepRun) -> Work:
+        verb = "stop" if step_run.direction == "do" else "start"
 
         def run() -> Dict[str, Any]:
             try:
-                native.become(["systemctl", verb, "--", piece.step["service"]])
+                native.become(["systemctl", verb, "--", step_run.step["service"]])
             except FileNotFoundError as error:
                 raise RunnerFailed(_NO_SYSTEMCTL) from error
 
         return run
 
-    def judged(self, piece: Piece, result: Dict[str, Any]) -> Progress:
+    def judged(self, step_run: StepRun, result: Dict[str, Any]) -> Progress:
         if result["rc"] == 0:
             return Progress(DONE)
         # All of its lines: the last one only says where to read more.
@@ -162,14 +162,14 @@ class HttpRunner(JobRunner):
 
     beyond = LAST_WORDS
 
-    def work(self, piece: Piece) -> Work:
-        return lambda: _run(piece)
+    def work(self, step_run: StepRun) -> Work:
+        return lambda: _run(step_run)
 
 
-def _run(piece: Piece) -> Dict[str, Any]:
-    step, part = piece.step, piece.step[piece.direction]
-    deadline = Deadline(Clock(), piece.limit)
-    sent = _asked(step, part, piece.limit)
+def _run(step_run: StepRun) -> Dict[str, Any]:
+    step, part = step_run.step, step_run.step[step_run.direction]
+    deadline = Deadline(Clock(), step_run.limit)
+    sent = _asked(step, part, step_run.limit)
     if sent["status"] not in part["status"]:
         if step["no_log"]:
             return answer(FAILED, kept_back(f" with {sent['status']}"))
@@ -178,11 +178,11 @@ def _run(piece: Piece) -> Dict[str, Any]:
     if not until:
         return answer_to(Verdict(True))
 
-    def look(left: float) -> Verdict:
+    def poll(left: float) -> Verdict:
         seen = _asked(step, until, min(until["request_timeout"], max(left, LAST_WORDS)))
-        return HTTP.judges["until"](step, piece.direction, seen)
+        return HTTP.judges["until"](step, step_run.direction, seen)
 
-    return answer_to(watched(until["interval"], deadline.remaining(), look), secret=step["no_log"])
+    return answer_to(poll_until_done(until["interval"], deadline.remaining(), poll), secret=step["no_log"])
 
 
 def _asked(step: Step, part: Mapping[str, Any], seconds: float) -> Dict[str, Any]:
@@ -206,10 +206,10 @@ class ConnectionsRunner(JobRunner):
 
     beyond = LAST_WORDS
 
-    def work(self, piece: Piece) -> Work:
-        look = _gone if piece.direction == "do" else _listens
-        interval = piece.step["interval"]
-        return lambda: answer_to(watched(interval, piece.limit, look(piece.step, piece.limit)))
+    def work(self, step_run: StepRun) -> Work:
+        poll = _gone if step_run.direction == "do" else _listens
+        interval = step_run.step["interval"]
+        return lambda: answer_to(poll_until_done(interval, step_run.limit, poll(step_run.step, step_run.limit)))
 
 
 def _gone(step: Step, limit: float) -> Any:
@@ -217,11 +217,11 @@ def _gone(step: Step, limit: float) -> Any:
 
     excluded = {_plain(ipaddress.ip_address(address)) for host in step["exclude"] for address in addresses_of(host)}
 
-    def look(left: float) -> Verdict:
+    def poll(left: float) -> Verdict:
         seen = {"result": {"left": established(step["port"], excluded)}, "looked": limit - left}
         return CONNECTIONS.judges["gone"](step, "do", seen)
 
-    return look
+    return poll
 
 
 def _listens(step: Step, limit: float) -> Any:
@@ -229,12 +229,12 @@ def _listens(step: Step, limit: float) -> Any:
 
     address, port = step["listen_address"], step["port"]
 
-    def look(left: float) -> Verdict:
+    def poll(left: float) -> Verdict:
         if accepts(address, port, min(5.0, max(left, LAST_WORDS))):
             return Verdict(True)
         return Verdict(False, f"nothing listens on {address}:{port}")
 
-    return look
+    return poll
 
 
 def established(port: int, excluded: Set[Address]) -> int:

@@ -96,10 +96,10 @@ def _context(validate_certs: bool) -> ssl.SSLContext:
 def _read(response: Any, deadline: Deadline) -> bytes:
     content = b""
     while len(content) < MOST_BYTES and not deadline.passed():
-        piece = response.read1(65536) if hasattr(response, "read1") else response.read(65536)
-        if not piece:
+        chunk = response.read1(65536) if hasattr(response, "read1") else response.read(65536)
+        if not chunk:
             break
-        content += piece
+        content += chunk
     return content
 
 

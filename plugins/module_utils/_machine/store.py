@@ -62,7 +62,7 @@ class FolderStore(Store):
         self._clock = clock
         self._at = at
         self._mark = os.path.join(folder, "mark.json")
-        self._yes = os.path.join(folder, "yes")
+        self._confirmations = os.path.join(folder, "yes")
         self._depth = 0
 
     @property
@@ -115,7 +115,7 @@ class FolderStore(Store):
         with self.held(run, number):
             mark = self.read()
             for event in mark["events"] if mark else ():
-                self.take_yes_back(event)
+                self.withdraw_confirmation(event)
             self._remove_folders()  # before the mark, by which alone anybody knows of them
             self._clean()
             self._at("before unlink")
@@ -126,7 +126,7 @@ class FolderStore(Store):
         """Remove the mark, whatever it is, and all that is beside it."""
         with self._locked():
             self._remove_folders()
-            _remove_folder(self._yes)
+            _remove_folder(self._confirmations)
             self._clean()
             self._unlink(self._mark)
 
@@ -139,7 +139,7 @@ class FolderStore(Store):
             for path in (
                 self.jobs,
                 os.path.join(self.folder, HOOKS),
-                self._yes,
+                self._confirmations,
                 self._mark,
             ):  # the mark last: by it alone anybody knows of the others
                 if os.path.lexists(path):
@@ -171,31 +171,31 @@ class FolderStore(Store):
                 )
             yield
 
-    def yes(self) -> List[str]:
+    def confirmed_events(self) -> List[str]:
         try:
-            names = sorted(os.listdir(self._yes))
+            names = sorted(os.listdir(self._confirmations))
         except OSError:
             return []
-        return [event for event in (_event_in(os.path.join(self._yes, name)) for name in names) if event]
+        return [event for event in (_event_in(os.path.join(self._confirmations, name)) for name in names) if event]
 
-    def say_yes(self, event: str, by: str, at: str) -> None:
+    def confirm_event(self, event: str, by: str, at: str) -> None:
         with self._locked(), self._explained():
-            files.make_folder(self._yes)
-            files.replace(os.path.join(self._yes, confirmation_file(event)), confirmation_note(event, by, at))
+            files.make_folder(self._confirmations)
+            files.replace(os.path.join(self._confirmations, confirmation_file(event)), confirmation_note(event, by, at))
 
-    def take_yes_back(self, event: str) -> None:
-        self._unlink(os.path.join(self._yes, confirmation_file(event)))
+    def withdraw_confirmation(self, event: str) -> None:
+        self._unlink(os.path.join(self._confirmations, confirmation_file(event)))
 
-    def put_back(self) -> List[str]:
-        return sorted(operator_files.put_back(self.folder))
+    def suppressed_events(self) -> List[str]:
+        return sorted(operator_files.suppressed(self.folder))
 
-    def keep_off(self, events: Iterable[str], wall: float) -> None:
+    def suppress_events(self, events: Iterable[str], wall: float) -> None:
         events = list(events)
         with self._locked(), self._explained():
-            noted = operator_files.with_events(operator_files.put_back(self.folder), events, wall)
-            files.replace(os.path.join(self.folder, operator_files.PUT_BACK), noted)
+            noted = operator_files.with_events(operator_files.suppressed(self.folder), events, wall)
+            files.replace(os.path.join(self.folder, operator_files.SUPPRESSED), noted)
             for event in events:
-                self.take_yes_back(event)
+                self.withdraw_confirmation(event)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -250,7 +250,7 @@ class FolderStore(Store):
 
     def _clean(self) -> None:
         """Remove what a program left that was ended while it wrote."""
-        for folder in (self.folder, self._yes):
+        for folder in (self.folder, self._confirmations):
             for name in os.listdir(folder) if os.path.isdir(folder) else ():
                 if ".json." in name:
                     with contextlib.suppress(OSError):

@@ -61,7 +61,7 @@ class Store:
         raise NotImplementedError
 
     def unwritable(self) -> str:
-        """Why a mark could not be written, as far as a look shows; "" when nothing speaks against it, or nobody can tell."""
+        """Why a mark could not be written, as far as can be seen; "" when nothing speaks against it, or nobody can tell."""
         return ""
 
     def create(self, mark: Mark) -> None:
@@ -92,20 +92,20 @@ class Store:
         """While in it, nobody changes the mark, and it is of this run and number."""
         raise NotImplementedError
 
-    def yes(self) -> List[str]:
-        """The ids of the events to which a person has said yes here."""
+    def confirmed_events(self) -> List[str]:
+        """The ids of the events that a person has confirmed here."""
         raise NotImplementedError
 
-    def say_yes(self, event: str, by: str, at: str) -> None:
+    def confirm_event(self, event: str, by: str, at: str) -> None:
         raise NotImplementedError
 
-    def take_yes_back(self, event: str) -> None:
+    def withdraw_confirmation(self, event: str) -> None:
         raise NotImplementedError
 
-    def put_back(self) -> List[str]:
+    def suppressed_events(self) -> List[str]:
         """The keys of the events despite which a person has recovered the machine."""
         raise NotImplementedError
 
-    def keep_off(self, events: Iterable[str], wall: float) -> None:
-        """Note that for these; a yes to them, which was said before, counts no more."""
+    def suppress_events(self, events: Iterable[str], wall: float) -> None:
+        """Add these; an earlier confirmation of them no longer counts."""
         raise NotImplementedError

@@ -144,12 +144,12 @@ class _Streams:
         """Read what is there, or wait until something comes, a signal among others; None for as long as it takes."""
         for key, _mask in self._selector.select(seconds):
             # A pipe holds no more than this, and one that is written to without end must not hold up the others.
-            piece = os.read(key.fd, 65536)
-            if not piece:
+            chunk = os.read(key.fd, 65536)
+            if not chunk:
                 self._selector.unregister(key.fd)
                 os.close(key.fd)
             elif key.data:
-                text = self.texts[key.data] + piece
+                text = self.texts[key.data] + chunk
                 self.texts[key.data] = text if key.data == "answer" else text[-MOST:]
 
     def closed(self) -> bool:

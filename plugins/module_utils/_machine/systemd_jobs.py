@@ -21,7 +21,7 @@ from .._text import last_line
 from . import files
 from .jobs import ABSENT, ORDER, RUNNING, Jobs, Seen, order_of
 from .platform import native
-from .step_runner import JobFailed, NotBegun, Piece
+from .step_runner import JobFailed, NotBegun, StepRun
 from .supervisor import GRACE, Work
 
 STOPS_WITHIN = 10
@@ -40,7 +40,7 @@ _SYSTEMD = "/run/systemd/system"
 
 PREFIX = "azure-maintenance-"
 
-_EVERY, _LONGEST = 1.0, 30.0  # seconds between two looks at who is left
+_EVERY, _LONGEST = 1.0, 30.0  # seconds between two polls of who is left
 
 
 class Said(NamedTuple):
@@ -103,20 +103,20 @@ class SystemdJobs(Jobs):
         limit: float,
         user: str = "",
         quiet: bool = False,
-        piece: Optional[Piece] = None,
+        step_run: Optional[StepRun] = None,
     ) -> bool:
-        """As :meth:`.jobs.Jobs.begin`. What the unit does is made anew there, out of the piece.
+        """As :meth:`.jobs.Jobs.begin`. What the unit does is made anew there, out of the step_run.
 
         It is not waited for until it has begun. To begin one again that is on its way changes nothing.
         """
-        if piece is None:
+        if step_run is None:
             raise JobFailed("what it is to do can't be handed to a unit")
         native.account_of(user)
         self._make_folder(name)
-        if self.look(name).state != ABSENT:
+        if self.poll(name).state != ABSENT:
             return False
         try:
-            files.replace(self._path(name, ORDER), order_of(piece, limit, user, quiet, self._boot_id, self._grace))
+            files.replace(self._path(name, ORDER), order_of(step_run, limit, user, quiet, self._boot_id, self._grace))
         except OSError as error:
             raise JobFailed(f"its order can't be written: {error.strerror}") from error
         return self._launch(name)
@@ -130,16 +130,16 @@ class SystemdJobs(Jobs):
         launches = self._launches.setdefault(name, [])
         if said.rc or len(launches) == MOST_LAUNCHES:
             self.stop(name)  # one that is late must not begin any more
-            if self.look(name).state != ABSENT:
+            if self.poll(name).state != ABSENT:
                 return True
             words = last_line(said.output) or f"`journalctl --unit={unit_of(name)}` says more"
             raise JobFailed(f"systemd could not begin it: {words}")
         launches.append(self._clock.now())
         return True
 
-    def look(self, name: str) -> Seen:
+    def poll(self, name: str) -> Seen:
         """How far it is: one that was started a moment ago counts as running."""
-        seen = super().look(name)
+        seen = super().poll(name)
         launches = self._launches.get(name)
         if seen.state == ABSENT and launches and self._clock.now() < launches[-1] + BEGINS_WITHIN:
             return Seen(RUNNING)
@@ -193,14 +193,14 @@ def main(arguments: List[str]) -> int:
     from .step_runners import make_runners
 
     jobs = Jobs(os.path.dirname(folder), order["boot_id"], order["grace"])
-    said = order["piece"]
-    piece = Piece(**dict(said, elapsed=math.inf if said["elapsed"] is None else said["elapsed"]))
-    runner = make_runners(jobs)[piece.step["type"]]
+    said = order["step_run"]
+    step_run = StepRun(**dict(said, elapsed=math.inf if said["elapsed"] is None else said["elapsed"]))
+    runner = make_runners(jobs)[step_run.step["type"]]
     if not isinstance(runner, JobRunner):
-        raise TypeError(f"a step of type {piece.step['type']} is no job")
+        raise TypeError(f"a step of type {step_run.step['type']} is no job")
     name = os.path.basename(folder)
     unit = Unit(name)
-    work = runner.work(piece)
+    work = runner.work(step_run)
     if jobs.keep(
         name, work, order["limit"], order["user"], order["quiet"], at_last=lambda number, frame: unit.pass_on()
     ):

@@ -44,7 +44,7 @@ def watched(
 
     :arg found: what it says of itself
     :arg steps: as the inventory has them for this machine
-    :return: ``mode``, ``version``, the ``endpoint`` that it looks at, whether it is ``alive``, ``lacks``: the inventory's steps
+    :return: ``mode``, ``version``, the ``endpoint`` that it polls, whether it is ``alive``, ``lacks``: the inventory's steps
         that it does not have, in words; ``prepares``: whether it has steps or hooks to prepare the machine by; and, where there is
         such an event, ``waits``: why it does not approve it, and what ends that, by the event's key
     """

@@ -55,20 +55,20 @@ def _complete(step: Step, host: Host, system: str) -> Words:
     )
 
 
-def _ours(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
+def _ours(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
     """Where the server was in service; where an administrator had taken it out, it stays out.
 
-    The case has ``servers``: its status in HAProxy, by ``LOAD BALANCER/BACKEND``.
+    The initial state has ``servers``: its status in HAProxy, by ``LOAD BALANCER/BACKEND``.
     """
     targets = []
-    for place, status in case["servers"].items():
+    for place, status in initial["servers"].items():
         balancer, _slash, backend = place.partition("/")
         if not status.startswith(("MAINT", "DRAIN")):
             targets.append({"load_balancer": balancer, "backend": backend})
     return dict(step, targets=targets) if targets else None
 
 
-def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
+def _initial_state(step: Step, result: TaskResult) -> Dict[str, Any]:
     return {
         "servers": {
             f"{_balancer(item)}/{server['backend']}": server["status"]
@@ -182,7 +182,7 @@ TYPE = StepType(
     collections=("community.general",),
     before=_ours,
     repeatable=True,
-    case=_case,
+    initial_state=_initial_state,
     orders=_orders,
     asks=_asks,
 )

@@ -38,13 +38,13 @@ def _has(names: List[str], kind: str, found: Any) -> Verdict:
     return Verdict(True, f"IIS has no {kind} named {listed(missing)}; it has {listed(there) or 'none'}")
 
 
-def _ours(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
-    """What was stopped before stays stopped. The case has the names of those that ran, by kind."""
-    names = {kind: [name for name in step[kind] if name in case[kind]] for kind in ("sites", "app_pools")}
+def _ours(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
+    """What was stopped before stays stopped. The initial state has the names of those that ran, by kind."""
+    names = {kind: [name for name in step[kind] if name in initial[kind]] for kind in ("sites", "app_pools")}
     return dict(step, **names) if any(names.values()) else None
 
 
-def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
+def _initial_state(step: Step, result: TaskResult) -> Dict[str, Any]:
     for verdict in (_has_sites(step, "do", result), _has_pools(step, "do", result)):
         if verdict.problem:
             raise StepError(verdict.problem)
@@ -76,6 +76,6 @@ TYPE = StepType(
     collections=("microsoft.iis",),
     judges={"sites": _has_sites, "app_pools": _has_pools, "requests": _requests},
     before=_ours,
-    case=_case,
+    initial_state=_initial_state,
     repeatable=True,
 )

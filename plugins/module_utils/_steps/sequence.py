@@ -167,9 +167,9 @@ def in_order(steps: Sequence[Step]) -> List[Step]:
     return [*reversed(last), *(step for step in steps if step["type"] not in CLOSING_HOOKS)]
 
 
-def ours(step: Step, case: Optional[Mapping[str, Any]]) -> Optional[Step]:
+def ours(step: Step, initial: Optional[Mapping[str, Any]]) -> Optional[Step]:
     """The step as far as it is ours to do and to undo, by the initial state; None when nothing of it is."""
-    return type_of(step["type"]).before(step, case) if case else step
+    return type_of(step["type"]).before(step, initial) if initial else step
 
 
 def _preparing(marked: Sequence[Marked], plan: Mapping[str, Step]) -> Move:

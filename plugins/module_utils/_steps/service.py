@@ -20,12 +20,12 @@ def _complete(step: Step, host: Host, system: str) -> Words:
     return Words(service, f"stop the service {service}", f"start the service {service}")
 
 
-def _ours(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
+def _ours(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
     """A service that did not run stays stopped."""
-    return step if case["ran"] else None
+    return step if initial["ran"] else None
 
 
-def _case(step: Step, result: TaskResult) -> Dict[str, Any]:
+def _initial_state(step: Step, result: TaskResult) -> Dict[str, Any]:
     """By what ansible.windows.win_service_info found."""
     if not result["services"]:
         raise StepError(f"this machine has no service {step['service']}")
@@ -39,7 +39,7 @@ TYPE = StepType(
     complete=_complete,
     one_of=("service", "name"),
     before=_ours,
-    case=_case,
+    initial_state=_initial_state,
     by_itself=on_linux_itself,
     in_background=True,
     repeatable=True,

@@ -88,7 +88,7 @@ def _where_it_runs(step: Step, result: TaskResult) -> Tuple[str, ...]:
     return (step["delegate_to"],) if step.get("delegate_to") else ()
 
 
-def _no_case(step: Step, result: TaskResult) -> Dict[str, Any]:
+def _no_initial_state(step: Step, result: TaskResult) -> Dict[str, Any]:
     return {}
 
 
@@ -96,7 +96,7 @@ def _never(result: TaskResult) -> bool:
     return False
 
 
-def _all_of_it(step: Step, case: Mapping[str, Any]) -> Optional[Step]:
+def _all_of_it(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
     return step
 
 
@@ -136,7 +136,7 @@ class StepType(NamedTuple):
     """The machine that an answer came from, and more about where; nothing for the host itself."""
     before: Callable[[Step, Mapping[str, Any]], Optional[Step]] = _all_of_it
     """The step as far as it is ours to do and to undo, by the initial state; None when nothing of it is."""
-    case: Callable[[Step, TaskResult], Dict[str, Any]] = _no_case
+    initial_state: Callable[[Step, TaskResult], Dict[str, Any]] = _no_initial_state
     """The initial state, by what a task returned that asked for it, where others than the machine program ask.
 
     :raises StepError: when the machine has not got what the step is about
@@ -156,7 +156,7 @@ class StepType(NamedTuple):
     in_background: bool = False
     """Whether others, once they were asked to do it, go on by themselves until it has ended: it is not undone before."""
     only_looks: bool = False
-    """Whether it changes nothing, and only waits until something is the case."""
+    """Whether it changes nothing, and only waits for something."""
     own: bool = False
     """Whether it is a file of the user's own tasks, which Ansible itself has to go through."""
     once: bool = False

@@ -179,7 +179,7 @@ def failed(hand: AtHand, result: TaskResult) -> Outcome:
     return _outcome(hand, "failed", why_failed(hand["step"], result))
 
 
-def case(step: Step, result: TaskResult) -> dict[str, Any]:
+def initial_state(step: Step, result: TaskResult) -> dict[str, Any]:
     """The initial state of a step, or as ``failed`` why that could not be determined.
 
     :arg result: of the task of its type that asked
@@ -187,7 +187,7 @@ def case(step: Step, result: TaskResult) -> dict[str, Any]:
     if lost(step, result) or any(item.get("failed") for item in rounds(result)):
         return {"failed": why_failed(step, result)}
     try:
-        return {"case": type_of(step["type"]).case(step, result)}
+        return {"initial": type_of(step["type"]).initial_state(step, result)}
     except StepError as error:  # the machine has not got what the step is about
         return {"failed": str(error)}
     except Exception as error:

@@ -84,11 +84,11 @@ def done(
         asked = [one for one in came if (one[ROUND]["key"], one[ROUND]["part"]) == (step["key"], BEFORE)]
         if asked:
             came_of_it = {"results": asked} if type_of(step["type"]).orders else asked[0]
-            case = elsewhere.case(step, elsewhere.as_it_came(came_of_it))
-            if "case" in case:
-                before[step["key"]] = case["case"]
+            found = elsewhere.initial_state(step, elsewhere.as_it_came(came_of_it))
+            if "initial" in found:
+                before[step["key"]] = found["initial"]
             else:
-                outcomes[step["key"]] = {"state": "failed", "note": case["failed"]}
+                outcomes[step["key"]] = {"state": "failed", "note": found["failed"]}
     of_step = [one for one in came if one[ROUND]["part"] == "step"]
     if of_step:
         hand = elsewhere.at_hand(answer, steps, attempts)

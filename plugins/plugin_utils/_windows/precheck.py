@@ -39,7 +39,7 @@ class _Looks:
     def iis(self, step: Step) -> str:
         self._iis = self._iis or {key: found for module in IIS for key, found in self._machine.all_of(module).items()}
         try:
-            type_of(step["type"]).case(step, self._iis)
+            type_of(step["type"]).initial_state(step, self._iis)
         except StepError as error:
             return str(error)
         return ""

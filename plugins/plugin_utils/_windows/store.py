@@ -22,13 +22,13 @@ from typing import Any
 from ...module_utils._machine.mark import understood
 from ...module_utils._machine.operator_files import (
     HOLD,
-    PUT_BACK,
+    SUPPRESSED,
     UNKNOWN_HOLD,
     confirmation_file,
     confirmation_note,
     confirmed_event,
     hold_in,
-    put_back_in,
+    suppressed_in,
     with_events,
 )
 from ...module_utils._machine.store_interface import Fenced, Mark, MarkUnreadable, NotWritten, Store
@@ -58,7 +58,7 @@ class WindowsStore(Store):
         self.not_written = ""
         self._machine = machine
         self._path = f"{folder}\\mark.json"
-        self._yes_path = f"{folder}\\yes"
+        self._confirmations_path = f"{folder}\\yes"
         self._aside_path = f"{folder}\\aside.json"
         self._watcher_path = f"{folder}\\{WATCHER}"
         self._folder = folder
@@ -66,18 +66,18 @@ class WindowsStore(Store):
         self._asked = machine.later(Do="read", Path=self._path)
         self._asked_watcher = machine.later(Do="read", Path=self._watcher_path)
         self._asked_hold = machine.later(Do="read", Path=f"{folder}\\{HOLD}")
-        self._put_back_path = f"{folder}\\{PUT_BACK}"
-        self._asked_put_back = machine.later(Do="read", Path=self._put_back_path)
-        self._asked_yes = machine.later(Do="folder", Path=self._yes_path)
+        self._suppressed_path = f"{folder}\\{SUPPRESSED}"
+        self._asked_suppressed = machine.later(Do="read", Path=self._suppressed_path)
+        self._asked_confirmations = machine.later(Do="folder", Path=self._confirmations_path)
         self._mark: Mark | None = None  # as this call would have it
         self._aside: Mark | None = None  # another VM's, which is to be kept elsewhere
         self._is_read = False
         self._is_taken_off = False
-        self._yes: dict[str, bytes | None] = {}  # files to be written, and removed
-        self._put_back: dict[str, Any] | None = None  # what is to be written of recoveries by force
+        self._confirmations: dict[str, bytes | None] = {}  # files to be written, and removed
+        self._suppressed: dict[str, Any] | None = None  # what is to be written of recoveries by force
         self._writing: list[Asked] = []
         self._made: Asked | None = None  # whose the folder is that this call makes
-        self._is_yes_known = True  # whether no confirmation came or went in this call
+        self._are_confirmations_known = True  # whether no confirmation came or went in this call
 
     # --- from one call to the next ---
 
@@ -88,8 +88,8 @@ class WindowsStore(Store):
         self._asked.assume({"body": known["mark"]}, age, nothing)
         self._asked_watcher.assume(nothing, age, nothing)
         self._asked_hold.assume({"body": known["hold"]}, age, nothing)
-        self._asked_put_back.assume({"body": known["put_back"]}, age, nothing)
-        self._asked_yes.assume({"files": {}, "count": 0}, age, ("count",))
+        self._asked_suppressed.assume({"body": known["put_back"]}, age, nothing)
+        self._asked_confirmations.assume({"files": {}, "count": 0}, age, ("count",))
 
     def known(self) -> dict[str, Any] | None:
         """What the next call may begin with; None where that would most likely be another one by then, or is not known at all."""
@@ -97,12 +97,12 @@ class WindowsStore(Store):
         read = {
             "mark": self._asked,
             "hold": self._asked_hold,
-            "put_back": self._asked_put_back,
+            "put_back": self._asked_suppressed,
             "": self._asked_watcher,
         }
         said = {name: asked.answer() for name, asked in read.items()}
         is_whole = "failure" not in trust and not any("failure" in one for one in said.values())
-        if self.refused or not is_whole or self._yes_files() or not self._is_yes_known:
+        if self.refused or not is_whole or self._confirmation_files() or not self._are_confirmations_known:
             return None
         if said.pop("")["body"] is not None:
             return None  # a watcher renews what it says of itself
@@ -134,19 +134,19 @@ class WindowsStore(Store):
     def remove(self, run: str, number: int) -> None:
         with self.held(run, number):
             for event in self._mark["events"] if self._mark else ():
-                self.take_yes_back(event)
+                self.withdraw_confirmation(event)
             self._mark = None
 
     def take_off(self) -> None:
         self._refuse_distrusted()
         self._mark = None
         self._is_read = self._is_taken_off = True
-        self._yes.update(dict.fromkeys(self._yes_files()))
+        self._confirmations.update(dict.fromkeys(self._confirmation_files()))
 
     def put_aside(self) -> str:
         self._refuse_distrusted()
         self._aside, self._mark = self._mark, None
-        self._yes.update(dict.fromkeys(self._yes_files()))
+        self._confirmations.update(dict.fromkeys(self._confirmation_files()))
         return self._aside_path
 
     @contextlib.contextmanager
@@ -160,8 +160,8 @@ class WindowsStore(Store):
             raise Fenced(_taken_by(mark))
         yield
 
-    def yes(self) -> list[str]:
-        now = {**self._yes_files(), **self._yes}
+    def confirmed_events(self) -> list[str]:
+        now = {**self._confirmation_files(), **self._confirmations}
         files = {name: content for name, content in now.items() if content is not None}
         return [event for event in (confirmed_event(files[name]) for name in sorted(files)) if event]
 
@@ -186,32 +186,32 @@ class WindowsStore(Store):
         if why:
             raise NotWritten(why)
 
-    def say_yes(self, event: str, by: str, at: str) -> None:
+    def confirm_event(self, event: str, by: str, at: str) -> None:
         self._refuse_distrusted()
-        self._yes[confirmation_file(event)] = json.dumps(confirmation_note(event, by, at)).encode("ascii")
+        self._confirmations[confirmation_file(event)] = json.dumps(confirmation_note(event, by, at)).encode("ascii")
 
-    def take_yes_back(self, event: str) -> None:
-        if confirmation_file(event) in {**self._yes_files(), **self._yes}:
-            self._yes[confirmation_file(event)] = None
+    def withdraw_confirmation(self, event: str) -> None:
+        if confirmation_file(event) in {**self._confirmation_files(), **self._confirmations}:
+            self._confirmations[confirmation_file(event)] = None
 
-    def put_back(self) -> list[str]:
-        return sorted(self._all_put_back())
+    def suppressed_events(self) -> list[str]:
+        return sorted(self._all_suppressed())
 
-    def keep_off(self, events: Iterable[str], wall: float) -> None:
+    def suppress_events(self, events: Iterable[str], wall: float) -> None:
         """In the file of which a watcher of the machine knows, too."""
         self._refuse_distrusted()
         events = list(events)
-        self._put_back = with_events(self._all_put_back(), events, wall)
+        self._suppressed = with_events(self._all_suppressed(), events, wall)
         for event in events:
-            self.take_yes_back(event)
+            self.withdraw_confirmation(event)
 
-    def _all_put_back(self) -> Mapping[str, float]:
-        if self._put_back:
-            found: Mapping[str, float] = self._put_back["events"]
+    def _all_suppressed(self) -> Mapping[str, float]:
+        if self._suppressed:
+            found: Mapping[str, float] = self._suppressed["events"]
             return found
-        said = self._readable(self._asked_put_back, self._put_back_path)
+        said = self._readable(self._asked_suppressed, self._suppressed_path)
         body = None if self._distrusted() else said.get("body")
-        return {} if body is None else put_back_in(_decoded(body))
+        return {} if body is None else suppressed_in(_decoded(body))
 
     # --- what its own watcher says ---
 
@@ -243,7 +243,7 @@ class WindowsStore(Store):
         The lease can while it has more than half of its time left, and so can for how long a step has been going on:
         they are no reason for another start.
         """
-        if self._yes or self._put_back or self._is_taken_off:
+        if self._confirmations or self._suppressed or self._is_taken_off:
             return True
         mark, there = self._mark, self.there()
         if mark is None or there is None:
@@ -279,12 +279,12 @@ class WindowsStore(Store):
             self._edit(path, content, known, compare=True)
         elif guard:
             self._writing.append(self._machine.later(Do="read", Path=path, Stop=True, Expect={"body": known}))
-        for name, content in self._yes.items():
-            self._edit(f"{self._yes_path}\\{name}", content, None, compare=False)
-        if self._put_back:
-            content, known = json.dumps(self._put_back).encode("ascii"), self._asked_put_back.answer().get("body")
-            self._edit(self._put_back_path, content, known, compare=True)
-        self._is_yes_known = self._is_yes_known and not (self._yes or self._put_back)
+        for name, content in self._confirmations.items():
+            self._edit(f"{self._confirmations_path}\\{name}", content, None, compare=False)
+        if self._suppressed:
+            content, known = json.dumps(self._suppressed).encode("ascii"), self._asked_suppressed.answer().get("body")
+            self._edit(self._suppressed_path, content, known, compare=True)
+        self._are_confirmations_known = self._are_confirmations_known and not (self._confirmations or self._suppressed)
         makes_folder = any(asked.request["Do"] == "edit" for asked in self._writing)
         if makes_folder and self._asked_trust.answer().get("sddl", "") is None:
             self._made = self._machine.later(Do="trust", Path=self._folder)
@@ -300,17 +300,17 @@ class WindowsStore(Store):
     def written(self) -> None:
         """See what came of it."""
         writing, self._writing = self._writing, []
-        self._is_taken_off, self._yes, self._put_back, self._aside = False, {}, None, None
+        self._is_taken_off, self._confirmations, self._suppressed, self._aside = False, {}, None, None
         self._asked_trust, self._made = self._made or self._asked_trust, None
         for asked in writing:
             said = asked.answer()
             failure = said.get("failure")
             if asked.request["Path"] == self._path and failure in (None, _CHANGED):
                 self._asked = asked
-            if asked.request["Path"] == self._put_back_path and failure is None:
-                self._asked_put_back = asked
-            if failure == _CHANGED and asked.request["Path"] == self._put_back_path:
-                self.busy = f"{self._put_back_path} was changed by somebody else at the same time; run this again"
+            if asked.request["Path"] == self._suppressed_path and failure is None:
+                self._asked_suppressed = asked
+            if failure == _CHANGED and asked.request["Path"] == self._suppressed_path:
+                self.busy = f"{self._suppressed_path} was changed by somebody else at the same time; run this again"
             elif failure == _CHANGED:
                 self.fenced = self._overtaken()
             elif failure == SKIPPED and said.get("part") == LATE:
@@ -364,8 +364,8 @@ class WindowsStore(Store):
             )
         return said
 
-    def _yes_files(self) -> dict[str, bytes]:
-        said = self._readable(self._asked_yes, self._yes_path)
+    def _confirmation_files(self) -> dict[str, bytes]:
+        said = self._readable(self._asked_confirmations, self._confirmations_path)
         files = {} if self._distrusted() else said.get("files")
         found = files if isinstance(files, Mapping) else {}
         return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}

@@ -20,7 +20,7 @@ _TRUSTED = {
     "LA",
     "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464",
 }
-_OWNER = {"CO", "S-1-3-0", "OW", "S-1-3-4"}  # in an access list they stand for the owner, who is looked at by himself
+_OWNER = {"CO", "S-1-3-0", "OW", "S-1-3-4"}  # in an access list they stand for the owner, who is checked separately
 _KNOWN = {"AU": "Authenticated Users", "BU": "Users", "CO": "its creator", "WD": "Everyone", "IU": "interactive users"}
 
 _RIGHTS = {
@@ -99,7 +99,7 @@ _DOES = {WRITING: "write there", READING: "read it", ABOVE: "replace what is the
 
 
 def _harms(entry: Entry, what: str) -> bool:
-    if what == ABOVE:  # what is below it is looked at by itself
+    if what == ABOVE:  # what is below it is checked separately
         return not entry.is_for_others_only and bool(entry.rights & _REPLACING)
     return bool(entry.rights & ~(_LOOKING if what == READING else _READING))
 

@@ -16,7 +16,7 @@ from ..._clock import Clock, Deadline
 from ..._steps.failover_cluster import TYPE
 from ..._steps.step_type import Step, Verdict
 from ..job_runner import JobRunner, answer_to
-from ..step_runner import Piece, RunnerFailed
+from ..step_runner import RunnerFailed, StepRun
 from ..supervisor import Work
 from . import programs
 
@@ -30,7 +30,7 @@ SCRIPT = "cluster_node.ps1"
 _BEGINS = "azure-maintenance:"
 _PARAMETERS = "AZURE_MAINTENANCE_PARAMETERS"  # a variable: nothing of the user's becomes text of a script
 _START_TAKES = 30.0  # seconds, at most, on a busy machine
-_EACH_LASTS = 20.0  # seconds that one call looks; a start of PowerShell takes about two
+_EACH_LASTS = 20.0  # seconds that one call waits; a start of PowerShell takes about two
 
 # As ansible.windows.win_powershell calls it: with $Ansible, to which the script says what it has to say
 _FRAME = """$ErrorActionPreference = 'Stop'
@@ -53,21 +53,21 @@ class ClusterRunner(JobRunner):
             raise RunnerFailed("this program lacks its script for failover clusters: install it again")
         return {}
 
-    def work(self, piece: Piece) -> Work:
-        return lambda: answer_to(_followed(piece))
+    def work(self, step_run: StepRun) -> Work:
+        return lambda: answer_to(_followed(step_run))
 
 
-def _followed(piece: Piece) -> Verdict:
-    deadline = Deadline(Clock(), piece.limit)
+def _followed(step_run: StepRun) -> Verdict:
+    deadline = Deadline(Clock(), step_run.limit)
     begins = True
     while True:
         lasts = max(1, math.floor(min(_EACH_LASTS, deadline.remaining())))
-        seen = asked(piece.step, piece.direction, begins, lasts)
+        seen = asked(step_run.step, step_run.direction, begins, lasts)
         begins = begins and not seen.get("asked")
-        verdict = TYPE.judges["followed"](piece.step, piece.direction, {"result": seen})
+        verdict = TYPE.judges["followed"](step_run.step, step_run.direction, {"result": seen})
         if verdict.done:
             return verdict
-        if deadline.remaining() <= piece.step["interval"]:
+        if deadline.remaining() <= step_run.step["interval"]:
             return Verdict(False, verdict.problem or "the cluster has not said that it is done")
 
 

@@ -15,8 +15,8 @@ from ..._steps.checks import StepError
 from ..._steps.iis import TYPE
 from ..._steps.step_type import Step, Verdict
 from ..._text import one_line
-from ..job_runner import JobRunner, answer, watched
-from ..step_runner import DONE, FAILED, Case, Piece, RunnerFailed
+from ..job_runner import JobRunner, answer, poll_until_done
+from ..step_runner import DONE, FAILED, InitialState, RunnerFailed, StepRun
 from ..supervisor import Work
 from . import programs
 
@@ -32,19 +32,19 @@ class IisRunner(JobRunner):
 
     beyond = 2 * WITHIN
 
-    def before(self, step: Step) -> Case:
+    def before(self, step: Step) -> InitialState:
         try:
-            found: Case = TYPE.case(step, _there())
+            found: InitialState = TYPE.initial_state(step, _there())
         except StepError as error:
             raise RunnerFailed(str(error)) from error
         return found
 
-    def work(self, piece: Piece) -> Work:
-        return lambda: _stop(piece) if piece.direction == "do" else _start(piece)
+    def work(self, step_run: StepRun) -> Work:
+        return lambda: _stop(step_run) if step_run.direction == "do" else _start(step_run)
 
 
-def _stop(piece: Piece) -> Dict[str, Any]:
-    step, deadline = piece.step, Deadline(Clock(), piece.limit)
+def _stop(step_run: StepRun) -> Dict[str, Any]:
+    step, deadline = step_run.step, Deadline(Clock(), step_run.limit)
     there = _there()
     sites = [site for site in there["site"] if site["name"] in step["sites"]]
     for site in sites:
@@ -52,12 +52,12 @@ def _stop(piece: Piece) -> Dict[str, Any]:
             _do("stop", "site", site["name"])
     ids = [site["site_id"] for site in sites]
 
-    def look(left: float) -> Verdict:
+    def poll(left: float) -> Verdict:
         requests = _listed("requests", "REQUEST")
         ours = [one for one in requests if one.get("SITE.ID") in ids or one.get("APPPOOL.NAME") in step["app_pools"]]
         return TYPE.judges["requests"](step, "do", {"result": {"left": len(ours)}})
 
-    verdict = watched(step["interval"], deadline.remaining(), look)
+    verdict = poll_until_done(step["interval"], deadline.remaining(), poll)
     if verdict.problem:
         return answer(FAILED, verdict.problem)
     running = [pool["name"] for pool in there["app_pools"] if pool["attributes"]["state"] != "Stopped"]
@@ -67,8 +67,8 @@ def _stop(piece: Piece) -> Dict[str, Any]:
     return answer(DONE, verdict.note)
 
 
-def _start(piece: Piece) -> Dict[str, Any]:
-    step, there = piece.step, _there()
+def _start(step_run: StepRun) -> Dict[str, Any]:
+    step, there = step_run.step, _there()
     states = {pool["name"]: pool["attributes"]["state"] for pool in there["app_pools"]}
     for name in step["app_pools"]:
         if states.get(name) != "Started":

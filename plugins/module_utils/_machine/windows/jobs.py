@@ -26,7 +26,7 @@ from .. import files
 from ..job_runner import JobRunner
 from ..jobs import ABSENT, LONGEST_BEGINNING, ORDER, Jobs, order_of
 from ..platform import native
-from ..step_runner import JobFailed, Piece
+from ..step_runner import JobFailed, StepRun
 from ..step_runners import make_runners
 from ..supervisor import GRACE, Work
 from .supervisor import WindowsSupervisor
@@ -54,16 +54,16 @@ class WindowsJobs(Jobs):
         limit: float,
         user: str = "",
         quiet: bool = False,
-        piece: Optional[Piece] = None,
+        step_run: Optional[StepRun] = None,
     ) -> bool:
-        """As :meth:`..jobs.Jobs.begin`. What is to be done is made anew in the job's process, out of the piece."""
-        if piece is None:
+        """As :meth:`..jobs.Jobs.begin`. What is to be done is made anew in the job's process, out of the step_run."""
+        if step_run is None:
             raise JobFailed("what it is to do can't be handed to another process")
         native.account_of(user)
         self._make_folder(name)
-        if self.look(name).state != ABSENT:
+        if self.poll(name).state != ABSENT:
             return False
-        order = order_of(piece, limit, user, quiet, self._boot_id, self._grace)
+        order = order_of(step_run, limit, user, quiet, self._boot_id, self._grace)
         try:
             files.replace(self._path(name, ORDER), dict(order, program=self._program))
             process = self._launched(name)
@@ -131,13 +131,13 @@ def main(arguments: List[str]) -> int:
 
 def _said(jobs: WindowsJobs, order: Dict[str, Any]) -> Dict[str, Any]:
     """Do the work; what is to be said of it. Where it runs another program, this process ends with that one's exit code."""
-    given = order["piece"]
-    piece = Piece(**dict(given, elapsed=math.inf if given["elapsed"] is None else given["elapsed"]))
-    runner = make_runners(jobs)[piece.step["type"]]
+    given = order["step_run"]
+    step_run = StepRun(**dict(given, elapsed=math.inf if given["elapsed"] is None else given["elapsed"]))
+    runner = make_runners(jobs)[step_run.step["type"]]
     if not isinstance(runner, JobRunner):
-        raise TypeError(f"a step of type {piece.step['type']} is no job")
+        raise TypeError(f"a step of type {step_run.step['type']} is no job")
     try:
-        return {"answer": runner.work(piece)()}
+        return {"answer": runner.work(step_run)()}
     except OSError as error:
         return {"problem": one_line(f"{error.filename}: {error.strerror}" if error.filename else error)}
     except Exception as error:  # it is the step's failure, whatever it is

@@ -11,7 +11,7 @@ from typing import Any, Dict, Type
 from ..._steps.step_type import Step
 from ..._text import one_line
 from ..job_runner import JobRunner, answer
-from ..step_runner import DONE, FAILED, Case, Piece, RunnerFailed
+from ..step_runner import DONE, FAILED, InitialState, RunnerFailed, StepRun
 from ..supervisor import Work
 from . import services
 from .cluster import ClusterRunner
@@ -21,7 +21,7 @@ from .iis import IisRunner
 class ServiceRunner(JobRunner):
     """Stops a service, and starts it again."""
 
-    def before(self, step: Step) -> Case:
+    def before(self, step: Step) -> InitialState:
         service = step["service"]
         try:
             state = services.state_of(service)
@@ -32,14 +32,14 @@ class ServiceRunner(JobRunner):
             raise RunnerFailed(f"this machine has no service {service}")
         return {"ran": state in (services.RUNNING, services.START_PENDING)}
 
-    def work(self, piece: Piece) -> Work:
-        change = services.stop if piece.direction == "do" else services.start
+    def work(self, step_run: StepRun) -> Work:
+        change = services.stop if step_run.direction == "do" else services.start
 
         def run() -> Dict[str, Any]:
             try:
-                change(piece.step["service"])
+                change(step_run.step["service"])
             except FileNotFoundError:
-                return answer(FAILED, f"this machine has no service {piece.step['service']}")
+                return answer(FAILED, f"this machine has no service {step_run.step['service']}")
             except OSError as error:
                 return answer(FAILED, one_line(error.strerror or error))
             return answer(DONE)

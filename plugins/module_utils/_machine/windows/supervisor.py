@@ -117,12 +117,12 @@ class _Stream:
     def _read(self) -> None:
         while True:
             try:
-                piece = os.read(self._pipe.fileno(), 65536)
+                chunk = os.read(self._pipe.fileno(), 65536)
             except OSError:
                 return
-            if not piece:
+            if not chunk:
                 return
-            self._text = (self._text + piece)[-MOST:]
+            self._text = (self._text + chunk)[-MOST:]
 
     def end(self) -> str:
         self._thread.join(_DRAINED_WITHIN)

@@ -54,7 +54,7 @@ def unfit(path: str) -> str:
 
 
 def way(path: str, what: str = "") -> List[Tuple[str, str]]:
-    """What is looked at, from a file, or a folder, on upwards, and what others must not do there.
+    """What is checked, from a file, or a folder, on upwards, and what others must not do there.
 
     :arg what: they must not do with the file; "" for a folder
     """

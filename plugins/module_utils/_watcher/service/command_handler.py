@@ -126,7 +126,7 @@ class CommandHandler:
         if not found:
             there = ", ".join(event.event_id for event in events) or "none"
             raise NotDone(f"The document holds no event {order.event}. Those that it holds: {there}.")
-        self._program.say_yes(found[0].event_id, order.by)
+        self._program.confirm_event(found[0].event_id, order.by)
         said, hold = f"The confirmation of {found[0].event_id} is noted", self._hold.read()
         never = self._never(found[0], identity)
         if never:
@@ -192,7 +192,7 @@ class CommandHandler:
         """The machine is not prepared again for what it is put back despite; noted before anything is undone."""
         self._put_back.add(mark["events"], self._clock.wall())
         for event in mark["events"]:
-            self._program.take_yes_back(event)
+            self._program.withdraw_confirmation(event)
         there = {event.key for event in look.document.events} if look else set()
         self._in_spite_of = [event for event in mark["events"] if event.upper() in there]
 

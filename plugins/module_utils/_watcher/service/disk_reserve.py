@@ -127,20 +127,20 @@ class ReservedStore(Store):
     def held(self, run: str, number: int) -> ContextManager[None]:
         return self._store.held(run, number)
 
-    def yes(self) -> List[str]:
-        return self._store.yes()
+    def confirmed_events(self) -> List[str]:
+        return self._store.confirmed_events()
 
-    def say_yes(self, event: str, by: str, at: str) -> None:
-        self._store.say_yes(event, by, at)
+    def confirm_event(self, event: str, by: str, at: str) -> None:
+        self._store.confirm_event(event, by, at)
 
-    def take_yes_back(self, event: str) -> None:
-        self._store.take_yes_back(event)
+    def withdraw_confirmation(self, event: str) -> None:
+        self._store.withdraw_confirmation(event)
 
-    def put_back(self) -> List[str]:
-        return self._store.put_back()
+    def suppressed_events(self) -> List[str]:
+        return self._store.suppressed_events()
 
-    def keep_off(self, events: Iterable[str], wall: float) -> None:
-        self._store.keep_off(events, wall)
+    def suppress_events(self, events: Iterable[str], wall: float) -> None:
+        self._store.suppress_events(events, wall)
 
     def _with_reserve(self, write: Callable[[], None]) -> None:
         try:

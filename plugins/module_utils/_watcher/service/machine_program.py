@@ -114,15 +114,15 @@ class MachineProgram:
         """Move a mark out of the way that is another machine's; returns where to."""
         return self._parts.store.put_aside()
 
-    def yes(self) -> FrozenSet[str]:
+    def confirmed_events(self) -> FrozenSet[str]:
         """The keys of the events to which a person has said yes."""
-        return frozenset(event.upper() for event in self._parts.store.yes())
+        return frozenset(event.upper() for event in self._parts.store.confirmed_events())
 
-    def say_yes(self, event: str, by: str) -> None:
-        self._parts.store.say_yes(event, by, iso_utc(self._parts.clock.wall()))
+    def confirm_event(self, event: str, by: str) -> None:
+        self._parts.store.confirm_event(event, by, iso_utc(self._parts.clock.wall()))
 
-    def take_yes_back(self, event: str) -> None:
-        self._parts.store.take_yes_back(event)
+    def withdraw_confirmation(self, event: str) -> None:
+        self._parts.store.withdraw_confirmation(event)
 
     def _next_number(self) -> int:
         """Above that of the call before, whichever process made it."""

@@ -51,7 +51,7 @@ class Snapshots:
             answer=answer,
             posted=parts.metadata.posted(),
             hold=parts.hold.read(),
-            yes=parts.program.yes(),
+            yes=parts.program.confirmed_events(),
             steps=self._found.steps,
             going_down=parts.system.going_down or stopping,
             settled=parts.system.settled,

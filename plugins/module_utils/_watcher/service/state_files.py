@@ -21,7 +21,7 @@ from typing import Any, Dict, FrozenSet, Iterable, Mapping, Optional
 
 from ..._clock import iso_utc
 from ..._machine import files
-from ..._machine.operator_files import HOLD, PUT_BACK, hold_of, put_back_of, with_events
+from ..._machine.operator_files import HOLD, SUPPRESSED, hold_of, suppressed_of, with_events
 from ..._machine.platform import native
 from ..._machine.state_file import StateFile, Unreadable
 from ..engine.facts import Hold
@@ -94,15 +94,15 @@ class SuppressedEvents:
     """
 
     def __init__(self, folder: str) -> None:
-        self._file = StateFile(os.path.join(folder, PUT_BACK))
+        self._file = StateFile(os.path.join(folder, SUPPRESSED))
 
     def read(self) -> FrozenSet[str]:
         """The keys of the events; none where that can't be read: a machine that is prepared once too often is the smaller evil."""
-        return frozenset(put_back_of(self._file))
+        return frozenset(suppressed_of(self._file))
 
     def add(self, events: Iterable[str], wall: float) -> None:
         """:raises OSError: when it can't be written"""
-        self._file.replace(with_events(put_back_of(self._file), events, wall))
+        self._file.replace(with_events(suppressed_of(self._file), events, wall))
 
 
 REMEMBERED = "remembered.json"

@@ -131,7 +131,7 @@ def assemble(
     hold, put_back = HoldFile(folder), SuppressedEvents(folder)  # those of the thread that approves
 
     def why_not(events: Tuple[str, ...], own: Tuple[str, ...]) -> str:
-        if (put_back.read() - program.yes()).intersection(event.upper() for event in events):
+        if (put_back.read() - program.confirmed_events()).intersection(event.upper() for event in events):
             return "a person has recovered the machine despite it"
         us = asker(metadata.identity, settings.current.endpoint)
         return objection(*program.mark(), own, us, system.moment(), hold.read())

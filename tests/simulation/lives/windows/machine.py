@@ -98,11 +98,11 @@ class WindowsMachine(Machine):
 
     @property
     def put_back(self) -> list[str]:
-        return sorted(operator_files.put_back_in(self.disk.files.get(f"{FOLDER}\\{operator_files.PUT_BACK}", b"")))
+        return sorted(operator_files.suppressed_in(self.disk.files.get(f"{FOLDER}\\{operator_files.SUPPRESSED}", b"")))
 
     @put_back.setter
     def put_back(self, events: list[str]) -> None:
-        self._write(FOLDER, operator_files.PUT_BACK, operator_files.with_events({}, events, 0.0))
+        self._write(FOLDER, operator_files.SUPPRESSED, operator_files.with_events({}, events, 0.0))
 
     def _write(self, folder: str, name: str, note: dict[str, Any]) -> None:
         self.disk.folders.update((FOLDER, folder))

@@ -164,12 +164,15 @@ FAULTS = {
         scenario="windows-lone",
     ),
     "windows-yes": Fault(
-        "confirmed", "no confirmation is read", [(STORE, "WindowsStore.yes", always([]))], scenario="windows-confirmed"
+        "confirmed",
+        "no confirmation is read",
+        [(STORE, "WindowsStore.confirmed_events", always([]))],
+        scenario="windows-confirmed",
     ),
     "windows-put-back": Fault(
         "put-back",
         "nobody reads recoveries by force",
-        [(STORE, "WindowsStore.put_back", always([]))],
+        [(STORE, "WindowsStore.suppressed_events", always([]))],
         seed=7,
         scenario="windows-stopped",
     ),

@@ -54,7 +54,7 @@ class World:
     def __init__(self):
         self.jobs = {}
         self.journal = []
-        self.cases = {}  # by step's name: the initial state, or why that can't be determined
+        self.initial_states = {}  # by step's name: the initial state, or why that can't be determined
         self.ending = []  # what is seen of a job that is to end, before it has
         self.results = collections.defaultdict(lambda: [Progress(DONE)])  # by (direction, name): one after the other
 
@@ -64,30 +64,30 @@ class ScriptedHand(StepRunner):
         self.world = world
 
     def before(self, step):
-        case = self.world.cases.get(step["name"], {})
-        if isinstance(case, str):
-            raise RunnerFailed(case)
-        return case
+        initial = self.world.initial_states.get(step["name"], {})
+        if isinstance(initial, str):
+            raise RunnerFailed(initial)
+        return initial
 
-    def begin(self, piece):
-        if piece.job not in self.world.jobs:
-            self.world.journal.append((piece.direction, piece.step["name"]))
-            self.world.jobs[piece.job] = list(self.world.results[piece.direction, piece.step["name"]])
-            self.world.limit = piece.limit
-        return self.check(piece)
+    def begin(self, step_run):
+        if step_run.job not in self.world.jobs:
+            self.world.journal.append((step_run.direction, step_run.step["name"]))
+            self.world.jobs[step_run.job] = list(self.world.results[step_run.direction, step_run.step["name"]])
+            self.world.limit = step_run.limit
+        return self.check(step_run)
 
-    def check(self, piece):
-        left = self.world.jobs.get(piece.job)
+    def check(self, step_run):
+        left = self.world.jobs.get(step_run.job)
         if left is None:
             return Progress(ABSENT)
         return left.pop(0) if len(left) > 1 else left[0]
 
-    def stop(self, piece):
-        self.world.journal.append(("stop", piece.step["name"]))
-        if self.world.jobs.get(piece.job, [Progress(DONE)])[0].state == PENDING:
+    def stop(self, step_run):
+        self.world.journal.append(("stop", step_run.step["name"]))
+        if self.world.jobs.get(step_run.job, [Progress(DONE)])[0].state == PENDING:
             ended = Progress(FAILED, "it was ended before it was over")
-            self.world.jobs[piece.job] = [*self.world.ending, ended]
-        return self.check(piece)
+            self.world.jobs[step_run.job] = [*self.world.ending, ended]
+        return self.check(step_run)
 
 
 class SharedWorld(StepRunner):
@@ -96,7 +96,7 @@ class SharedWorld(StepRunner):
     def __init__(self, folder):
         self._folder = folder
         self._journal = folder / "journal"
-        self.cases = {}
+        self.initial_states = {}
 
     @property
     def journal(self):
@@ -105,23 +105,23 @@ class SharedWorld(StepRunner):
         return [tuple(line.split()) for line in lines]
 
     def before(self, step):
-        return self.cases.get(step["name"], {})
+        return self.initial_states.get(step["name"], {})
 
-    def begin(self, piece):
-        if not self._path(piece).exists():  # the store's lock is held
+    def begin(self, step_run):
+        if not self._path(step_run).exists():  # the store's lock is held
             with self._journal.open("a", encoding="ascii") as file:
-                file.write(f"{piece.direction} {piece.step['name']}\n")
-            self._path(piece).touch()
+                file.write(f"{step_run.direction} {step_run.step['name']}\n")
+            self._path(step_run).touch()
         return Progress(DONE)
 
-    def check(self, piece):
-        return Progress(DONE if self._path(piece).exists() else ABSENT)
+    def check(self, step_run):
+        return Progress(DONE if self._path(step_run).exists() else ABSENT)
 
-    def stop(self, piece):
-        return self.check(piece)
+    def stop(self, step_run):
+        return self.check(step_run)
 
-    def _path(self, piece):
-        return self._folder / piece.job
+    def _path(self, step_run):
+        return self._folder / step_run.job
 
 
 class Machine:

@@ -10,7 +10,7 @@ import time
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import RUNNING, Jobs
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import PENDING, Piece
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import PENDING, StepRun
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import make_runners
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
@@ -54,7 +54,7 @@ def ended(jobs, name):
     """What is seen of a job when it has ended."""
 
     def over():
-        seen = jobs.look(name)
+        seen = jobs.poll(name)
         return seen if seen.state != RUNNING else None
 
     return until(over, f"the end of job {name}")
@@ -116,25 +116,25 @@ class Doing:
         made, _words = completed(self.kind, **options)
         return dict(made, timeout=LONG, undo_timeout=LONG)
 
-    def piece(self, step, direction="do", limit=LONG):
+    def step_run(self, step, direction="do", limit=LONG):
         self._made += 1
-        return Piece(step, direction, f"job{self._made}", limit, 0.0, {})
+        return StepRun(step, direction, f"job{self._made}", limit, 0.0, {})
 
     def begun(self, direction="do", limit=LONG, **options):
-        """A piece that was begun."""
-        piece = self.piece(self.step(**options), direction, limit)
-        self.hand.begin(piece)
-        return piece
+        """A step_run that was begun."""
+        step_run = self.step_run(self.step(**options), direction, limit)
+        self.hand.begin(step_run)
+        return step_run
 
     def did(self, direction="do", limit=LONG, **options):
         """What came of a step in the end."""
-        piece = self.piece(self.step(**options), direction, limit)
-        progress = self.hand.begin(piece)
-        return progress if progress.state != PENDING else self.end_of(piece)
+        step_run = self.step_run(self.step(**options), direction, limit)
+        progress = self.hand.begin(step_run)
+        return progress if progress.state != PENDING else self.end_of(step_run)
 
-    def end_of(self, piece):
+    def end_of(self, step_run):
         def over():
-            progress = self.hand.check(piece)
+            progress = self.hand.check(step_run)
             return progress.state != PENDING and progress
 
         return until(over, "the end of the step")

@@ -8,7 +8,7 @@ import os
 import time
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import Jobs
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import PENDING, Piece
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import PENDING, StepRun
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import make_runners
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import hook
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import LONG, until
@@ -46,14 +46,14 @@ class Hooking:
         self.jobs = Jobs(os.path.join(str(self.folder), "state", "jobs"), boot_id, grace=0.5)
         self.hand = make_runners(self.jobs)[self.step["type"]]
 
-    def piece(self, limit=LONG, budget=math.inf):
-        return Piece(self.step, self.direction, "job", limit, time.monotonic() - self.began, {}, budget)
+    def step_run(self, limit=LONG, budget=math.inf):
+        return StepRun(self.step, self.direction, "job", limit, time.monotonic() - self.began, {}, budget)
 
     def begin(self, **options):
-        return self.hand.begin(self.piece(**options))
+        return self.hand.begin(self.step_run(**options))
 
     def check(self, **options):
-        return self.hand.check(self.piece(**options))
+        return self.hand.check(self.step_run(**options))
 
     def end(self, **options):
         """What came of this try."""

@@ -138,37 +138,37 @@ def test_its_limit(doing):
         ("undo", {"undo_timeout": 0.5}, "it did not end within its 0.5 s"),
         ("do", {"timeout": 2.0}, "it did not end within the 0.5 s that were left for it"),
     ):
-        piece = doing.piece(dict(step, **limits), direction, limit=0.5)
-        doing.hand.begin(piece)
-        assert doing.end_of(piece) == Progress(FAILED, words)
+        step_run = doing.step_run(dict(step, **limits), direction, limit=0.5)
+        doing.hand.begin(step_run)
+        assert doing.end_of(step_run) == Progress(FAILED, words)
 
 
 def test_one_that_goes_on_is_pending_and_begun_once(doing, tmp_path):
-    piece = doing.begun(do=script("echo x >> $1; sleep 60", tmp_path / "log"))
+    step_run = doing.begun(do=script("echo x >> $1; sleep 60", tmp_path / "log"))
     until(lambda: content(tmp_path / "log"))
-    assert doing.hand.begin(piece) == Progress(PENDING)
-    assert doing.hand.stop(piece).state in (PENDING, FAILED)
-    assert doing.end_of(piece) == Progress(FAILED, "it was ended before it was over")
+    assert doing.hand.begin(step_run) == Progress(PENDING)
+    assert doing.hand.stop(step_run).state in (PENDING, FAILED)
+    assert doing.end_of(step_run) == Progress(FAILED, "it was ended before it was over")
     assert content(tmp_path / "log") == "x\n"
 
 
 def test_one_that_ended_in_time_is_done_when_it_is_stopped(doing):
-    piece = doing.begun(do=["true"])
-    doing.end_of(piece)
-    assert doing.hand.stop(piece) == Progress(DONE)
+    step_run = doing.begun(do=["true"])
+    doing.end_of(step_run)
+    assert doing.hand.stop(step_run) == Progress(DONE)
 
 
 def test_one_that_was_never_begun(doing):
-    piece = doing.piece(doing.step(do=["true"]))
-    assert doing.hand.check(piece) == doing.hand.stop(piece) == Progress(ABSENT)
+    step_run = doing.step_run(doing.step(do=["true"]))
+    assert doing.hand.check(step_run) == doing.hand.stop(step_run) == Progress(ABSENT)
 
 
 def test_one_that_was_cut_off_by_a_reboot(doing, tmp_path):
-    piece = doing.begun(do=["sleep", "60"])
-    after = job_runner.JobRunner(jobs_in(tmp_path, "next boot")).check(piece)
+    step_run = doing.begun(do=["sleep", "60"])
+    after = job_runner.JobRunner(jobs_in(tmp_path, "next boot")).check(step_run)
     assert after.state == FAILED and "it was interrupted: the machine was rebooted" in after.note
-    doing.hand.stop(piece)
-    doing.end_of(piece)
+    doing.hand.stop(step_run)
+    doing.end_of(step_run)
 
 
 def test_a_machine_without_room_for_its_job(doing, tmp_path):
@@ -216,7 +216,7 @@ def test_with_become_it_needs_root(doing, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     progress = doing.did(do=["true"], become=True)
     assert progress.state == FAILED and progress.note.startswith("the step has become: true, and Ansible runs this as")
-    assert doing.jobs.look("job1").state == "absent"
+    assert doing.jobs.poll("job1").state == "absent"
     monkeypatch.undo()
     if os.geteuid() == 0:
         assert doing.did(do=["true"], become=True, timeout=LONG) == Progress(DONE)

@@ -65,10 +65,10 @@ def test_a_port_without_connections(doing):
 def test_it_waits_until_the_last_connection_has_ended(doing, rests):
     with listening() as listener:
         with connected(listener):
-            piece = doing.begun(port=port_of(listener), limit=ENDLESS)
+            step_run = doing.begun(port=port_of(listener), limit=ENDLESS)
             until(lambda: content(rests))
-            assert doing.hand.check(piece) == Progress(PENDING)
-        assert doing.end_of(piece) == Progress(DONE)
+            assert doing.hand.check(step_run) == Progress(PENDING)
+        assert doing.end_of(step_run) == Progress(DONE)
 
 
 def test_it_looks_for_at_least_so_long_although_there_are_none(doing, rests):
@@ -162,11 +162,11 @@ def test_the_tables_of_the_kernel(tmp_path, monkeypatch):
 def test_it_waits_until_the_port_listens_again(doing, rests):
     with listening() as listener:
         port = port_of(listener)
-    piece = doing.begun("undo", port=port, listen_again=True, limit=ENDLESS)
+    step_run = doing.begun("undo", port=port, listen_again=True, limit=ENDLESS)
     until(lambda: content(rests))
-    assert doing.hand.check(piece) == Progress(PENDING)
+    assert doing.hand.check(step_run) == Progress(PENDING)
     with listening(port=port):
-        assert doing.end_of(piece) == Progress(DONE)
+        assert doing.end_of(step_run) == Progress(DONE)
 
 
 def test_a_port_that_does_not_listen_again(doing):

@@ -137,7 +137,7 @@ def test_the_folder_of_the_mark_is_still_fine_then(tmp_path):
     Hooking(tmp_path, "true", user="nobody").did()
     assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o711
     try:
-        FolderStore(str(tmp_path / "state"), ScriptedClock()).say_yes("E1", "me", "now")
+        FolderStore(str(tmp_path / "state"), ScriptedClock()).confirm_event("E1", "me", "now")
     except NotWritten as error:
         pytest.fail(str(error))
 
@@ -200,7 +200,7 @@ def test_one_that_is_stopped(tmp_path):
     found = a_hook(tmp_path, "echo $$ > LOG; exec sleep 60")
     found.begin()
     pid = pid_in(tmp_path / "log")
-    found.hand.stop(found.piece())
+    found.hand.stop(found.step_run())
     assert found.end() == Progress(FAILED, "it was ended before it was over")
     assert is_gone(pid)
 
@@ -246,16 +246,16 @@ def asking(tmp_path, phase="prepare"):
 
 
 def at(found, clock, limit=300.0):
-    return found.piece(limit)._replace(elapsed=clock.elapsed)
+    return found.step_run(limit)._replace(elapsed=clock.elapsed)
 
 
 def test_one_that_asks_for_another_try_while_it_is_looked_at_has_not_failed(tmp_path, monkeypatch):
     found = a_hook(tmp_path, "exit 75")
     found.begin()
     ended(found.jobs, "job")
-    over = found.jobs.look
+    over = found.jobs.poll
     looks = [Seen(RUNNING, {}), over("job-2")]
-    monkeypatch.setattr(found.jobs, "look", lambda name: looks.pop(0) if looks else over(name))
+    monkeypatch.setattr(found.jobs, "poll", lambda name: looks.pop(0) if looks else over(name))
     assert found.check().state == PENDING
 
 
@@ -264,7 +264,7 @@ WORDS = "it asked for another try (exit code 75: not yet)"
 
 def test_it_gets_another_try_after_5_10_20_and_at_most_60_seconds(tmp_path):
     found, clock = asking(tmp_path)
-    last = found.jobs.look("job")
+    last = found.jobs.poll("job")
     pauses = []
     for count in range(1, 7):
         while found.hand._seen(at(found, clock, 9e9), [last] * count).state == PENDING:
@@ -306,7 +306,7 @@ def test_one_that_waits_for_another_try_can_be_stopped_and_is_not_begun_after_th
     assert found.hand.stop(at(found, clock)) == Progress(FAILED, "it was ended while it waited for another try")
     clock.sleep(6)
     found.hand.begin(at(found, clock))
-    assert content(tmp_path / "log") == "x\n" and found.jobs.look("job-2").state == "absent"
+    assert content(tmp_path / "log") == "x\n" and found.jobs.poll("job-2").state == "absent"
 
 
 @pytest.mark.parametrize("phase, state", [("prepare", FAILED), ("recover", ABSENT)])
@@ -375,7 +375,7 @@ def test_one_that_is_not_executable(tmp_path):
     words = f"{found.path} is not executable: chmod +x {found.path}"
     assert found.begin() == Progress(REFUSED, f"it was not run: {words}")
     assert found.hand.lacks(found.step) == words
-    assert found.jobs.look("job").state == "absent"
+    assert found.jobs.poll("job").state == "absent"
 
 
 def test_one_that_others_can_write(tmp_path):

@@ -191,9 +191,9 @@ def test_an_answer_that_does_not_come_takes_no_longer_than_its_time(doing, appli
 
 
 def test_a_request_that_hangs_has_the_limit(doing, application):
-    piece = doing.begun(do={"url": application.url + "/hangs"})
-    assert doing.hand.check(piece) == Progress(PENDING)
-    doing.hand.stop(piece)
+    step_run = doing.begun(do={"url": application.url + "/hangs"})
+    assert doing.hand.check(step_run) == Progress(PENDING)
+    doing.hand.stop(step_run)
     progress = doing.did(do={"url": application.url + "/hangs"}, limit=1)
     assert progress.state == FAILED and "timed out" in progress.note
 
@@ -218,7 +218,7 @@ def test_a_secret_one_says_nothing(doing, application):
 
 def test_it_can_be_stopped_while_it_waits(doing, application):
     never = {"url": application.url + "/status/503", "interval": 1}
-    piece = doing.begun(do={"url": application.url + "/drain", "until": never})
+    step_run = doing.begun(do={"url": application.url + "/drain", "until": never})
     until(lambda: len(application.asked()) > 1)
-    doing.hand.stop(piece)
-    assert doing.end_of(piece) == Progress(FAILED, "it was ended before it was over")
+    doing.hand.stop(step_run)
+    assert doing.end_of(step_run) == Progress(FAILED, "it was ended before it was over")

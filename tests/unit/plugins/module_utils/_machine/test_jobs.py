@@ -110,13 +110,13 @@ def test_only_its_user_can_read_what_is_left(jobs, tmp_path):
 
 
 def test_what_was_never_begun_is_absent(jobs):
-    assert jobs.look("job").state == ABSENT
+    assert jobs.poll("job").state == ABSENT
 
 
 def test_a_second_begin_is_refused(jobs, tmp_path):
     assert jobs.begin("job", shell("echo x >> $1; sleep 60", tmp_path / "log"), LIMIT)
     until(lambda: content(tmp_path / "log"))
-    assert jobs.look("job").state == RUNNING
+    assert jobs.poll("job").state == RUNNING
     assert not jobs.begin("job", shell("echo y >> $1", tmp_path / "log"), LIMIT)
     jobs.stop("job")
     assert ended(jobs, "job").result["stopped"]
@@ -150,9 +150,9 @@ def test_one_that_is_slow_to_begin_is_not_given_up(jobs, tmp_path, monkeypatch):
     monkeypatch.setattr(job_module, "LONGEST_BEGINNING", 0.1)
     for _each in range(2):
         assert jobs.begin("job", shell("echo x >> $1", tmp_path / "log"), LIMIT)
-        assert jobs.look("job").state == ABSENT
+        assert jobs.poll("job").state == ABSENT
     (tmp_path / "go").write_text("")
-    until(lambda: jobs.look("job").state == OVER)
+    until(lambda: jobs.poll("job").state == OVER)
     assert content(tmp_path / "log") == "x\n"
 
 
@@ -237,7 +237,7 @@ def test_one_that_was_stopped_before_it_began_never_begins(jobs, tmp_path):
     """On a machine that is very slow its keeper may come later than the call that takes the step back."""
     jobs.stop("job")
     assert not jobs.begin("job", shell("touch $1", tmp_path / "log"), LIMIT)
-    assert jobs.look("job").state == ABSENT and not (tmp_path / "log").exists()
+    assert jobs.poll("job").state == ABSENT and not (tmp_path / "log").exists()
 
 
 def test_it_can_be_stopped(jobs, tmp_path):
@@ -248,7 +248,7 @@ def test_it_can_be_stopped(jobs, tmp_path):
     assert (result["stopped"], result["timed_out"], result["rc"]) == (True, False, -signal.SIGTERM)
     jobs.stop("job")
     jobs.stop("another")
-    assert jobs.look("job").result == result
+    assert jobs.poll("job").result == result
 
 
 # Who began it goes away
@@ -279,7 +279,7 @@ def test_it_survives_who_began_it(jobs, tmp_path):
     process.wait()
     assert process.stdout.read() == b"", "the job holds no end of the pipe"
     process.stdout.close()
-    assert jobs.look("job").state == RUNNING
+    assert jobs.poll("job").state == RUNNING
     (tmp_path / "go").write_text("")
     assert ended(jobs, "job").result["rc"] == 0 and content(tmp_path / "log") == "went\n"
 
@@ -313,7 +313,7 @@ def test_it_holds_nothing_of_who_began_it(jobs):
     os.set_inheritable(writer, True)
     jobs.begin("job", shell("sleep 60"), LIMIT)
     os.close(writer)
-    assert os.read(reader, 1) == b"" and jobs.look("job").state == RUNNING
+    assert os.read(reader, 1) == b"" and jobs.poll("job").state == RUNNING
     os.close(reader)
     jobs.stop("job")
     ended(jobs, "job")
@@ -336,7 +336,7 @@ def test_a_program_gets_signals_as_usual(jobs):
 def test_a_user_that_is_not_there(jobs):
     with pytest.raises(JobFailed, match="this machine has no user nobody-at-all"):
         jobs.begin("job", shell("true"), LIMIT, user="nobody-at-all")
-    assert jobs.look("job").state == ABSENT
+    assert jobs.poll("job").state == ABSENT
 
 
 def test_another_user(jobs):

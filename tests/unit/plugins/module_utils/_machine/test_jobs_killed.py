@@ -40,7 +40,7 @@ def test_all_of_them_can_be_ended(jobs, tmp_path):
     for name in ("one", "two"):
         jobs.begin(name, shell("sleep 60"), LIMIT)
     assert jobs.end_all(LIMIT)
-    assert [jobs.look(name).result["stopped"] for name in ("over", "one", "two")] == [False, True, True]
+    assert [jobs.poll(name).result["stopped"] for name in ("over", "one", "two")] == [False, True, True]
     assert jobs_in(tmp_path / "nowhere").end_all(0)
 
 
@@ -82,7 +82,7 @@ def test_a_job_whose_keeper_and_work_are_gone_was_cut_off(jobs, orphan):
 
 
 def test_work_whose_keeper_was_killed_has_its_limit_all_the_same(jobs, orphan, tmp_path):
-    assert jobs.look("job").state == RUNNING
+    assert jobs.poll("job").state == RUNNING
     work = files.read(str(tmp_path / "jobs" / "job" / "work"))
     files.replace(str(tmp_path / "jobs" / "job" / "work"), dict(work, until=0))
     assert ended(jobs, "job").state == CUT_OFF
@@ -102,10 +102,10 @@ def test_another_process_of_its_number_is_another(jobs, tmp_path, other):
     real = [until(lambda at=path: files.read(at)) for path in paths]
     for path, note in zip(paths, real):
         files.replace(path, dict(note, **other))
-    assert jobs.look("job").state == CUT_OFF
+    assert jobs.poll("job").state == CUT_OFF
     jobs.stop("job")  # does not touch the other process
     for path, note in zip(paths, real):
         files.replace(path, note)
-    assert jobs.look("job").state == RUNNING
+    assert jobs.poll("job").state == RUNNING
     jobs.stop("job")
     assert ended(jobs, "job").state == OVER

@@ -30,9 +30,9 @@ class Killed(SharedWorld):
 
     places_left = 10**6
 
-    def begin(self, piece):
+    def begin(self, step_run):
         self.place("before begin")
-        progress = super().begin(piece)
+        progress = super().begin(step_run)
         self.place("after begin")
         return progress
 
@@ -45,7 +45,7 @@ class Killed(SharedWorld):
 def a_machine(folder):
     steps = [step("one", "service"), step("left", "service"), step("two"), step("three")]
     machine = Machine(folder / "marks", *steps, world=Killed(folder))
-    machine.world.cases = {"one": {"ran": True}, "left": {"ran": False}}
+    machine.world.initial_states = {"one": {"ran": True}, "left": {"ran": False}}
     machine.store._at = machine.world.place
     return machine
 
@@ -87,7 +87,9 @@ def test_killed_once_anywhere_it_goes_on(tmp_path, monkeypatch, place):
     else:
         assert machine.world.journal == []
     # The initial state is what it was, whatever a later call would find now.
-    machine.world.cases = {"one": {"ran": False}, "left": {"ran": True}} if there else machine.world.cases
+    machine.world.initial_states = (
+        {"one": {"ran": False}, "left": {"ran": True}} if there else machine.world.initial_states
+    )
     assert machine.go()["state"] == "prepared"
     assert machine.world.journal == [("do", "one"), ("do", "two"), ("do", "three")]
 

@@ -64,21 +64,21 @@ def test_the_mark_says_that_a_step_is_begun_before_it_is(machine):
 
 
 def test_all_cases_before_stand_in_the_first_mark(machine):
-    machine.world.cases["nginx"] = {"ran": True}
+    machine.world.initial_states["nginx"] = {"ran": True}
     machine.world.results["do", "nginx"] = STILL_AT_IT
     assert machine.go()["state"] == "preparing"
     assert [entry["before"] for entry in machine.mark()["steps"]] == [{"ran": True}, {}, {}]
 
 
 def test_a_service_that_did_not_run_is_neither_stopped_nor_started(machine):
-    machine.world.cases["nginx"] = {"ran": False}
+    machine.world.initial_states["nginx"] = {"ran": False}
     assert machine.go()["state"] == "prepared"
     assert machine.go("recovered")["state"] == "recovered"
     assert [name for _direction, name in machine.world.journal] == ["drain", "wait", "wait", "drain"]
 
 
 def test_where_a_case_before_cant_be_learned_nothing_is_begun(machine):
-    machine.world.cases["drain"] = "systemctl does not answer"
+    machine.world.initial_states["drain"] = "systemctl does not answer"
     answer = machine.go()
     assert answer["state"] == "failed"
     assert answer["why"] == (
@@ -368,7 +368,7 @@ def test_an_event_that_comes_while_recovering_has_what_was_taken_back_done_again
 def test_steps_that_the_inventory_has_meanwhile_are_done_too(machine):
     machine.go()
     machine.steps.append(step("more"))
-    machine.world.cases["more"] = {"x": 1}
+    machine.world.initial_states["more"] = {"x": 1}
     assert machine.go()["state"] == "prepared"
     assert machine.world.journal[-1] == ("do", "more")
     assert machine.mark()["steps"][-1]["before"] == {"x": 1}

@@ -209,10 +209,10 @@ def test_a_second_hook_that_waits_is_begun_when_the_time_gets_short(machine):
 
 
 def test_again_does_the_steps_again_and_no_hook(machine):
-    machine.world.cases["nginx"] = {"ran": True}
+    machine.world.initial_states["nginx"] = {"ran": True}
     machine.go()
     del machine.world.journal[:]
-    machine.world.cases["nginx"] = {"ran": False}
+    machine.world.initial_states["nginx"] = {"ran": False}
     machine.boot_id = "boot-2"
     assert machine.go(redo_after_reboot=True)["state"] == "prepared"
     assert machine.world.journal == [("do", "nginx"), ("do", "drain")]
@@ -288,12 +288,12 @@ class Asking(ScriptedHand):
     said = Progress(PENDING)
     begun = 0
 
-    def begin(self, piece):
+    def begin(self, step_run):
         self.begun += 1
-        self.pieces = getattr(self, "pieces", []) + [piece]
+        self.step_runs = getattr(self, "step_runs", []) + [step_run]
         return self.said
 
-    def check(self, piece):
+    def check(self, step_run):
         return self.said
 
 
@@ -310,7 +310,7 @@ def test_another_try_is_begun_under_the_same_job_within_the_same_limit(asking):
     hand.said = Progress(AGAIN, "it asked for another try")
     asking.clock.sleep(10)
     asking.go()
-    first, second = hand.pieces
+    first, second = hand.step_runs
     assert second.job == first.job and second.limit == first.limit == 60.0
     assert second.elapsed > 10 and asking.mark()["steps"][0]["tries"] == 1
 
@@ -336,7 +336,7 @@ def test_what_the_start_of_the_machine_kept_from_beginning_has_all_of_its_time(a
     hand.said = Progress(PENDING)
     asking.clock.sleep(30)
     assert asking.go("recovered")["state"] == "recovering"
-    assert hand.pieces[-1].elapsed < 1 and hand.pieces[-1].limit == 40.0
+    assert hand.step_runs[-1].elapsed < 1 and hand.step_runs[-1].limit == 40.0
     asking.clock.sleep(16)
     assert asking.go("recovered")["state"] == "half"
 

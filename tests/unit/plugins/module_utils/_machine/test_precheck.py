@@ -31,13 +31,13 @@ def test_nothing_speaks_against_it_and_nothing_is_left_behind(machine, tmp_path)
 
 
 def test_what_its_own_steps_lack_is_said_of_each(machine):
-    machine.world.cases = {"one": "this machine has no one", "two": "not asked here", "three": "nor a three"}
+    machine.world.initial_states = {"one": "this machine has no one", "two": "not asked here", "three": "nor a three"}
     assert asked(machine)["lacks"] == {"command one": "this machine has no one", "command three": "nor a three"}
 
 
 def test_a_hand_that_fails_is_no_end_of_the_look(machine, monkeypatch):
-    monkeypatch.setattr(type(machine.world), "cases", {"one": 5}, raising=False)
-    machine.world.cases = None
+    monkeypatch.setattr(type(machine.world), "initial_states", {"one": 5}, raising=False)
+    machine.world.initial_states = None
     assert asked(machine)["lacks"]["command three"].startswith("it could not be checked: ")
 
 

@@ -102,12 +102,12 @@ def test_a_failure_has_the_words_of_systemctl(units, doing):
 def test_one_that_takes_its_time_holds_up_nobody_and_has_its_limit(units, doing, monkeypatch):
     monkeypatch.setattr(supervisor, "Clock", lambda: LimitClock(units.parent / "go"))
     (units / "slow").write_text("active")
-    piece = doing.piece(dict(doing.step(service="slow"), timeout=2.0 * LONG))
-    assert doing.hand.begin(piece) == Progress(PENDING)
+    step_run = doing.step_run(dict(doing.step(service="slow"), timeout=2.0 * LONG))
+    assert doing.hand.begin(step_run) == Progress(PENDING)
     until(lambda: content(units.parent / "log"))
-    assert doing.hand.check(piece) == Progress(PENDING)
+    assert doing.hand.check(step_run) == Progress(PENDING)
     (units.parent / "go").touch()
-    assert doing.end_of(piece) == Progress(FAILED, f"it did not end within the {LONG} s that were left for it")
+    assert doing.end_of(step_run) == Progress(FAILED, f"it did not end within the {LONG} s that were left for it")
 
 
 def test_systemctl_that_can_not_say(units, doing, monkeypatch):
@@ -147,8 +147,8 @@ def test_what_it_lacks_is_seen_by_a_look(units, doing):
 )
 def test_one_that_a_start_of_the_machine_has_ended_may_be_done_again(doing, units, direction, elapsed, state):
     (units / "slow").write_text("active")
-    piece = doing.begun(direction, service="slow")
-    after = step_runners.ServiceRunner(jobs_in(units.parent, "next boot")).check(piece._replace(elapsed=elapsed))
+    step_run = doing.begun(direction, service="slow")
+    after = step_runners.ServiceRunner(jobs_in(units.parent, "next boot")).check(step_run._replace(elapsed=elapsed))
     assert after.state == state and "it was interrupted" in after.note
-    doing.hand.stop(piece)
-    doing.end_of(piece)
+    doing.hand.stop(step_run)
+    doing.end_of(step_run)

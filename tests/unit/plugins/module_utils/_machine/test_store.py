@@ -37,7 +37,7 @@ def marked(machine):
 
 
 def test_only_its_owner_sees_what_is_there(marked):
-    marked.store.say_yes("E1", "me", "now")
+    marked.store.confirm_event("E1", "me", "now")
     folders = [marked.folder, marked.folder / "yes"]
     assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o700}
     found = [path for folder in folders for path in folder.iterdir() if path.is_file()]
@@ -340,5 +340,5 @@ def test_a_yes_that_cant_be_written_is_a_problem_of_its_request(machine, monkeyp
     def refuse(*_args):
         raise NotWritten("no room")
 
-    monkeypatch.setattr(store.FolderStore, "say_yes", refuse)
+    monkeypatch.setattr(store.FolderStore, "confirm_event", refuse)
     assert machine.call({"do": "yes", "event": "E1", "by": "me"})["answers"] == [{"problem": "no room"}]

@@ -28,8 +28,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     PENDING,
     JobFailed,
     NotBegun,
-    Piece,
     Progress,
+    StepRun,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import CommandRunner
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.systemd_jobs import (
@@ -83,19 +83,19 @@ class Systemd:
         return self.answers.pop(0)
 
 
-def a_piece(text="true", **options):
+def a_step_run(text="true", **options):
     argv = {to: {"argv": ["sh", "-c", text]} for to in ("do", "undo")}
     found = step("drain", environment={}, ok_codes=[0], no_log=False, **argv)
-    return Piece(dict(found, **options), "do", "job", 60.0, float("inf"), {"ran": True})
+    return StepRun(dict(found, **options), "do", "job", 60.0, float("inf"), {"ran": True})
 
 
 def unit_jobs(tmp_path, systemd, program=("python3", "-I", "/x.pyz"), clock=None):
     return SystemdJobs(str(tmp_path / "jobs"), "this boot", program, grace=0.5, ask=systemd, clock=clock)
 
 
-def begun(jobs, piece=None):
-    piece = piece or a_piece()
-    return jobs.begin(piece.job, None, piece.limit, "", False, piece)
+def begun(jobs, step_run=None):
+    step_run = step_run or a_step_run()
+    return jobs.begin(step_run.job, None, step_run.limit, "", False, step_run)
 
 
 # What systemd is asked
@@ -103,7 +103,7 @@ def begun(jobs, piece=None):
 
 def test_the_unit_says_nothing_of_what_it_does(tmp_path):
     systemd = Systemd(OK)
-    assert begun(unit_jobs(tmp_path, systemd), a_piece("secret", environment={"TOKEN": "secret"}))
+    assert begun(unit_jobs(tmp_path, systemd), a_step_run("secret", environment={"TOKEN": "secret"}))
     (command,) = systemd.asked
     assert command == [
         "systemd-run",
@@ -131,9 +131,9 @@ def test_what_is_on_its_way_is_not_begun_twice(tmp_path):
     systemd, clock = Systemd(OK, THERE), ScriptedClock()
     jobs = unit_jobs(tmp_path, systemd, clock=clock)
     assert begun(jobs) and not begun(jobs)
-    assert jobs.look("job").state == RUNNING and len(systemd.asked) == 1
+    assert jobs.poll("job").state == RUNNING and len(systemd.asked) == 1
     clock.sleep(2)
-    assert jobs.look("job").state == ABSENT
+    assert jobs.poll("job").state == ABSENT
     assert not begun(jobs) and len(systemd.asked) == 2, "systemd says that it is there already"
 
 
@@ -141,14 +141,14 @@ def test_who_has_not_started_it_does_not_take_it_for_running(tmp_path):
     """As after a restart of the watcher."""
     begun(unit_jobs(tmp_path, Systemd(OK)))
     jobs = unit_jobs(tmp_path, Systemd(THERE))
-    assert jobs.look("job").state == ABSENT and not begun(jobs)
+    assert jobs.poll("job").state == ABSENT and not begun(jobs)
 
 
 def test_one_that_is_stopped_on_its_way_is_not_running(tmp_path):
     jobs = unit_jobs(tmp_path, Systemd(OK))
     begun(jobs)
     jobs.stop("job")
-    assert jobs.look("job").state == ABSENT
+    assert jobs.poll("job").state == ABSENT
     assert not Jobs(str(tmp_path / "jobs"), "this boot").begin("job", dict, 60)
 
 
@@ -168,7 +168,7 @@ def test_a_system_that_goes_down_has_not_failed_it(tmp_path, answers):
 
 def test_what_a_hand_says_of_it(tmp_path):
     jobs = unit_jobs(tmp_path, Systemd(DESTRUCTIVE))
-    assert CommandRunner(jobs).begin(a_piece()) == Progress(NOT_YET, "it was not started: the system is going down")
+    assert CommandRunner(jobs).begin(a_step_run()) == Progress(NOT_YET, "it was not started: the system is going down")
 
 
 def test_a_refusal_of_another_kind_fails_it_and_it_can_not_begin_later(tmp_path):
@@ -207,10 +207,10 @@ def test_one_that_begins_just_then_has_begun(tmp_path):
     assert begun(unit_jobs(tmp_path, late))
 
 
-def test_a_user_that_is_not_there_and_a_piece_that_is_not(tmp_path):
+def test_a_user_that_is_not_there_and_a_step_run_that_is_not(tmp_path):
     jobs = unit_jobs(tmp_path, Systemd())
     with pytest.raises(JobFailed, match="no user nobody-at-all"):
-        jobs.begin("job", None, 60, "nobody-at-all", False, a_piece())
+        jobs.begin("job", None, 60, "nobody-at-all", False, a_step_run())
     with pytest.raises(JobFailed, match="can't be handed to a unit"):
         jobs.begin("job", None, 60)
 
@@ -267,9 +267,9 @@ def jobs(tmp_path, systemd):
 
 def test_it_does_what_its_order_says(jobs, tmp_path, systemd):
     hand = CommandRunner(jobs)
-    hand.begin(a_piece(f"echo $TOKEN > {tmp_path}/log; echo the end; exit 4", environment={"TOKEN": "secret"}))
-    until(lambda: jobs.look("job").state == OVER)
-    assert hand.check(a_piece()) == Progress(FAILED, "exit code 4: the end")
+    hand.begin(a_step_run(f"echo $TOKEN > {tmp_path}/log; echo the end; exit 4", environment={"TOKEN": "secret"}))
+    until(lambda: jobs.poll("job").state == OVER)
+    assert hand.check(a_step_run()) == Progress(FAILED, "exit code 4: the end")
     assert content(tmp_path / "log") == "secret\n"
     assert systemd.processes[0].wait(LONG) == 0
 
@@ -279,21 +279,21 @@ def test_it_runs_a_hook(jobs, tmp_path):
     path.write_text(f"#!/bin/sh\necho $AZURE_MAINTENANCE_ID > {tmp_path}/log")
     path.chmod(0o755)
     hand = step_runners.make_runners(jobs)["prepare_hook"]
-    piece = Piece(hook("10-app", path=str(path), context=CONTEXT), "do", "job", 60.0, 0.0, {})
-    hand.begin(piece)
-    until(lambda: hand.check(piece).state == DONE)
+    step_run = StepRun(hook("10-app", path=str(path), context=CONTEXT), "do", "job", 60.0, 0.0, {})
+    hand.begin(step_run)
+    until(lambda: hand.check(step_run).state == DONE)
     assert content(tmp_path / "log") == "E1\n"
 
 
 def test_it_keeps_the_limit(jobs):
-    piece = a_piece("sleep 60")._replace(limit=0.5)
-    begun(jobs, piece)
-    until(lambda: jobs.look("job").state == OVER)
-    assert jobs.look("job").result["timed_out"]
+    step_run = a_step_run("sleep 60")._replace(limit=0.5)
+    begun(jobs, step_run)
+    until(lambda: jobs.poll("job").state == OVER)
+    assert jobs.poll("job").result["timed_out"]
 
 
 def test_it_is_stopped_as_any_job(jobs, tmp_path):
-    begun(jobs, a_piece("sleep 60"))
+    begun(jobs, a_step_run("sleep 60"))
     until(lambda: content(tmp_path / "jobs/job/work"))
     jobs.stop("job")
     assert ended(jobs, "job").result["stopped"]
@@ -303,7 +303,7 @@ def test_one_that_is_stopped_before_it_has_begun_does_not_begin(jobs, tmp_path, 
     jobs.stop("job")
     systemd(["--", *PROGRAM, "job", str(tmp_path / "jobs/job")])
     (tmp_path / "jobs/job/order").write_text(
-        json.dumps(systemd_jobs.order_of(a_piece(f"touch {tmp_path}/log"), 60, "", False, "b", 1))
+        json.dumps(systemd_jobs.order_of(a_step_run(f"touch {tmp_path}/log"), 60, "", False, "b", 1))
     )
     systemd.processes[0].wait(LONG)
     systemd(["--", *PROGRAM, "job", str(tmp_path / "jobs/job")])
@@ -312,19 +312,19 @@ def test_one_that_is_stopped_before_it_has_begun_does_not_begin(jobs, tmp_path, 
 
 
 def test_two_processes_of_one_job_do_it_once(jobs, tmp_path, systemd):
-    begun(jobs, a_piece(f"echo x >> {tmp_path}/log"))
+    begun(jobs, a_step_run(f"echo x >> {tmp_path}/log"))
     systemd(["--", *PROGRAM, "job", str(tmp_path / "jobs/job")])
     assert [process.wait(LONG) for process in systemd.processes] == [0, 0]
     assert content(tmp_path / "log") == "x\n"
 
 
 def test_it_was_cut_off_when_all_of_it_is_gone(jobs, tmp_path):
-    begun(jobs, a_piece("sleep 60"))
+    begun(jobs, a_step_run("sleep 60"))
     until(lambda: content(tmp_path / "jobs/job/work"))
     for pid in (started(tmp_path)["pid"], json.loads(content(tmp_path / "jobs/job/work"))["pid"]):
         os.kill(pid, signal.SIGKILL)
         until(lambda pid=pid: is_gone(pid))
-    assert jobs.look("job").state == CUT_OFF
+    assert jobs.poll("job").state == CUT_OFF
     assert not begun(jobs)
 
 
@@ -334,7 +334,7 @@ def test_a_folder_without_an_order(tmp_path):
 
 
 def test_a_hand_that_has_no_job(tmp_path, monkeypatch):
-    (tmp_path / "order").write_text(json.dumps(systemd_jobs.order_of(a_piece(), 60, "", False, "b", 1)))
+    (tmp_path / "order").write_text(json.dumps(systemd_jobs.order_of(a_step_run(), 60, "", False, "b", 1)))
     monkeypatch.setattr(step_runners, "make_runners", lambda jobs: {"command": object()})
     with pytest.raises(TypeError, match="a step of type command is no job"):
         systemd_jobs.main([str(tmp_path)])
@@ -401,4 +401,4 @@ def test_it_stays_as_long_as_somebody_is_left_and_has_him_asked_to_end(tmp_path)
 
 
 def test_a_hand_says_of_what_is_on_its_way_that_it_is_pending(tmp_path):
-    assert CommandRunner(unit_jobs(tmp_path, Systemd(OK))).begin(a_piece()) == Progress(PENDING)
+    assert CommandRunner(unit_jobs(tmp_path, Systemd(OK))).begin(a_step_run()) == Progress(PENDING)

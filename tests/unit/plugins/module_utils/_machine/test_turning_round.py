@@ -164,7 +164,7 @@ def test_an_outage_that_is_there_goes_on(machine, phase):
 def test_where_the_case_before_can_not_be_learned_the_mark_stays_one_of_a_recovery(machine):
     recovering(machine, "10-back")
     machine.steps.append(step("more"))
-    machine.world.cases["more"] = "no answer"
+    machine.world.initial_states["more"] = "no answer"
     answer = turn(machine)
     assert (answer["state"], "no answer" in answer["why"]) == ("failed", True)
     assert (machine.mark()["phase"], machine.mark()["note"]) == ("recovering", {"outage": "o1"})

@@ -11,8 +11,8 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     DONE,
     FAILED,
-    Piece,
     RunnerFailed,
+    StepRun,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import cluster, iis, programs
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import step
@@ -89,7 +89,7 @@ def wanted(**keys):
 
 
 def work(runner, kind, direction, limit=30.0):
-    return runner(None).work(Piece(kind, direction, "job", limit, 0.0, {}))()
+    return runner(None).work(StepRun(kind, direction, "job", limit, 0.0, {}))()
 
 
 def test_what_runs_before(web):

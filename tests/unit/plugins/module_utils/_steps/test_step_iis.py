@@ -47,7 +47,7 @@ SHOWN = {
 
 def case(**names):
     made, _words = completed("iis", "windows", **dict({"sites": [], "app_pools": []}, **names))
-    return TYPES["iis"].case(made, SHOWN)
+    return TYPES["iis"].initial_state(made, SHOWN)
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_only_while_there_is_nothing_to_do_it_takes_its_time(played):
 
 def test_while_something_is_under_way_it_ticks_faster(played):
     progress = [Progress(PENDING)]
-    played.hand.begin = played.hand.check = played.hand.stop = lambda piece: progress[-1]
+    played.hand.begin = played.hand.check = played.hand.stop = lambda step_run: progress[-1]
     assert [played.tick(PREPARE) for _each in range(3)] == [BUSY] * 3
     progress.append(Progress(FAILED, "no"))
     assert [played.tick(PREPARE) for _each in range(2)] == [BUSY, EVERY]
@@ -152,7 +152,7 @@ def test_while_something_is_under_way_it_ticks_faster(played):
 
 
 def test_what_stands_behind_one_that_is_under_way_is_carried_out_too(played):
-    played.hand.begin = played.hand.check = lambda piece: Progress(PENDING)
+    played.hand.begin = played.hand.check = lambda step_run: Progress(PENDING)
     played.tick(PREPARE, Approve(("ID-1",)), Remember({"a": 1}))
     assert [events for events, _at in played.metadata.approved] == [("ID-1",)] and played.parts.remembered.what == {
         "a": 1
@@ -160,12 +160,12 @@ def test_what_stands_behind_one_that_is_under_way_is_carried_out_too(played):
 
 
 def test_hooks_are_told_the_context(played):
-    pieces = []
+    step_runs = []
     begin = played.hand.begin
-    played.hand.begin = lambda piece: pieces.append(piece) or begin(piece)
+    played.hand.begin = lambda step_run: step_runs.append(step_run) or begin(step_run)
     played.steps.update({"": (hook(), step("b"))})
     played.tick(PREPARE)
-    assert [piece.step.get("context") for piece in pieces] == [{"of": ["ID-1"]}, None]
+    assert [step_run.step.get("context") for step_run in step_runs] == [{"of": ["ID-1"]}, None]
 
 
 def test_each_call_has_a_number_above_that_of_the_mark(played):
@@ -201,7 +201,7 @@ def test_the_other_acts(played):
 
 
 def test_the_other_acts_of_a_tick_that_leaves_something_under_way(played):
-    played.hand.begin = played.hand.check = played.hand.stop = lambda piece: Progress(PENDING)
+    played.hand.begin = played.hand.check = played.hand.stop = lambda step_run: Progress(PENDING)
     assert played.tick(PREPARE, Approve(("ID-2",)), Remember({"a": 1})) == BUSY
     assert played.metadata.approved == [(("ID-2",), played.facts.now)]
     assert json.loads((played.file.parent / "run" / "remembered.json").read_text()) == {"a": 1}
@@ -489,7 +489,7 @@ def test_a_recovery_by_a_mark_that_could_not_be_read_outlives_the_watcher(played
     (played.state / "mark.json").write_text("{")
     command_queue.place(str(played.state), "recover", force=True)
 
-    def pending(piece):
+    def pending(step_run):
         return Progress(PENDING)
 
     played.hand.check = pending
@@ -541,7 +541,7 @@ def test_recover_and_another_event_shows_before_that_is_over(played, force):
     played.tick(PREPARE)
     played.metadata.shows()
     begin, check = played.hand.begin, played.hand.check
-    played.hand.begin = played.hand.check = lambda piece: begin(piece)._replace(state=PENDING)
+    played.hand.begin = played.hand.check = lambda step_run: begin(step_run)._replace(state=PENDING)
     name = command_queue.place(str(played.state), "recover", force=force)
     played.tick(RECOVER)
     played.hand.begin, played.hand.check = begin, check
@@ -594,7 +594,7 @@ def test_nor_once_a_person_has_put_the_machine_back(tmp_path):
     watched = Watched(tmp_path, endpoint="http://127.0.0.1:1")
     SuppressedEvents(str(watched.state)).add(["ID-1"], watched.clock.wall())
     assert _why_not_sent(watched).startswith("It was not sent: a person has recovered the machine")
-    watched.parts.program.say_yes("id-1", "anna")
+    watched.parts.program.confirm_event("id-1", "anna")
     assert not _why_not_sent(watched).startswith("It was not sent")
 
 

@@ -150,8 +150,8 @@ def test_what_is_under_way_gets_the_room(tmp_path):
 
 def test_it_knows_what_a_person_has_put_back(tmp_path):
     store = FolderStore(str(tmp_path), Clock())
-    store.keep_off(["e-1"], 1.8e9)
-    assert ReservedStore(store, DiskReserve(str(tmp_path))).put_back() == ["E-1"]
+    store.suppress_events(["e-1"], 1.8e9)
+    assert ReservedStore(store, DiskReserve(str(tmp_path))).suppressed_events() == ["E-1"]
 
 
 def test_a_new_mark_does_not(tmp_path):

@@ -127,11 +127,11 @@ def test_no_watcher_can_start_meanwhile(machine):
     refused = []
 
     class Starting(type(machine.hand)):
-        def begin(self, piece):
+        def begin(self, step_run):
             with pytest.raises(AlreadyRunning) as caught:
                 InstanceLock(str(machine.state))
             refused.append(str(caught.value))
-            return super().begin(piece)
+            return super().begin(step_run)
 
     machine.hand = Starting()
     assert machine.call("--force") == FINE
@@ -143,13 +143,13 @@ def test_it_waits_for_what_takes_its_time(machine):
     class Slow(type(machine.hand)):
         looks = 0
 
-        def begin(self, piece):
-            super().begin(piece)
+        def begin(self, step_run):
+            super().begin(step_run)
             return Progress(PENDING)
 
-        def check(self, piece):
+        def check(self, step_run):
             self.looks += 1
-            return Progress(PENDING) if self.looks < 3 else super().check(piece)
+            return Progress(PENDING) if self.looks < 3 else super().check(step_run)
 
     machine.hand = Slow()
     assert machine.call("--force") == FINE
@@ -158,8 +158,8 @@ def test_it_waits_for_what_takes_its_time(machine):
 
 def test_what_can_not_be_taken_back_is_said_and_the_mark_stays(machine):
     class Broken(type(machine.hand)):
-        def begin(self, piece):
-            super().begin(piece)
+        def begin(self, step_run):
+            super().begin(step_run)
             return Progress(FAILED, "it broke")
 
     machine.hand = Broken()
@@ -209,7 +209,7 @@ def test_one_that_never_ends_is_given_up(machine, monkeypatch):
     monkeypatch.setattr(recover, "WITHIN", 10.0)
 
     class Endless(type(machine.hand)):
-        def begin(self, piece):
+        def begin(self, step_run):
             return Progress(PENDING)
 
         check = begin
@@ -222,7 +222,7 @@ def test_one_that_never_ends_is_given_up(machine, monkeypatch):
 
 def test_one_that_is_interrupted_says_what_goes_on(machine):
     class Interrupted(type(machine.hand)):
-        def begin(self, piece):
+        def begin(self, step_run):
             raise KeyboardInterrupt
 
     machine.hand = Interrupted()

@@ -50,11 +50,11 @@ class QuickHand(StepRunner):
     def __init__(self):
         self.begun = []
 
-    def begin(self, piece):
-        self.begun.append((piece.direction, piece.step["name"], self.moment()))
+    def begin(self, step_run):
+        self.begun.append((step_run.direction, step_run.step["name"], self.moment()))
         return Progress(DONE)
 
-    def check(self, piece):
+    def check(self, step_run):
         return Progress(DONE)
 
 

@@ -150,15 +150,17 @@ def test_a_secret_step_keeps_its_words_back():
 def test_the_case_before_is_what_its_type_makes_of_the_answer():
     step = hand(BALANCERS)["step"]
     rounds = looked({"servers": [{"backend": "www", "status": "UP"}], "__drain_target": {"load_balancer": "lb1"}})
-    assert elsewhere.case(step, rounds) == {"case": {"servers": {"lb1/www": "UP"}}}
+    assert elsewhere.initial_state(step, rounds) == {"initial": {"servers": {"lb1/www": "UP"}}}
     refused = looked({"failed": True, "msg": "no server web1", "__drain_target": {"load_balancer": "lb1"}})
-    assert "no server web1" in elsewhere.case(step, refused)["failed"]
+    assert "no server web1" in elsewhere.initial_state(step, refused)["failed"]
 
 
 def test_a_windows_service_that_is_not_there_is_no_service_that_does_not_run():
     step = {"type": "service", "service": "Shp"}
-    assert elsewhere.case(step, {"services": [], "exists": False}) == {"failed": "this machine has no service Shp"}
-    assert elsewhere.case(step, {"services": [{"state": "stopped"}]}) == {"case": {"ran": False}}
+    assert elsewhere.initial_state(step, {"services": [], "exists": False}) == {
+        "failed": "this machine has no service Shp"
+    }
+    assert elsewhere.initial_state(step, {"services": [{"state": "stopped"}]}) == {"initial": {"ran": False}}
 
 
 def test_what_has_to_wait_says_why():

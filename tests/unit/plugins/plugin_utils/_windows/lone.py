@@ -14,7 +14,7 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.operator_files import (
-    PUT_BACK,
+    SUPPRESSED,
     with_events,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
@@ -131,7 +131,7 @@ class Lone:
             folder = self.played.path("%ProgramData%\\AzureMaintenance")
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "mark.json").unlink(missing_ok=True)
-            (folder / PUT_BACK).write_text(json.dumps(with_events({}, [ID], self.clock.wall())))
+            (folder / SUPPRESSED).write_text(json.dumps(with_events({}, [ID], self.clock.wall())))
 
     def mark(self):
         file = self.played.path("%ProgramData%\\AzureMaintenance\\mark.json")
