@@ -15,7 +15,7 @@ import math
 import os
 import select
 import signal
-from typing import Any, Callable, Dict, NamedTuple, NoReturn, Optional
+from typing import Any, Callable, Dict, Mapping, NamedTuple, NoReturn, Optional
 
 from .._clock import Clock, Deadline
 from .._text import one_line
@@ -58,6 +58,14 @@ def order_of(step_run: StepRun, limit: float, user: str, quiet: bool, boot_id: s
         "boot_id": boot_id,
         "grace": grace,
     }
+
+
+def step_run_in(order: Mapping[str, Any]) -> StepRun:
+    """What is to be done, from the file. One that the program wrote before an upgrade has the names of that time."""
+    given = dict(order.get("step_run") or order["piece"])
+    if "case" in given:
+        given["initial"] = given.pop("case")
+    return StepRun(**dict(given, elapsed=math.inf if given["elapsed"] is None else given["elapsed"]))
 
 
 class Jobs:

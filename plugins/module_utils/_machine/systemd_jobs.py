@@ -9,7 +9,6 @@ keeps the job whose order is there.
 Private to this collection.
 """
 
-import math
 import os
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 from .._clock import Clock
 from .._text import last_line
 from . import files
-from .jobs import ABSENT, ORDER, RUNNING, Jobs, Seen, order_of
+from .jobs import ABSENT, ORDER, RUNNING, Jobs, Seen, order_of, step_run_in
 from .platform import native
 from .step_runner import JobFailed, NotBegun, StepRun
 from .supervisor import GRACE, Work
@@ -193,8 +192,7 @@ def main(arguments: List[str]) -> int:
     from .step_runners import make_runners
 
     jobs = Jobs(os.path.dirname(folder), order["boot_id"], order["grace"])
-    said = order["step_run"]
-    step_run = StepRun(**dict(said, elapsed=math.inf if said["elapsed"] is None else said["elapsed"]))
+    step_run = step_run_in(order)
     runner = make_runners(jobs)[step_run.step["type"]]
     if not isinstance(runner, JobRunner):
         raise TypeError(f"a step of type {step_run.step['type']} is no job")

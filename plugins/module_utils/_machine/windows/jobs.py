@@ -14,7 +14,6 @@
 Private to this collection.
 """
 
-import math
 import os
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from ..._clock import Clock, Deadline
 from ..._text import one_line
 from .. import files
 from ..job_runner import JobRunner
-from ..jobs import ABSENT, LONGEST_BEGINNING, ORDER, Jobs, order_of
+from ..jobs import ABSENT, LONGEST_BEGINNING, ORDER, Jobs, order_of, step_run_in
 from ..platform import native
 from ..step_runner import JobFailed, StepRun
 from ..step_runners import make_runners
@@ -131,8 +130,7 @@ def main(arguments: List[str]) -> int:
 
 def _said(jobs: WindowsJobs, order: Dict[str, Any]) -> Dict[str, Any]:
     """Do the work; what is to be said of it. Where it runs another program, this process ends with that one's exit code."""
-    given = order["step_run"]
-    step_run = StepRun(**dict(given, elapsed=math.inf if given["elapsed"] is None else given["elapsed"]))
+    step_run = step_run_in(order)
     runner = make_runners(jobs)[step_run.step["type"]]
     if not isinstance(runner, JobRunner):
         raise TypeError(f"a step of type {step_run.step['type']} is no job")

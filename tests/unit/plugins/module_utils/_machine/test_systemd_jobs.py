@@ -20,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     OVER,
     RUNNING,
     Jobs,
+    step_run_in,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import ABSENT as NOT_YET
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
@@ -326,6 +327,14 @@ def test_it_was_cut_off_when_all_of_it_is_gone(jobs, tmp_path):
         until(lambda pid=pid: is_gone(pid))
     assert jobs.poll("job").state == CUT_OFF
     assert not begun(jobs)
+
+
+def test_an_order_that_the_program_wrote_before_an_upgrade():
+    order = systemd_jobs.order_of(a_step_run()._replace(initial={"ran": True}), 60, "", False, "b", 1)
+    assert step_run_in(order) == a_step_run()._replace(initial={"ran": True}, elapsed=step_run_in(order).elapsed)
+    named_then = dict(order["step_run"])
+    named_then["case"] = named_then.pop("initial")
+    assert step_run_in({"piece": named_then}) == step_run_in(order)
 
 
 def test_a_folder_without_an_order(tmp_path):
