@@ -24,7 +24,7 @@ _MAY_ASK, _USER = 0x8, 1  # of a process's token
 _STANDS_FOR_ANOTHER = (
     0x20000000  # of a reparse point's tag: junctions and symbolic links; not files that a volume has packed
 )
-_PROGRAMS = (".exe", ".cmd", ".bat")
+PROGRAMS = (".exe", ".cmd", ".bat")
 
 
 def objection(path: str, is_secret: bool = False) -> str:
@@ -47,7 +47,7 @@ def folder_objection(path: str) -> str:
 def unfit(path: str) -> str:
     """Why this file is not run, in a sentence; "" when nothing speaks against it."""
     why = objection(path)
-    endings = sorted({*_PROGRAMS, *INTERPRETERS})
+    endings = sorted({*PROGRAMS, *INTERPRETERS})
     if not why and ntpath.splitext(path)[1].lower() not in endings:
         why = _words(path, f"is no program: its name must end in one of {', '.join(endings)}")
     return why

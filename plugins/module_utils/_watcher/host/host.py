@@ -7,6 +7,8 @@ messages advise. ``linux_host.py`` and ``windows_host.py`` have the values, ``th
 Private to this collection.
 """
 
+import ntpath
+import posixpath
 from typing import NamedTuple, Tuple
 
 
@@ -19,6 +21,8 @@ class Host(NamedTuple):
     hooks_folder: str
     command: str  # path of the command azure-maintenance
     path: str  # where programs of steps and hooks are looked for
+    has_drives: bool  # whether a path begins with a drive, and its parts are separated by \\
+    hook_endings: Tuple[str, ...]  # of hooks' names, one of which is needed; () where any will do
     step_types: Tuple[str, ...]  # types of steps that such a machine can do alone
     admin: str  # who may do everything: "root"
     run_as_admin: str  # how a command is run again as that: "run it again with sudo"
@@ -36,6 +40,18 @@ class Host(NamedTuple):
     look_command: str  # shows who may do what with a file
     clock_advice: str  # what sets the clock
     firewall_advice: str  # what shows whether a firewall keeps requests back
+
+    def is_whole_path(self, path: str) -> bool:
+        """Whether a path leads to the same file from everywhere."""
+        if self.has_drives:  # not those of other machines: they are not there when the network is not
+            return ntpath.splitdrive(path)[0][1:] == ":" and ntpath.isabs(path)
+        return posixpath.isabs(path)
+
+    def without_end(self, path: str) -> str:
+        """A path without what separates it from a name that may follow."""
+        if self.has_drives:
+            return path.rstrip("\\/") if len(path) > len("C:\\") else path
+        return path.rstrip("/") or "/"
 
     def start(self, unit: str = "azure-maintenance") -> str:
         return self.start_command.format(unit=unit)

@@ -11,6 +11,8 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional
 from urllib.parse import urlsplit
 
 from ..._text import did_you_mean, shown
+from ..host.host import Host
+from ..host.this_host import HOST
 
 NOTIFY = "notify"
 """The key of the hooks in notify.d, which are a destination like any other."""
@@ -59,9 +61,10 @@ def bare(url: str) -> str:
     return f"{parts.scheme}://{host}{more}"
 
 
-def destinations_of(reports: Any) -> List[Destination]:
+def destinations_of(reports: Any, host: Host = HOST) -> List[Destination]:
     """The destinations that settings name under ``reports``.
 
+    :arg host: the system that they are for
     :raises DestinationError: naming the entry that is wrong
     """
     if reports is None:
@@ -71,7 +74,7 @@ def destinations_of(reports: Any) -> List[Destination]:
     found: List[Destination] = []
     for number, entry in enumerate(reports, 1):
         try:
-            one = destination_of(entry)
+            one = destination_of(entry, host)
         except DestinationError as error:
             raise DestinationError(f"reports, entry {number}: {error}.") from error
         if one.key in [other.key for other in found]:
@@ -80,7 +83,7 @@ def destinations_of(reports: Any) -> List[Destination]:
     return found
 
 
-def destination_of(entry: Any) -> Destination:
+def destination_of(entry: Any, host: Host = HOST) -> Destination:
     """One entry, checked.
 
     :raises DestinationError: saying what is wrong, without a full stop, and without showing the URL
@@ -100,7 +103,7 @@ def destination_of(entry: Any) -> Destination:
         if urlsplit(entry["proxy"]).scheme != "http":
             raise DestinationError("proxy must begin with http://, also for a url of https")
     for key in ("secret_file", "ca_file"):
-        if entry.get(key) and not entry[key].startswith("/"):
+        if entry.get(key) and not host.is_whole_path(entry[key]):
             raise DestinationError(f"{key} must be the whole path of a file")
     return Destination(*(entry.get(key) or "" for key in _KEYS))
 

@@ -22,6 +22,7 @@ from ..._imds.endpoint import DEFAULT_ENDPOINT
 from ..._machine import trust
 from ..._machine.platform import native
 from ..._text import one_line, shown
+from ..host.host import Host
 from ..host.this_host import HOST
 from .options import FORMAT, LEAST_INTERVAL, OPTIONS, RENAMED, Configuration, Settings
 from .values import Path, Refused, named, unknown_key
@@ -144,10 +145,11 @@ def parse_settings(text: str, where: str) -> Configuration:
     return configuration
 
 
-def configured(given: Any) -> Tuple[Configuration, List[Refused]]:
+def configured(given: Any, host: Host = HOST) -> Tuple[Configuration, List[Refused]]:
     """What a file says, as the program has it, and all that is wrong with it.
 
     :arg given: what the file holds, by :data:`~.options.OPTIONS` and ``format``; null is as if left out
+    :arg host: the system that it is for
     """
     if not isinstance(given, dict):
         return Configuration(), [Refused(f"must be an object, such as {{}}, not {shown(given)}")]
@@ -156,7 +158,7 @@ def configured(given: Any) -> Tuple[Configuration, List[Refused]]:
     for name, value in given.items():
         if name in OPTIONS and value is not None:
             try:
-                found[name] = OPTIONS[name].kind.check(value)
+                found[name] = OPTIONS[name].kind.check(value, host)
             except Refused as error:
                 wrong.append(Refused(error.words, (name, *error.path)))
     parts = {name: found.pop(name) for name in Settings._fields if name in found}

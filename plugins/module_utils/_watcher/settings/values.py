@@ -5,12 +5,11 @@
 
 Private to this collection.
 
-A check raises :class:`Refused` with a clause that follows the option's name (``must be true or false, not 'yes'``), and with the way
+A check is given the system that the settings are for: the role checks those of a Windows machine on Linux. It raises :class:`Refused` with a clause that follows the option's name (``must be true or false, not 'yes'``), and with the way
 to the part that is wrong.
 """
 
 import math
-import os
 import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -21,7 +20,7 @@ from ..._imds.endpoint import check_endpoint
 from ..._steps.hook import PHASES
 from ..._steps.step_type import Step
 from ..._text import did_you_mean, one_line, shown
-from ..host.this_host import HOST
+from ..host.host import Host
 from .destinations import Destination, DestinationError, destinations_of
 from .health import HealthError, HealthSettings, health_settings
 
@@ -33,9 +32,6 @@ MOST_BYTES = 2.0**40
 MOST_LABELS = 20
 LONGEST_LABEL = 100
 """Characters of a label's value; with :data:`MOST_LABELS` that keeps a report small, whatever its letters are."""
-STEP_TYPES = HOST.step_types
-"""What a machine can do alone, and the watcher therefore does."""
-
 _PHASES = tuple(f"{phase}.d" for phase in PHASES)
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 _ENTRY = re.compile(r"entry (\d+)")
@@ -60,7 +56,7 @@ class Kind(NamedTuple):
     choices: all values that there are; () where they can't be listed
     """
 
-    check: Callable[[Any], Any]
+    check: Callable[[Any, Host], Any]
     type: str
     elements: str = ""
     choices: Tuple[str, ...] = ()
@@ -77,7 +73,7 @@ def number_of(unit: str, least: float, most: float) -> Kind:
     """A number with a unit, from the least to the most."""
     whole = unit == "bytes"
 
-    def check(value: Any) -> Any:
+    def check(value: Any, host: Host) -> Any:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         if not is_number or not least <= value <= most:
             raise Refused(f"must be a number of {unit} from {least:g} to {most:.15g}, not {shown(value)}")
@@ -95,7 +91,7 @@ def size(least: float) -> Kind:
 
 
 def one_of(*choices: str) -> Kind:
-    def check(value: Any) -> str:
+    def check(value: Any, host: Host) -> str:
         if value not in choices:
             raise Refused(f"must be one of {', '.join(choices)}, not {shown(value)}{did_you_mean(value, choices)}")
         return str(value)
@@ -103,27 +99,28 @@ def one_of(*choices: str) -> Kind:
     return Kind(check, "str", choices=choices)
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, host: Host) -> str:
     if not isinstance(value, str) or not value.strip() or one_line(value, len(value) + 1) != value:
         raise Refused(f"must be a text of one line, not {shown(value)}")
     return value
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: Any, host: Host) -> bool:
     if not isinstance(value, bool):
         raise Refused(f"must be true or false, not {shown(value)}")
     return value
 
 
-def _absolute(value: Any) -> str:
-    if not os.path.isabs(_text(value)):
-        raise Refused(f"must be a whole path, such as {HOST.state}, not {shown(value)}")
-    return str(value).rstrip("/") or "/"
+def _absolute(value: Any, host: Host) -> str:
+    path = _text(value, host)
+    if not host.is_whole_path(path):
+        raise Refused(f"must be a whole path, such as {host.state}, not {shown(value)}")
+    return host.without_end(path)
 
 
-def _endpoint(value: Any) -> str:
+def _endpoint(value: Any, host: Host) -> str:
     try:
-        endpoint = check_endpoint(_text(value))
+        endpoint = check_endpoint(_text(value, host))
     except ScheduledEventsError as error:
         raise Refused(f"is no address of a metadata service: {error.message.rstrip('.')}") from error
     if not endpoint.startswith("http://"):
@@ -131,7 +128,7 @@ def _endpoint(value: Any) -> str:
     return endpoint
 
 
-def _policy(value: Any) -> Any:
+def _policy(value: Any, host: Host) -> Any:
     try:
         return parse_policy(value)
     except PolicyError as error:
@@ -140,36 +137,36 @@ def _policy(value: Any) -> Any:
         raise Refused(f"can't be followed: {error.message.rstrip('.')}", path) from error
 
 
-def _hooks(value: Any) -> Dict[str, HookOptions]:
+def _hooks(value: Any, host: Host) -> Dict[str, HookOptions]:
     found = {}
     for name, options in _object(value).items():
         folder = name.split("/")[0]
         if folder not in _PHASES:
             known = ", ".join(_PHASES)
             raise Refused(f"is of no phase{did_you_mean(folder, _PHASES)}: names begin with {known}", (name,))
-        found[name] = _within(name, _hook, options)
+        found[name] = _within(name, _hook, options, host)
     return found
 
 
-def _hook(value: Any) -> HookOptions:
+def _hook(value: Any, host: Host) -> HookOptions:
     given = _object(value, HookOptions._fields)
     limit, user = given.get("limit"), given.get("user")
     return HookOptions(
-        None if limit is None else _within("limit", seconds(1.0).check, limit),
-        _within("user", _text, user) if user else "",
+        None if limit is None else _within("limit", seconds(1.0).check, limit, host),
+        _within("user", _text, user, host) if user else "",
     )
 
 
-def _reports(value: Any) -> Tuple[Destination, ...]:
+def _reports(value: Any, host: Host) -> Tuple[Destination, ...]:
     try:
-        return tuple(destinations_of(value))
+        return tuple(destinations_of(value, host))
     except DestinationError as error:
         entry = _ENTRY.search(str(error))
         path = (int(entry.group(1)) - 1,) if entry else ()
         raise Refused(f"can't be followed: {str(error).rstrip('.')}", path) from error
 
 
-def _labels(value: Any) -> Dict[str, str]:
+def _labels(value: Any, host: Host) -> Dict[str, str]:
     given = _object(value)
     if len(given) > MOST_LABELS:
         raise Refused(f"are {len(given)}, and there may be {MOST_LABELS} at most")
@@ -177,12 +174,12 @@ def _labels(value: Any) -> Dict[str, str]:
         if not _LABEL.fullmatch(name):
             words = "is no name of a label: it needs letters, digits and underscores, no digit first, at most 60"
             raise Refused(words, (name,))
-        if len(_within(name, _text, label)) > LONGEST_LABEL:
+        if len(_within(name, _text, label, host)) > LONGEST_LABEL:
             raise Refused(f"is {len(label)} characters long, and may have {LONGEST_LABEL}", (name,))
     return given
 
 
-def _health(value: Any) -> HealthSettings:
+def _health(value: Any, host: Host) -> HealthSettings:
     given = _object(value, HealthSettings._fields)
     try:
         return health_settings(given)
@@ -190,7 +187,7 @@ def _health(value: Any) -> HealthSettings:
         raise Refused(str(error), error.where) from error
 
 
-def _steps(value: Any) -> Tuple[Step, ...]:
+def _steps(value: Any, host: Host) -> Tuple[Step, ...]:
     """Filter drain_steps has checked them; here it is checked that they come from it, and that the machine can do them alone."""
     if not isinstance(value, list):
         raise Refused(f"must be a list, not {shown(value)}")
@@ -198,10 +195,10 @@ def _steps(value: Any) -> Tuple[Step, ...]:
     for number, step in enumerate(value):
         if not isinstance(step, dict) or any(not isinstance(step.get(key), kind) for key, kind in _STEP.items()):
             raise Refused("is no step as filter drain_steps returns it: let role watcher write this file", (number,))
-        if step["type"] not in STEP_TYPES or step.get("elsewhere"):
+        if step["type"] not in host.step_types or step.get("elsewhere"):
             words = (
                 f"is of type {shown(step['type'])}, which a machine can't do alone; the watcher does "
-                f"{', '.join(STEP_TYPES)}. Let `maintain` do it: set mode to 'observe'"
+                f"{', '.join(host.step_types)}. Let `maintain` do it: set mode to 'observe'"
             )
             raise Refused(words, (number,))
         if step["key"] in keys:
@@ -225,10 +222,10 @@ def unknown_key(name: Any, names: Sequence[str]) -> Refused:
     return Refused(f"is no key that is known here{did_you_mean(name, names)}: there are {known}", (name,))
 
 
-def _within(name: Any, check: Callable[[Any], Any], value: Any) -> Any:
+def _within(name: Any, check: Callable[[Any, Host], Any], value: Any, host: Host) -> Any:
     """The value, checked; what is wrong is said of its name."""
     try:
-        return check(value)
+        return check(value, host)
     except Refused as error:
         raise Refused(error.words, (name, *error.path)) from error
 

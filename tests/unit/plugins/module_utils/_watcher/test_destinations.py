@@ -5,6 +5,7 @@
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.linux_host import LINUX
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
     DestinationError,
@@ -19,7 +20,8 @@ def test_what_settings_say():
         [
             {"url": "https://eda.example.com/endpoint", "secret_file": "/etc/azure-maintenance/secrets/eda"},
             {"url": SECRET, "proxy": "http://proxy:3128", "ca_file": "/etc/ca.pem", "secret_file": None},
-        ]
+        ],
+        LINUX,
     )
     assert found == [
         Destination("https://eda.example.com/endpoint", "/etc/azure-maintenance/secrets/eda"),

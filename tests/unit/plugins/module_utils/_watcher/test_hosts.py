@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import trust
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.linux_host import LINUX
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
@@ -61,7 +62,33 @@ def test_commands_name_what_they_are_about(system):
     for name in OF_PATHS:
         words = getattr(system, name)("A_PATH")
         assert "{" not in words and ("A_PATH" in words or name == "room"), name
-    assert all(system)
+    assert all(text for text in system if isinstance(text, str)) and system.step_types
+
+
+@pytest.mark.parametrize(
+    "path, on_linux, on_windows",
+    [
+        ("/var/lib/azure-maintenance", True, False),
+        ("var/lib", False, False),
+        (r"C:\ProgramData\AzureMaintenance", False, True),
+        ("C:/ProgramData", False, True),
+        ("C:ProgramData", False, False),
+        (r"\ProgramData", False, False),
+        (r"\\files\share\azure", False, False),
+        (r"%ProgramData%\AzureMaintenance", False, False),
+    ],
+)
+def test_a_whole_path_is_one_of_the_system_that_it_is_for(path, on_linux, on_windows):
+    assert (LINUX.is_whole_path(path), WINDOWS.is_whole_path(path)) == (on_linux, on_windows)
+
+
+def test_a_path_is_without_what_separates_it_from_a_name():
+    assert [LINUX.without_end(path) for path in ("/srv/az//", "/")] == ["/srv/az", "/"]
+    assert [WINDOWS.without_end(path) for path in ("D:\\az\\", "D:/az/", "D:\\")] == ["D:\\az", "D:/az", "D:\\"]
+
+
+def test_the_endings_of_hooks_are_those_that_windows_runs():
+    assert set(WINDOWS.hook_endings) == {*trust.PROGRAMS, *trust.INTERPRETERS}
 
 
 def test_on_windows_nothing_of_linux_is_advised():

@@ -8,6 +8,8 @@ import os
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.linux_host import LINUX
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.health import HealthSettings
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import (
     RENAMED,
@@ -17,9 +19,13 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
     SettingsError,
     SettingsFile,
+    configured,
     parse_settings,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import HookOptions
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import (
+    HookOptions,
+    named,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import step
 
 WHERE = "/etc/azure-maintenance/watcher.json"
@@ -35,6 +41,30 @@ def refusal(text):
     return caught.value.message
 
 
+WINDOWS_PATHS = {
+    "folder": "C:\\ProgramData\\AzureMaintenance\\",
+    "hooks_folder": r"C:\ProgramData\AzureMaintenance\config\hooks",
+    "reports": [{"url": "https://reports.test", "secret_file": r"C:\secrets\one", "ca_file": r"C:\ca.pem"}],
+}
+
+
+def test_what_is_for_another_system_is_checked_by_its_rules():
+    """As the role does, which runs on Linux whatever its machines are."""
+    iis = dict(step("iis sites Shop"), type="iis")
+    given = {"format": 1, **WINDOWS_PATHS, "steps": [iis]}
+    found, wrong = configured(given, WINDOWS)
+    assert wrong == [] and (found.folder, found.hooks_folder) == (
+        r"C:\ProgramData\AzureMaintenance",
+        r"C:\ProgramData\AzureMaintenance\config\hooks",
+    )
+    assert found.reports[0].secret_file == r"C:\secrets\one" and found.steps == (iis,)
+    words = {named(one.path): one.words for one in configured(given, LINUX)[1]}
+    assert set(words) == {"folder", "hooks_folder", "reports[1]", "steps[1]"}
+    assert words["folder"].startswith("must be a whole path, such as /var/lib/azure-maintenance")
+    for_linux = {"format": 1, "folder": "/var/lib/azure-maintenance"}
+    assert configured(for_linux, LINUX)[1] == [] and "such as C:" in configured(for_linux, WINDOWS)[1][0].words
+
+
 def test_an_empty_file_means_all_defaults():
     found = parsed()
     policy = found.settings.policy
@@ -45,7 +75,8 @@ def test_an_empty_file_means_all_defaults():
 
 
 def test_everything_that_can_be_said():
-    found = parsed(
+    given = dict(
+        format=1,
         mode="observe",
         approve="never",
         policy=[{"do": "notify"}],
@@ -66,6 +97,8 @@ def test_everything_that_can_be_said():
         history_bytes=5000,
         spool_bytes=6000,
     )
+    found, wrong = configured(given, LINUX)
+    assert wrong == []
     assert (found.settings.mode, found.settings.approve, found.settings.prepare_before) == ("observe", "never", 60.0)
     assert found.settings.cooldown == 0.0
     assert [rule.do for rule in found.settings.policy] == ["notify"]
