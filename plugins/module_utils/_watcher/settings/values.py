@@ -5,8 +5,8 @@
 
 Private to this collection.
 
-A check is given the system that the settings are for: the role checks those of a Windows machine on Linux. It raises :class:`Refused` with a clause that follows the option's name (``must be true or false, not 'yes'``), and with the way
-to the part that is wrong.
+A check is given the system that the settings are for: the role checks those of a Windows machine on Linux. It raises :class:`Refused`
+with a clause that follows the option's name (``must be true or false, not 'yes'``), and with the way to the part that is wrong.
 """
 
 import math
