@@ -14,8 +14,8 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import Busy, Fenced
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import Busy, Fenced
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import (
     platform as windows_files,
 )

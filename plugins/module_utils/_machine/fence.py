@@ -18,8 +18,7 @@ from typing import Any, Callable, Iterator, List, Mapping, Optional, Sequence
 from .._core.lease import Moment, is_expired, since
 from .._core.mark_view import holder_words, is_copied
 from .._text import listed
-from .mark import held_by, objection
-from .store_interface import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate
+from .mark import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate, held_by, objection
 
 
 class Fence:

@@ -26,9 +26,9 @@ from . import files, trust
 from .job_runner import JobRunner
 from .jobs import ABSENT as NEVER_BEGUN
 from .jobs import CUT_OFF, OVER, Jobs, Seen
+from .mark import HOOKS
 from .platform import native
 from .step_runner import ABSENT, AGAIN, FAILED, PENDING, REFUSED, JobFailed, Progress, StepRun
-from .store_interface import HOOKS
 from .supervisor import Work
 
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 60.0

@@ -20,7 +20,7 @@ from .._operations.info import Info
 from .._operations.operation import Operation, OperationFailed
 from .._operations.options import INFO_DEFAULTS, approve_options, info_options
 from .fence import Fence
-from .store_interface import Fenced
+from .mark import Fenced
 
 LEAVES = {"resource_name": "name", "placement_group": "placementGroupId", "vm_id": "vmId", "priority": "priority"}
 THROTTLED = 1.1

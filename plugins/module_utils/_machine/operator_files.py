@@ -12,7 +12,7 @@ import os
 from typing import Any, Dict, Iterable, Mapping, Optional
 
 from .._text import one_line
-from .state_file import FORMAT, StateFile, Unreadable, object_in
+from .files import FORMAT, StateFile, Unreadable, object_in
 
 SUPPRESSED, HOLD = "put_back.json", "hold.json"
 

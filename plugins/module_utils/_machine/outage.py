@@ -25,11 +25,9 @@ from .._steps.types import CLOSING_HOOKS, PREPARE_HOOK, type_of
 from .._text import clause, one_line
 from . import step_runner
 from .fence import Fence
-from .local_runner import LocalRunner, words_of
-from .mark import first_mark, held_by, mark_step, merged
-from .mark_editor import Entry, MarkEditor
+from .local_runner import Entry, LocalRunner, MarkEditor, words_of
+from .mark import Busy, Fenced, NotWritten, TooLate, first_mark, held_by, mark_step, merged
 from .step_runner import Progress, RunnerFailed, StepRunner
-from .store_interface import Busy, Fenced, NotWritten, TooLate
 
 BUDGET = 3.0  # seconds in which one call goes from step to step
 CASES = 4.0  # and in which it reads their initial states: all that takes longer would be lost with the call

@@ -16,7 +16,7 @@ from .._core.lease import Moment
 from .._steps.step_type import Step
 from .._text import one_line
 from .fence import Fence
-from .store_interface import Busy, Fenced, Store
+from .mark import Busy, Fenced, Store
 
 SECONDS = 10.0  # that a call may take, where it does not say
 

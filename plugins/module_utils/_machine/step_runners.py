@@ -247,7 +247,7 @@ def established(port: int, excluded: Set[Address]) -> int:
 def _connections() -> Iterator[Tuple[int, Address, str]]:
     """Local port, remote address and state of every TCP connection of this machine."""
     if os.name == "nt":
-        from .windows.tcp import connections
+        from .windows.kernel import connections
 
         yield from ((port, _plain(remote), ESTABLISHED if is_open else "") for port, remote, is_open in connections())
         return

@@ -26,10 +26,20 @@ from typing import Callable, ContextManager, Iterable, Iterator, List, Optional
 
 from .._clock import Clock, Deadline
 from . import files, operator_files
-from .mark import MOST_BYTES, MOST_BYTES_AT_FIRST, understood
+from .mark import (
+    HOOKS,
+    MOST_BYTES,
+    MOST_BYTES_AT_FIRST,
+    Busy,
+    Fenced,
+    Mark,
+    MarkUnreadable,
+    NotWritten,
+    Store,
+    understood,
+)
 from .operator_files import confirmation_file, confirmation_note, confirmed_event
 from .platform import native
-from .store_interface import HOOKS, Busy, Fenced, Mark, MarkUnreadable, NotWritten, Store
 
 FOLDER = "/var/lib/azure-maintenance"
 LOCK_WITHIN = 2.0  # seconds; it is held for moments

@@ -11,7 +11,7 @@ from typing import Any, Dict, Mapping, Optional, Sequence
 
 from .._core.lease import Moment
 from .._text import one_line
-from .state_file import StateFile, Unreadable, object_in
+from .files import StateFile, Unreadable, object_in
 
 NAME = "watcher.json"
 MOST_BYTES = 4 * 1024 * 1024

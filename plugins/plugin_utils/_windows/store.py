@@ -19,7 +19,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ...module_utils._machine.mark import understood
+from ...module_utils._machine.mark import Fenced, Mark, MarkUnreadable, NotWritten, Store, understood
 from ...module_utils._machine.operator_files import (
     HOLD,
     SUPPRESSED,
@@ -31,7 +31,6 @@ from ...module_utils._machine.operator_files import (
     suppressed_in,
     with_events,
 )
-from ...module_utils._machine.store_interface import Fenced, Mark, MarkUnreadable, NotWritten, Store
 from ...module_utils._machine.watcher_status import NAME as WATCHER
 from ...module_utils._machine.watcher_status import understood as watcher_understood
 from ...module_utils._machine.windows.access_list import distrust

@@ -16,10 +16,9 @@ import textwrap
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, TextIO, Tuple
 
 from ..._clock import Clock
-from ..._machine.mark import MOST_BYTES, understood
+from ..._machine.files import StateFile, Unreadable
+from ..._machine.mark import MOST_BYTES, Mark, MarkUnreadable, understood
 from ..._machine.platform import native
-from ..._machine.state_file import StateFile, Unreadable
-from ..._machine.store_interface import Mark, MarkUnreadable
 from ..._text import one_line
 from ..host.this_host import HOST
 

@@ -59,8 +59,8 @@ class StatusView(NamedTuple):
 
 
 def view_of(here: CliContext) -> StatusView:
+    from ..._machine.files import FORMAT
     from ..._machine.operator_files import HOLD
-    from ..._machine.state_file import FORMAT
     from ..service.command_queue import FOLDER as ORDERS
     from .cli import read_json
 

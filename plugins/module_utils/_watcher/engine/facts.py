@@ -10,7 +10,7 @@ from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Tu
 
 from ..._core.lease import Moment
 from ..._events.document import Document
-from ..._machine.store_interface import Mark
+from ..._machine.mark import Mark
 from ..._steps.step_type import Step
 from ..settings.options import Settings
 

@@ -18,8 +18,8 @@ from typing import Any, Dict, Optional, Tuple
 
 from ..._clock import Clock, unix_time
 from ..._core.mark_view import OURS
+from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
-from ..._machine.state_file import StateFile, Unreadable
 from ..engine.actions import Say
 from ..engine.facts import Facts
 from ..engine.own_mark import own_mark

@@ -11,7 +11,7 @@ The daemon writes it, ``status`` and ``doctor`` read it. Nothing is decided by i
 import os
 from typing import Any, NamedTuple
 
-from ..._machine.state_file import StateFile, Unreadable
+from ..._machine.files import StateFile, Unreadable
 from ..._text import one_line
 
 LAST_TRY = "last"

@@ -15,8 +15,8 @@ import tempfile
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..._clock import Clock, Deadline
+from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
-from ..._machine.state_file import StateFile, Unreadable
 from ..._steps.hook import PREFIX, variables
 from ..._text import last_line, one_line
 from ..host.this_host import HOST

@@ -12,7 +12,7 @@ from ..._clock import iso_utc
 from ..._core.mark_view import COPIED, OURS, UNIDENTIFIED, mark_view
 from ..._core.tracked_event import UNBROKEN
 from ..._events.event import Event
-from ..._machine.store_interface import Mark, NotWritten
+from ..._machine.mark import Mark, NotWritten
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
 from ..engine.facts import Hold, Identity, Look

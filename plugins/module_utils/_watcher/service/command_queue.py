@@ -14,8 +14,8 @@ import stat
 import time
 from typing import Any, List, NamedTuple
 
+from ..._machine.files import FORMAT, Unreadable, object_in
 from ..._machine.platform import native
-from ..._machine.state_file import FORMAT, Unreadable, object_in
 from ..._text import did_you_mean, one_line, shown
 from ..host.this_host import HOST
 

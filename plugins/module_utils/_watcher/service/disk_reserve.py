@@ -15,8 +15,8 @@ import os
 from typing import Any, Callable, ContextManager, Iterable, List, Optional
 
 from ..._machine import files
+from ..._machine.mark import Busy, Mark, NotWritten, Store
 from ..._machine.platform import native
-from ..._machine.store_interface import Busy, Mark, NotWritten, Store
 
 SIZE = 1024 * 1024
 LEAST = 256 * 1024

@@ -12,9 +12,8 @@ from ..._clock import iso_utc
 from ..._core.lease import LEASE, Moment
 from ..._core.mark_view import NOBODY, OURS, UNREADABLE, Asker, is_prepared_for, mark_view
 from ..._core.messages import on_hold, sentence
-from ..._machine.mark import first_mark
+from ..._machine.mark import Busy, Mark, MarkUnreadable, NotWritten, first_mark
 from ..._machine.program import Parts, perform
-from ..._machine.store_interface import Busy, Mark, MarkUnreadable, NotWritten
 from ..._steps.sequence import DONE, in_order
 from ..._steps.step_type import Step
 from ..engine.actions import Go

@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 from ..._clock import Clock, iso_utc
 from ..._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
 from ..._core.messages import WATCHER, ends_by
-from ..._machine.state_file import StateFile
+from ..._machine.files import StateFile
 from ..._machine.watcher_status import NAME
 from ..engine.decision import EventDecision
 from ..engine.facts import Facts

@@ -12,11 +12,11 @@ import sys
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from ..._clock import Clock
+from ..._machine.mark import Store
 from ..._machine.platform import native
 from ..._machine.program import Parts as ProgramParts
 from ..._machine.step_runner import StepRunner
 from ..._machine.store import FolderStore
-from ..._machine.store_interface import Store
 from ..._machine.system import moment_of
 from ..._steps.step_type import Step
 from ..engine.actions import Go, Say

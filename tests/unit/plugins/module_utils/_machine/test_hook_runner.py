@@ -18,6 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     supervisor,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.jobs import RUNNING, Seen
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import NotWritten
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     ABSENT,
     AGAIN,
@@ -28,7 +29,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     Progress,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import NotWritten
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import Machine
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import (
     LONG,

@@ -7,6 +7,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import (
+    MarkUnreadable,
     first_mark,
     held_by,
     job_name,
@@ -14,7 +15,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     objection,
     parsed,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import MarkUnreadable
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
     another_run,
     step,

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.state_file import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.files import (
     StateFile,
     Unreadable,
     object_in,

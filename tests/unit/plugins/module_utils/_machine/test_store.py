@@ -14,14 +14,14 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files, store
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import MOST_BYTES
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import (
+    MOST_BYTES,
     Busy,
     Fenced,
     MarkUnreadable,
     NotWritten,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import Machine, step
 
 

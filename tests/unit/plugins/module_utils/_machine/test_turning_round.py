@@ -5,7 +5,7 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark_editor import GRACE
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.local_runner import GRACE
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     DONE,
     FAILED,

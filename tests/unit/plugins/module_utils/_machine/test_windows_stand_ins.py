@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     RunnerFailed,
     StepRun,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import cluster, iis, programs
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import step_runners
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import step
 
 APPCMD = """
@@ -80,7 +80,7 @@ class Iis:
 @pytest.fixture
 def web(tmp_path, monkeypatch):
     found = Iis(tmp_path)
-    monkeypatch.setattr(iis, "APPCMD", [sys.executable, str(tmp_path / "appcmd.py")])
+    monkeypatch.setattr(step_runners, "APPCMD", [sys.executable, str(tmp_path / "appcmd.py")])
     return found
 
 
@@ -93,27 +93,27 @@ def work(runner, kind, direction, limit=30.0):
 
 
 def test_what_runs_before(web):
-    assert iis.IisRunner(None).before(wanted()) == {"sites": ["Shop"], "app_pools": ["pool"]}
-    assert iis.IisRunner(None).before(wanted(sites=["Old"])) == {"sites": [], "app_pools": ["pool"]}
+    assert step_runners.IisRunner(None).before(wanted()) == {"sites": ["Shop"], "app_pools": ["pool"]}
+    assert step_runners.IisRunner(None).before(wanted(sites=["Old"])) == {"sites": [], "app_pools": ["pool"]}
 
 
 def test_what_is_not_there(web):
     with pytest.raises(RunnerFailed, match="IIS has no site named Shup"):
-        iis.IisRunner(None).before(wanted(sites=["Shup"]))
+        step_runners.IisRunner(None).before(wanted(sites=["Shup"]))
 
 
 def test_sites_are_stopped_then_their_requests_waited_for_then_pools_stopped(web):
     web.change(requests=[2, 1])
-    assert work(iis.IisRunner, wanted(), "do")["state"] == DONE
+    assert work(step_runners.IisRunner, wanted(), "do")["state"] == DONE
     assert web.changes() == ["stop site /site.name:Shop", "stop apppool /apppool.name:pool"]
-    assert work(iis.IisRunner, wanted(), "undo")["state"] == DONE
+    assert work(step_runners.IisRunner, wanted(), "undo")["state"] == DONE
     assert web.changes()[2:] == ["start apppool /apppool.name:pool", "start site /site.name:Shop"]
     assert web.get()["pools"]["other"] == "Started"
 
 
 def test_requests_that_do_not_end(web):
     web.change(requests=[1] * 1000)
-    failed = work(iis.IisRunner, wanted(), "do", limit=0.5)
+    failed = work(step_runners.IisRunner, wanted(), "do", limit=0.5)
     assert failed["state"] == FAILED and "1 requests are still running" in failed["note"]
     assert web.get()["pools"]["pool"] == "Started"
 
@@ -121,7 +121,7 @@ def test_requests_that_do_not_end(web):
 def test_one_that_is_refused(web):
     web.change(refuse=["Shop"])
     with pytest.raises(RunnerFailed, match="site Shop could not be stopped: .*Access is denied"):
-        work(iis.IisRunner, wanted(), "do")
+        work(step_runners.IisRunner, wanted(), "do")
 
 
 @pytest.mark.parametrize(
@@ -136,20 +136,20 @@ def test_one_that_is_refused(web):
 def test_no_answer_is_no_empty_list(web, said, code, words):
     web.change(say=said, code=code)
     with pytest.raises(RunnerFailed, match=words):
-        iis.IisRunner(None).before(wanted())
+        step_runners.IisRunner(None).before(wanted())
 
 
 def test_appcmd_is_not_there(web, monkeypatch):
-    monkeypatch.setattr(iis, "APPCMD", [str(web.folder / "no such")])
+    monkeypatch.setattr(step_runners, "APPCMD", [str(web.folder / "no such")])
     with pytest.raises(RunnerFailed, match="can't be run"):
-        iis.IisRunner(None).before(wanted())
+        step_runners.IisRunner(None).before(wanted())
 
 
 def test_it_does_not_answer(web, monkeypatch):
-    monkeypatch.setattr(iis, "APPCMD", [sys.executable, "-c", "import time; time.sleep(60)"])
-    monkeypatch.setattr(iis, "WITHIN", 0.2)
+    monkeypatch.setattr(step_runners, "APPCMD", [sys.executable, "-c", "import time; time.sleep(60)"])
+    monkeypatch.setattr(step_runners, "WITHIN", 0.2)
     with pytest.raises(RunnerFailed, match="did not answer within 0.2 s"):
-        iis.IisRunner(None).before(wanted())
+        step_runners.IisRunner(None).before(wanted())
 
 
 POWERSHELL = """
@@ -168,8 +168,8 @@ with open(FOLDER + "/answers.json", "w") as file:
 @pytest.fixture
 def node(tmp_path, monkeypatch):
     (tmp_path / "powershell.py").write_text(POWERSHELL.replace("FOLDER", repr(str(tmp_path))))
-    monkeypatch.setattr(cluster, "POWERSHELL", [sys.executable, str(tmp_path / "powershell.py")])
-    monkeypatch.setattr(cluster, "script", lambda: "the script")
+    monkeypatch.setattr(step_runners, "POWERSHELL", [sys.executable, str(tmp_path / "powershell.py")])
+    monkeypatch.setattr(step_runners, "script", lambda: "the script")
 
     def put(*answers):
         texts = [one if isinstance(one, str) else "azure-maintenance:" + json.dumps(one) for one in answers]
@@ -194,7 +194,7 @@ def test_a_node_is_drained(node):
     node(
         seen("Up", "NotInitiated", False, True), seen("Paused", "InProgress", False), seen("Paused", "Completed", True)
     )
-    assert work(cluster.ClusterRunner, cluster_step(), "do")["state"] == DONE
+    assert work(step_runners.ClusterRunner, cluster_step(), "do")["state"] == DONE
     calls = node.calls()
     assert [call["Begins"] for call in calls] == [True, False, False], "the cluster is asked once"
     assert calls[0]["Action"] == "suspend" and calls[0]["FailBack"] == "immediate"
@@ -202,19 +202,19 @@ def test_a_node_is_drained(node):
 
 def test_its_drain_fails(node):
     node(seen("Paused", "Failed", False, problem="no room for a role"))
-    failed = work(cluster.ClusterRunner, cluster_step(), "do")
+    failed = work(step_runners.ClusterRunner, cluster_step(), "do")
     assert failed["state"] == FAILED and "its drain is Failed. no room for a role" in failed["note"]
 
 
 def test_it_is_resumed(node):
     node(seen("Up", "NotInitiated", True, True))
-    assert work(cluster.ClusterRunner, cluster_step(), "undo")["state"] == DONE
+    assert work(step_runners.ClusterRunner, cluster_step(), "undo")["state"] == DONE
     assert node.calls()[0]["Action"] == "resume"
 
 
 def test_its_time_is_over(node):
     node(*[seen("Paused", "InProgress", False)] * 1000)
-    failed = work(cluster.ClusterRunner, cluster_step(interval=0.4), "do", limit=0.5)
+    failed = work(step_runners.ClusterRunner, cluster_step(interval=0.4), "do", limit=0.5)
     assert failed["state"] == FAILED and "its drain is InProgress" in failed["note"]
 
 
@@ -225,9 +225,9 @@ def test_powershell_that_does_nothing_has_not_done_it(node, said):
     """As under Wine, whose powershell.exe ends with 0."""
     node(said)
     with pytest.raises(RunnerFailed, match="did not run the cluster's cmdlets .exit code 0.*policy of the domain"):
-        work(cluster.ClusterRunner, cluster_step(), "do")
+        work(step_runners.ClusterRunner, cluster_step(), "do")
 
 
 def test_what_a_program_writes_is_read_in_any_encoding():
-    assert programs._text("Größe".encode()) == "Größe"
-    assert programs._text(b"Gr\xf6\xdfe").startswith("Gr")
+    assert step_runners._text("Größe".encode()) == "Größe"
+    assert step_runners._text(b"Gr\xf6\xdfe").startswith("Gr")

@@ -8,12 +8,9 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import Busy, NotWritten
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import (
-    Busy,
-    NotWritten,
-)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue

@@ -15,12 +15,8 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import Busy, NotWritten, Store
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import (
-    Busy,
-    NotWritten,
-    Store,
-)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.disk_reserve import (
     DiskReserve,
     ReservedStore,
@@ -181,7 +177,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import first_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store_interface import NotWritten
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import NotWritten
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.disk_reserve import DiskReserve, ReservedStore
 
 folder = sys.argv[1] + "/state"
