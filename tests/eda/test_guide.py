@@ -142,11 +142,11 @@ def test_a_test_report_through_caddy(tmp_path, watcher):
     try:
         rulebook.start()
         until(lambda: authority.exists() and test()[0] == 0)
-        assert test() == (0, f"https://localhost:{port}/...: taken (HTTP 200 OK)\n")
+        assert test() == (0, f"https://localhost:{port}/...: accepted (HTTP 200 OK)\n")
         until(lambda: rulebook.logged("A test report of web1 has arrived."))
         secret.write_text("another", encoding="ascii")
         code, words = test()
-        assert code == 1 and "NOT TAKEN (HTTP 401" in words
+        assert code == 1 and "NOT ACCEPTED (HTTP 401" in words
     finally:
         caddy.terminate()
         caddy.wait(30)

@@ -42,7 +42,7 @@ def run_report(options: argparse.Namespace, here: CliContext) -> int:
     code = FINE
     for one in destinations:
         outcome = sending(one, here.environment, here.version, post, Way(one.proxy, one.ca_file))(body, "")
-        here.tell(f"{one.words}: {'taken' if outcome.what == TAKEN else 'NOT TAKEN'} ({outcome.words})")
+        here.tell(f"{one.words}: {'accepted' if outcome.what == TAKEN else 'NOT ACCEPTED'} ({outcome.words})")
         if outcome.what != TAKEN:
             code = WRONG
     return code

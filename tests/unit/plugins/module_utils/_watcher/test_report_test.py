@@ -48,7 +48,7 @@ def test_it_arrives_signed_and_anew_each_time(call):
     with Receiver() as receiver:
         for _time in range(2):
             code, words = call(receiver.url)
-            assert code == FINE and words.endswith(": taken (HTTP 200 OK)\n"), words
+            assert code == FINE and words.endswith(": accepted (HTTP 200 OK)\n"), words
     ids = set()
     for headers, body, _path in receiver.requests:
         assert headers["X-Hub-Signature-256"] == signature(body, SECRET.encode("ascii"))
@@ -64,7 +64,7 @@ def test_each_receiver_is_named_with_its_answer(call):
     with Receiver() as takes, Receiver(403) as refuses:
         code, words = call(takes.url, refuses.url)
     assert code == WRONG
-    assert ": taken (HTTP 200 OK)" in words and "NOT TAKEN (HTTP 403" in words
+    assert ": accepted (HTTP 200 OK)" in words and "NOT ACCEPTED (HTTP 403" in words
     assert "/hook" not in words, "a URL may hold what nobody should read"
 
 
