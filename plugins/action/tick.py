@@ -15,8 +15,8 @@ from typing import Any
 from ..module_utils._clock import steady
 from ..plugin_utils._drain.calling import SECONDS, CallingAction
 from ..plugin_utils._drain.elsewhere import aged
-from ..plugin_utils._drain.round import look
-from ..plugin_utils._drain.steps.way import Order
+from ..plugin_utils._drain.orders import look
+from ..plugin_utils._drain.way import Order
 from ..plugin_utils._filter import plain
 from ..plugin_utils._fleet.tick_planner import STARTS
 from ..plugin_utils._ticking import machine_call, run

@@ -9,8 +9,7 @@ Private to this collection.
 import shlex
 from typing import Any, Dict, Mapping
 
-from .checks import StepError, kind_of
-from .step_type import BECOME, NO_LOG, Host, Step, StepType, TaskResult, Words, on_linux_itself
+from .step_type import BECOME, NO_LOG, Host, Step, StepError, StepType, TaskResult, Words, kind_of, on_linux_itself
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:

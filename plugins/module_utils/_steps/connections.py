@@ -10,7 +10,6 @@ Private to this collection.
 """
 
 from .._text import one_line
-from .checks import StepError
 from .step_type import (
     AT_LIMIT,
     INTERVAL,
@@ -18,6 +17,7 @@ from .step_type import (
     MOST,
     Host,
     Step,
+    StepError,
     StepType,
     TaskResult,
     Verdict,

@@ -9,7 +9,6 @@ Private to this collection.
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._text import listed, one_line
-from .checks import StepError
 from .step_type import (
     AT_LIMIT,
     BECOME,
@@ -18,6 +17,7 @@ from .step_type import (
     MOST,
     Host,
     Step,
+    StepError,
     StepType,
     TaskResult,
     Verdict,

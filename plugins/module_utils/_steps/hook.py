@@ -11,8 +11,7 @@ Private to this collection.
 from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 from .._text import one_line
-from .checks import StepError
-from .step_type import Host, Step, StepType, Words
+from .step_type import Host, Step, StepError, StepType, Words
 
 TRY_AGAIN = 75
 """The exit code by which a hook asks for another try (EX_TEMPFAIL)."""

@@ -11,8 +11,20 @@ from typing import Any, Mapping, Tuple
 from urllib.parse import urlsplit
 
 from .._text import digits, one_line
-from .checks import StepError, at_least_one, without_none
-from .step_type import MOST, NO_LOG, Host, Step, StepType, TaskResult, Verdict, Words, on_linux_itself
+from .step_type import (
+    MOST,
+    NO_LOG,
+    Host,
+    Step,
+    StepError,
+    StepType,
+    TaskResult,
+    Verdict,
+    Words,
+    at_least_one,
+    on_linux_itself,
+    without_none,
+)
 
 _UNTIL = {
     "type": "dict",

@@ -9,8 +9,7 @@ Private to this collection.
 from typing import Any, Dict, List, Mapping, Optional
 
 from .._text import listed
-from .checks import StepError
-from .step_type import AT_LIMIT, INTERVAL, LIST, Host, Step, StepType, TaskResult, Verdict, Words, at_limit
+from .step_type import AT_LIMIT, INTERVAL, LIST, Host, Step, StepError, StepType, TaskResult, Verdict, Words, at_limit
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:

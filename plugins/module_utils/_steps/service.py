@@ -8,8 +8,7 @@ Private to this collection.
 
 from typing import Any, Dict, Mapping, Optional
 
-from .checks import StepError
-from .step_type import BECOME, Host, Step, StepType, TaskResult, Words, on_linux_itself
+from .step_type import BECOME, Host, Step, StepError, StepType, TaskResult, Words, on_linux_itself
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:

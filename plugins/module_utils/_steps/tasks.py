@@ -8,8 +8,7 @@ Private to this collection.
 
 import os
 
-from .checks import StepError
-from .step_type import Host, Step, StepType, Words
+from .step_type import Host, Step, StepError, StepType, Words
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:

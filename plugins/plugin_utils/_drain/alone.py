@@ -20,8 +20,7 @@ from ...module_utils._steps.sequence import DONE, FAILED, NOT_TAKEN_BACK, TAKEN_
 from ...module_utils._steps.step_type import Step
 from ...module_utils._steps.types import type_of
 from .plan import Plan
-from .report import Report, failed_words, planned_step
-from .result import Result, result_of_check, result_of_run
+from .report import Report, Result, failed_words, planned_step, result_of_check, result_of_run
 
 LIMIT = 20.0  # seconds of one call
 QUICK, SLOW = 0.3, 10.0  # seconds between two calls: at first, and at most

@@ -20,9 +20,8 @@ from ansible.plugins.loader import action_loader
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ...module_utils._steps.step_type import has_run
-from .._machine import lost
-from .._machine.bounded import BoundedAction
-from .steps.way import Order
+from .._machine.bounded import BoundedAction, too_slow
+from .way import Order
 
 SECONDS = 20.0
 """That a call has, unless it is said otherwise."""
@@ -52,7 +51,7 @@ class CallingAction(BoundedAction):
             _used[self._task._uuid] = used + seconds
         if ended and (came is None or came.get("failed") or came.get("unreachable")):
             self.is_lost = True
-            came = dict(unreachable=True, msg=lost.too_slow(seconds))
+            came = dict(unreachable=True, msg=too_slow(seconds))
         return _outcome(came or {}, order.ok_codes, order.failure_answers)
 
     def _action(self, order: Order, secret: bool) -> Any:

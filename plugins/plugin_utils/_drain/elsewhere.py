@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
-from ...module_utils._steps.checks import StepError
 from ...module_utils._steps.sequence import ours
-from ...module_utils._steps.step_type import Step, TaskResult, kept_back, rounds
+from ...module_utils._steps.step_type import Step, StepError, TaskResult, kept_back, rounds
 from ...module_utils._steps.types import type_of
 from .report import lost, why_failed
 

@@ -17,8 +17,19 @@ from typing import Any, TypedDict
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ...module_utils._steps.checks import StepError, at_least_one, check_keys, kind_of, positive, without_none
-from ...module_utils._steps.step_type import COMMON, SYSTEMS, Host, Step, StepType
+from ...module_utils._steps.step_type import (
+    COMMON,
+    SYSTEMS,
+    Host,
+    Step,
+    StepError,
+    StepType,
+    at_least_one,
+    check_keys,
+    kind_of,
+    positive,
+    without_none,
+)
 from ...module_utils._steps.types import TYPES, VERIFICATION
 from ...module_utils._text import did_you_mean, listed, shortened
 from .._host import is_windows

@@ -22,8 +22,7 @@ from ansible.executor.interpreter_discovery import discover_interpreter
 from ...module_utils._caller import Caller
 from ...module_utils._clock import steady
 from ...module_utils._machine.program import lost as nothing
-from .._machine import lost
-from .._machine.bounded import BoundedAction
+from .._machine.bounded import BoundedAction, no_answer, not_put, too_slow, unreachable
 from .._machine.bundle import program
 from .._machine.call import (
     CHECK_MODE,
@@ -120,7 +119,7 @@ class MachineCallAction(BoundedAction):
 
         came, ended = self.bounded(seconds, lambda: self._tried(task_vars, call))
         if came is None or (ended and came["lost"]):
-            came = nothing(lost.too_slow(seconds))
+            came = nothing(too_slow(seconds))
         self.is_lost = bool(came["lost"])
         if self.is_lost:
             return dict(came, changed=False, ended=steady(), heard=None)
@@ -135,7 +134,7 @@ class MachineCallAction(BoundedAction):
         try:
             return self._came(task_vars, call)
         except (AnsibleError, OSError) as error:  # a connection that failed, or sudo that refused
-            return nothing(lost.unreachable(str(error)))
+            return nothing(unreachable(str(error)))
 
     def _came(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
         """What came back of the call; what else Ansible raises is about the connection."""
@@ -171,9 +170,9 @@ class MachineCallAction(BoundedAction):
         done = self._execute(*call.sent(with_program))
         answer = call.answer(done["stdout"])
         if answer is None:
-            return nothing(lost.no_answer(call.interpreter, done["rc"], done["stdout"], done["stderr"]))
+            return nothing(no_answer(call.interpreter, done["rc"], done["stdout"], done["stderr"]))
         if "unwritable" in answer:
-            return nothing(lost.not_put(answer["unwritable"]))
+            return nothing(not_put(answer["unwritable"]))
         return answer if "missing" in answer else result(answer, steady() - started, time.time())
 
     def _folders(self) -> list[str]:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 from urllib.parse import urlsplit
 
 from ...module_utils._events.policy import policy_warnings
+from ...module_utils._steps.step_type import Step
 from ...module_utils._text import did_you_mean, listed, sentence, shown
 from ...module_utils._watcher.settings.options import FORMAT, MANAGE, OPTIONS, Option
 from ...module_utils._watcher.settings.settings import configured
@@ -23,7 +24,6 @@ from ...module_utils._watcher.settings.values import named as named_option
 from .._drain.plan import Plan
 from .._variables import Unknown, named, refused
 from .hooks import HookFile, folders_of, hook_files, is_key, longest
-from .steps import refused_steps
 
 PREFIX = "watcher_"
 LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
@@ -296,3 +296,35 @@ def _long(hooks: Sequence[HookFile], steps: Sequence[Mapping[str, Any]], default
 
 def _is_true(value: Any) -> bool:
     return str(value).lower() in ("true", "yes", "1", "on")
+
+
+_BY_MAINTAIN = "or leave such machines to the playbook maintain, with watcher_mode: observe"
+_WAYS_OUT = {
+    "haproxy": "have the machine do it with a step of type http or command, or with a hook that speaks to the load balancer",
+    "tasks": "write it as a step of type command, or as a hook",
+    "verify": "write it as a hook of phase recover, which fails when the machine is not well",
+}
+
+
+def refused_steps(steps: Iterable[Step]) -> list[str]:
+    """A sentence for each step that the watcher can't do, with the way out."""
+    return [sentence for step in steps for sentence in [_refusal(step)] if sentence]
+
+
+def _refusal(step: Step) -> str:
+    kind = step["type"]
+    where = f"drain_verify_tasks, file {step['number']}" if kind == "verify" else f"drain_steps, step {step['number']}"
+    label = f"{where} ({step['name']})"
+    if kind in _WAYS_OUT:
+        return f"{label}: the watcher is alone on its machine and can't run it: {_WAYS_OUT[kind]}; {_BY_MAINTAIN}"
+    if step["elsewhere"]:
+        return (
+            f"{label}: {step.get('delegate_to') or 'another machine'} is to do it (delegate_to), and the watcher reaches no other "
+            f"machine: leave delegate_to out, or write it as a hook; {_BY_MAINTAIN}"
+        )
+    if step.get("become") is False:
+        return (
+            f"{label}: it has become: false, and the watcher knows no user of Ansible's: leave become out, which is root, "
+            "or write it as a hook with a user"
+        )
+    return ""

@@ -35,8 +35,7 @@ from ...module_utils._machine.watcher_status import watched
 from ...module_utils._operations.options import INFO_DEFAULTS
 from .boot import Boot
 from .connection_errors import connection_problem
-from .machine import Execute, Outdated, WindowsMachine, WindowsProblem, find_endpoints
-from .precheck import lacking
+from .machine import Execute, Outdated, WindowsMachine, WindowsProblem, find_endpoints, lacking
 from .store import FOLDER, WindowsStore
 from .transport import Compared, SentTooLate, WindowsTransport
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Windows machine as the controller asks it, by way of ansible.windows: to run look.ps1, what its registry holds, which
-services it has, and what modules of other collections list.
+services it has, what modules of other collections list, and so what it lacks for its steps.
 
 Each start of PowerShell takes seconds. So what is to be asked is collected, and goes in one call as soon as one of the
 answers is needed.
@@ -18,9 +18,11 @@ from typing import Any, NoReturn
 
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
-from ...module_utils._clock import Clock
+from ...module_utils._clock import Clock, Deadline
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.discovery import Found, base_urls, decode_interface_options
+from ...module_utils._steps.step_type import Step, StepError
+from ...module_utils._steps.types import type_of
 from ...module_utils._text import one_line
 from .connection_errors import known_problem
 
@@ -296,3 +298,48 @@ def _texts(result: Mapping[str, Any]) -> list[str]:
             texts += [error.get("output"), error.get("fully_qualified_error_id")]
     texts += [result.get("msg"), result.get("module_stderr"), result.get("module_stdout"), result.get("exception")]
     return [text for text in texts if isinstance(text, str)]
+
+
+IIS = ("microsoft.iis.website_info", "microsoft.iis.web_app_pool_info")
+"""The modules by which a step's initial state is read."""
+
+NO_TIME = "no time was left to check it"
+
+
+class _Looks:
+    """Looks at steps. What IIS has is asked for once, for all steps."""
+
+    def __init__(self, machine: WindowsMachine) -> None:
+        self._machine = machine
+        self._iis: Mapping[str, Any] = {}
+
+    def service(self, step: Step) -> str:
+        return "" if self._machine.has_service(step["service"]) else f"this machine has no service {step['service']}"
+
+    def iis(self, step: Step) -> str:
+        self._iis = self._iis or {key: found for module in IIS for key, found in self._machine.all_of(module).items()}
+        try:
+            type_of(step["type"]).initial_state(step, self._iis)
+        except StepError as error:
+            return str(error)
+        return ""
+
+
+def lacking(machine: WindowsMachine, steps: Iterable[Step], until: Deadline) -> dict[str, str]:
+    """Why steps could not be done, by their keys.
+
+    :arg until: when nothing further is asked about: each question takes a start of PowerShell
+    """
+    looks = _Looks(machine)
+    by_type: dict[str, Callable[[Step], str]] = {"service": looks.service, "iis": looks.iis}
+    lacks: dict[str, str] = {}
+    for step in steps:
+        if step["type"] not in by_type:
+            continue
+        try:
+            why = NO_TIME if until.passed() else by_type[step["type"]](step)
+        except (WindowsProblem, AnsibleConnectionFailure) as problem:
+            why = f"it could not be checked: {one_line(problem, 300)}"
+        if why:
+            lacks[step["key"]] = why
+    return lacks

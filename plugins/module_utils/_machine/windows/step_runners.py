@@ -16,10 +16,9 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Type
 from xml.etree import ElementTree
 
 from ..._clock import Clock, Deadline
-from ..._steps.checks import StepError
 from ..._steps.failover_cluster import TYPE as CLUSTER_TYPE
 from ..._steps.iis import TYPE as IIS_TYPE
-from ..._steps.step_type import MOST, Step, Verdict
+from ..._steps.step_type import MOST, Step, StepError, Verdict
 from ..._text import one_line
 from ..job_runner import JobRunner, answer, answer_to, poll_until_done
 from ..step_runner import DONE, FAILED, InitialState, RunnerFailed, StepRun

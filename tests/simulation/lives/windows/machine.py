@@ -31,7 +31,7 @@ HANGS = 18.0  # seconds for which a write may hang
 
 calls = collection.part("plugin_utils._windows.calls")
 call_of = collection.part("plugin_utils._machine.call")
-lost_of = collection.part("plugin_utils._machine.lost")
+lost_of = collection.part("plugin_utils._machine.bounded")
 operator_files = collection.part("module_utils._machine.operator_files")
 AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 

@@ -5,7 +5,7 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps import checks
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps import step_type
 
 SPEC = {
     "url": {"type": "str"},
@@ -26,7 +26,7 @@ SPEC = {
     ],
 )
 def test_keys_that_are_fine(given):
-    checks.check_keys(given, SPEC)
+    step_type.check_keys(given, SPEC)
 
 
 @pytest.mark.parametrize(
@@ -44,18 +44,18 @@ def test_keys_that_are_fine(given):
     ],
 )
 def test_keys_that_are_not(given, words):
-    with pytest.raises(checks.StepError, match=words):
-        checks.check_keys(given, SPEC)
+    with pytest.raises(step_type.StepError, match=words):
+        step_type.check_keys(given, SPEC)
 
 
 def test_seconds():
-    assert checks.positive(5, "timeout") == 5.0
+    assert step_type.positive(5, "timeout") == 5.0
     for value in (0, -1, float("inf"), float("nan")):
-        with pytest.raises(checks.StepError, match="it is a number of seconds, more than 0"):
-            checks.positive(value, "timeout")
-    checks.at_least_one(1, "interval")
-    with pytest.raises(checks.StepError, match="interval is 0; it is a number of seconds, at least 1"):
-        checks.at_least_one(0, "interval")
+        with pytest.raises(step_type.StepError, match="it is a number of seconds, more than 0"):
+            step_type.positive(value, "timeout")
+    step_type.at_least_one(1, "interval")
+    with pytest.raises(step_type.StepError, match="interval is 0; it is a number of seconds, at least 1"):
+        step_type.at_least_one(0, "interval")
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_seconds():
     ],
 )
 def test_what_a_value_is(value, words):
-    assert checks.kind_of(value) == words
+    assert step_type.kind_of(value) == words

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.checks import StepError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.http import TYPE
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import StepError
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import (
     completed,
     judged,

@@ -7,9 +7,12 @@ import json
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document, UnusableEvent
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import (
+    Document,
+    JsonObject,
+    UnusableEvent,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.json_body import JsonObject
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import (
     DEFAULT_POLICY,
     parse_policy,

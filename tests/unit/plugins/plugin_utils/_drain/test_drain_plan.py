@@ -12,11 +12,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.types import TYPES
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan, system_of
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.steps.ways import WAYS
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.ways import WAYS
 
 ROOT = pathlib.Path(__file__).parents[5]
 STEPS = ROOT / "plugins" / "module_utils" / "_steps"
-WAY_FILES = ROOT / "plugins" / "plugin_utils" / "_drain" / "steps"
+WAYS_FILE = ROOT / "plugins" / "plugin_utils" / "_drain" / "ways.py"
 GROUPS = {"all": ["web1", "web2", "lb1", "lb2", "win1"], "web": ["web1", "web2"], "lb": ["lb1", "lb2"], "empty": []}
 
 SERVICE = {"type": "service", "name": "nginx"}
@@ -381,9 +381,10 @@ def test_a_step_names_the_collections_that_it_needs(step, system, collections):
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "tasks"])
 def test_a_type_names_every_collection_that_its_modules_are_of(name):
-    files = [file for file in (WAY_FILES / f"{name}.py", STEPS / f"{name}.py") if file.exists()]
+    way = [part for part in WAYS_FILE.read_text(encoding="utf-8").split("\n\n\n") if part.startswith(f"def _{name}")]
+    texts = [*way, (STEPS / f"{name}.py").read_text(encoding="utf-8")]
     uses = re.compile(r"""(?:Order\(f?|"use": )"(\w+\.\w+)\.""")
-    used = {found for file in files for found in uses.findall(file.read_text(encoding="utf-8"))}
+    used = {found for text in texts for found in uses.findall(text)}
     ours = {"ansible.builtin", "ansible.windows", "cloudops.azure_maintenance"}
     assert used - ours == set(TYPES[name].collections)
 

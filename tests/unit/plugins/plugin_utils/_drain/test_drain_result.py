@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reports of steps in, ``drain_result`` out."""
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.report import planned_step
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.result import (
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.report import (
+    planned_step,
     result_of_check,
     result_of_run,
 )

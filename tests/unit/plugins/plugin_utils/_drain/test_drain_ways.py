@@ -10,7 +10,7 @@ import re
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import round as rounds
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import orders as rounds
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.orders import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 

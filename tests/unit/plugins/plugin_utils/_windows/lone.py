@@ -19,7 +19,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import elsewhere, orders
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import round as drain_round
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import orders as drain_round
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import result

@@ -9,10 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import REQUESTS_PER_SECOND
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows import transport as windows_transport
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import (
-    SCRIPT,
-    SKIPPED,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._windows.machine import SCRIPT, SKIPPED
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._windows.test_windows_calls import (
     KEYS,
 )
