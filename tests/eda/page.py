@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The examples of the guide's page on Event-Driven Ansible, which the tests use as they stand there."""
 
+import pathlib
 import re
 import textwrap
 
-from rulebook import HERE
-
-PAGE = (HERE.parents[1] / "docs" / "docsite" / "rst" / "eda.rst").read_text(encoding="utf-8")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "docsite" / "rst" / "eda.rst").read_text(encoding="utf-8")
 
 
 def example(first_line):

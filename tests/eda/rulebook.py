@@ -16,33 +16,36 @@ import sys
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.watching import until
 
 HERE = pathlib.Path(__file__).resolve().parent
+BIN = pathlib.Path(os.environ.get("AZM_EDA") or sys.prefix) / "bin"
 SECRET = "s3cret-0f-nobody"
 
 Run = collections.namedtuple("Run", "hosts began ended failed")
 Run.__doc__ = "Of the playbook maintain. Times are monotonic; one that goes on, or was killed, has not ended (None)."
 
 
-def free_port():
+def free_port(host="127.0.0.1"):
     with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
+        found.bind((host, 0))
         return found.getsockname()[1]
 
 
 class Rulebook:
     """:arg name: of the rulebook
     :arg inventory: a folder
+    :arg host: the address where it is reported to
     """
 
-    def __init__(self, folder, name, inventory, *words, **environment):
+    def __init__(self, folder, name, inventory, *words, host="127.0.0.1", **environment):
         folder.mkdir()
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}/azure"
+        self.host, self.port = host, free_port(host)
+        self.url = f"http://{host}:{self.port}/azure"
         self.process = None
         self.log = folder / "log"
         self._folder = folder
         self._runs = folder / "runs.jsonl"
         variables = folder / "variables.yml"
-        variables.write_text(json.dumps({"report_secret": SECRET, "report_port": self.port}), encoding="utf-8")
+        given = {"report_secret": SECRET, "report_host": host, "report_port": self.port}
+        variables.write_text(json.dumps(given), encoding="utf-8")
         self._command = [program("ansible-rulebook"), "--rulebook", f"cloudops.azure_maintenance.{name}"]
         self._command += ["--inventory", str(inventory), "--vars", str(variables), "--verbose", *words]
         self.environment = environment_of(folder, AZM_RUNS=str(self._runs), **environment)
@@ -59,7 +62,7 @@ class Rulebook:
     def _answers(self):
         assert self.process.poll() is None, self.log.read_text(encoding="utf-8", errors="replace")[-5000:]
         with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", self.port)).close()
+            socket.create_connection((self.host, self.port)).close()
             return True
         return False
 
@@ -87,13 +90,13 @@ class Rulebook:
 
 
 def program(name):
-    """One of the environment that runs the tests."""
-    return str(pathlib.Path(sys.executable).with_name(name))
+    """One of the environment that runs the tests, or of that in AZM_EDA, where another one does."""
+    return str(BIN / name)
 
 
 def environment_of(folder, **more):
     """For Ansible, with all that it keeps in this folder."""
-    found = dict(os.environ, PATH=os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"])
+    found = dict(os.environ, PATH=str(BIN) + os.pathsep + os.environ["PATH"])
     found.pop("ANSIBLE_CONFIG", None)
     found.update(
         HOME=str(folder),
