@@ -20,7 +20,7 @@ FILES = [
     "test_text.py",
     "test_clock.py",
     *(f"_imds/test_{name}.py" for name in ("client", "client_look", "client_versions", "client_wait", "discovery")),
-    *(f"_imds/test_{name}.py" for name in ("endpoint", "http_transport", "other_services", "retries", "transport")),
+    *(f"_imds/test_{name}.py" for name in ("answers", "endpoint", "http_transport", "retries", "transport")),
     "_imds/test_transports_real.py",
     *(
         f"_machine/test_{name}.py"

@@ -19,15 +19,14 @@ Private to this collection.
 
 import json
 import re
-from typing import Callable, List, NoReturn, Optional, Sequence, TypeVar
+from typing import Callable, List, Optional, Sequence, TypeVar
 
 from .._clock import Clock, Deadline
 from .._errors import ScheduledEventsError, TransportError
-from .._events.document import Document, MalformedDocument, parse_document
-from .._text import shown
+from .._events.document import Document
+from .answers import document_in, is_empty, name_in, refuse, refuse_other_services, refuse_versions
 from .endpoint import DEFAULT_ENDPOINT, check_endpoint
-from .other_services import compression, excerpt, is_bare_event, not_azure, other_json, refuse_other_services
-from .retries import EMPTY_PAUSE, RETRY_FOR, HttpError, Retries, http_date, retry_after
+from .retries import EMPTY_PAUSE, RETRY_FOR, HttpError, Retries, http_date
 from .transport import Answer, Moments, Transport, in_a_row
 
 DEFAULT_VERSION = "2020-07-01"
@@ -55,7 +54,6 @@ DATE_IS_CUT = 0.5
 
 _ETAG = re.compile(r"[ -~]{1,256}\Z")  # anything else can't be sent back
 _T = TypeVar("_T")
-_NAME = re.compile(r"[^\s{}\[\]<>\"]{1,256}\Z")
 
 
 class Client:
@@ -184,7 +182,7 @@ class Client:
         headers = {"Metadata": "true", "Content-Type": "application/json"}
         answer = self._transport.post(url, headers, body, self._seconds(None))
         if not 200 <= answer.status < 300:
-            self._refuse(answer, url, posted=True)
+            refuse(answer, url, self._clock, posted=True)
 
     def resource_name(self, final: Sequence[str] = (), timeout: Optional[float] = None) -> str:
         """The machine's name as events list it and as the service gives it, whatever its callers know; asked once.
@@ -237,10 +235,10 @@ class Client:
                 break
             refusals.append(answer.status)
             if answer.status == 404 and self._all_were_refused_lately():
-                self._refuse_versions(refusals, answer)
+                refuse_versions(refusals, answer, self._events_url(self._versions[0]), self._clock)
         else:
             self._all_refused_at = self._clock.now()
-            self._refuse_versions(refusals, answer)
+            refuse_versions(refusals, answer, self._events_url(self._versions[0]), self._clock)
         if 404 in refusals:
             moments, date = self._answer_moments, self.date
             second_url = self._events_url(self._versions[0])
@@ -312,14 +310,14 @@ class Client:
 
     def _adopt(self, answer: Answer, url: str, deadline: Optional[Deadline]) -> Document:
         """The answer as a document, kept as the one that the next look compares with."""
-        if _is_empty(answer) and self._document is None and not self._has_seen_document:
+        if is_empty(answer) and self._document is None and not self._has_seen_document:
             self._clock.sleep(EMPTY_PAUSE)
             answer = self._get(url, deadline)
         if answer.status != 200:
-            self._refuse(answer, url)
+            refuse(answer, url, self._clock)
         refuse_other_services(answer, url)
-        if not _is_empty(answer):
-            document = self._parsed(answer, url)
+        if not is_empty(answer):
+            document = document_in(answer, url)
             self._has_seen_document = True
         elif not self._has_seen_document:
             document = Document()
@@ -340,21 +338,6 @@ class Client:
         self._document, self._body, self._etag = document, answer.body, etag if _ETAG.match(etag) else ""
         self._note_moment()
         return document
-
-    def _parsed(self, answer: Answer, url: str) -> Document:
-        version = url.rpartition("=")[2]
-        try:
-            return parse_document(answer.body, version)
-        except MalformedDocument as error:
-            other = other_json(answer.body)
-            if other:
-                not_azure(answer, url, other)
-            message = f"{url}: {error.message}"
-            if compression(answer):
-                message = _compressed(answer, url)
-            elif is_bare_event(answer.body):
-                message += " It shows an event without the document around it."
-            raise HttpError(message, error.kind, 200, url) from error
 
     def _get(self, url: str, deadline: Optional[Deadline], etag: str = "") -> Answer:
         self.last_url = url
@@ -383,17 +366,8 @@ class Client:
             self._answered = True
             refuse_other_services(answer, url)
             if answer.status != 200:
-                self._refuse(answer, url)
-            text = answer.body.decode("utf-8", "replace").strip()
-            if text.startswith('"'):
-                try:
-                    text = json.loads(text).strip()
-                except ValueError:
-                    pass
-            if text and not (_NAME.match(text) and text.isprintable()):
-                message = _compressed(answer, url) if compression(answer) else f"{url} gave no name: {shown(text, 80)}."
-                raise HttpError(message, "malformed", 200, url)
-            return text
+                refuse(answer, url, self._clock)
+            return name_in(answer, url)
 
         return self._retries.persist(ask, None, final=final)
 
@@ -410,57 +384,6 @@ class Client:
         left = self._first_timeout if deadline is None else min(self._first_timeout, deadline.remaining())
         return max(self._timeout, left)
 
-    # --- answers that are no document ---
-
-    def _refuse_versions(self, refusals: Sequence[int], answer: Answer) -> NoReturn:
-        url = self._events_url(self._versions[0])
-        if 404 in refusals:
-            raise HttpError(
-                f"{url} does not exist (HTTP 404), nor with an older api-version{excerpt(answer)}.",
-                "unavailable",
-                404,
-                url,
-                retry_after(answer, self._clock),
-            )
-        raise HttpError(
-            f"{self.endpoint} refuses api-version {self._versions[0]} and every older one (HTTP 400){excerpt(answer)}.",
-            "version_refused",
-            400,
-            url,
-        )
-
-    def _refuse(self, answer: Answer, url: str, posted: bool = False) -> NoReturn:
-        """Raise what the status means."""
-        refuse_other_services(answer, url)
-        status = answer.status
-        if status == 400:
-            kind = "rejected" if posted else "version_refused"
-        elif status in (401, 403):
-            kind = "denied"
-        elif status == 410:
-            kind = "updating"
-        elif status == 429:
-            kind = "throttled"
-        elif status in (404, 408) or status >= 500:
-            kind = "unavailable"
-        else:
-            not_azure(answer, url, f"HTTP {status}, which the metadata service does not use here")
-        raise HttpError(
-            f"{url} answered HTTP {status}{excerpt(answer)}.", kind, status, url, retry_after(answer, self._clock)
-        )
-
     def _warn(self, text: str) -> None:
         if text not in self.warnings:
             self.warnings.append(text)
-
-
-def _is_empty(answer: Answer) -> bool:
-    return answer.status == 200 and not answer.body.strip()
-
-
-def _compressed(answer: Answer, url: str) -> str:
-    return (
-        f"{url} sent a compressed answer (Content-Encoding: {compression(answer)}), which was not asked for and "
-        "can't be "
-        "read. The metadata service does not do that: see whether a proxy sits on the way."
-    )

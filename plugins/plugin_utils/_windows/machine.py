@@ -12,6 +12,7 @@ Private to this collection.
 
 from __future__ import annotations
 
+import base64
 import pathlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
@@ -343,3 +344,16 @@ def lacking(machine: WindowsMachine, steps: Iterable[Step], until: Deadline) -> 
         if why:
             lacks[step["key"]] = why
     return lacks
+
+
+def encoded(data: bytes) -> str:
+    """Bytes as look.ps1 takes them."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def decoded(text: Any) -> bytes:
+    """Bytes as look.ps1 hands them over; what can't be decoded is nothing that anybody understands."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except (TypeError, ValueError):
+        return b""

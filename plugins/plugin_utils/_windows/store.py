@@ -13,7 +13,6 @@ Private to this collection.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +34,7 @@ from ...module_utils._machine.watcher_status import NAME as WATCHER
 from ...module_utils._machine.watcher_status import understood as watcher_understood
 from ...module_utils._machine.windows.access_list import distrust
 from ...module_utils._text import one_line
-from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem
+from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem, decoded, encoded
 
 FOLDER = "%ProgramData%\\AzureMaintenance"  # the machine knows where that is
 _CHANGED = "Changed"  # what look.ps1 calls the failure of a comparison
@@ -210,7 +209,7 @@ class WindowsStore(Store):
             return found
         said = self._readable(self._asked_suppressed, self._suppressed_path)
         body = None if self._distrusted() else said.get("body")
-        return {} if body is None else suppressed_in(_decoded(body))
+        return {} if body is None else suppressed_in(decoded(body))
 
     # --- what its own watcher says ---
 
@@ -220,14 +219,14 @@ class WindowsStore(Store):
         if said.get("failure") == _BUSY:
             raise WindowsProblem(f"{self._machine.name}: {_in_use(self._watcher_path, said)}.")
         body = None if self._distrusted() else said.get("body")
-        return None if body is None else watcher_understood(_decoded(body).decode("utf-8", "replace"))
+        return None if body is None else watcher_understood(decoded(body).decode("utf-8", "replace"))
 
     def hold(self) -> dict[str, Any] | None:
         """A person's word that nothing is to be approved; one that can't be read is one all the same."""
         said = self._asked_hold.answer()
         if "failure" in said:
             return dict(UNKNOWN_HOLD)
-        return None if said.get("body") is None or self._distrusted() else hold_in(_decoded(said["body"]))
+        return None if said.get("body") is None or self._distrusted() else hold_in(decoded(said["body"]))
 
     # --- what is written at last ---
 
@@ -289,7 +288,7 @@ class WindowsStore(Store):
             self._made = self._machine.later(Do="trust", Path=self._folder)
 
     def _edit(self, path: str, content: bytes | None, known: str | None, compare: bool) -> None:
-        body = None if content is None else _encoded(content)
+        body = None if content is None else encoded(content)
         self._writing.append(
             self._machine.later(
                 Do="edit", Path=path, Body=body, Known=known, Compare=compare, Stop=True, **self._machine.window
@@ -346,7 +345,7 @@ class WindowsStore(Store):
         body = said.get("body")
         if body is None:
             return None
-        return understood(_decoded(body), self._path)
+        return understood(decoded(body), self._path)
 
     def _readable(self, asked: Asked, path: str) -> Mapping[str, Any]:
         """What look.ps1 said of what persons have said.
@@ -367,7 +366,7 @@ class WindowsStore(Store):
         said = self._readable(self._asked_confirmations, self._confirmations_path)
         files = {} if self._distrusted() else said.get("files")
         found = files if isinstance(files, Mapping) else {}
-        return {name: _decoded(content) for name, content in found.items() if isinstance(content, str)}
+        return {name: decoded(content) for name, content in found.items() if isinstance(content, str)}
 
 
 def _as_file(mark: Mark) -> bytes:
@@ -391,15 +390,3 @@ def _taken_by(mark: Mark) -> str:
 
 def _said(said: Mapping[str, Any]) -> str:
     return one_line(said.get("message"), 300).rstrip(". ") or "PowerShell did not say why"
-
-
-def _encoded(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
-
-
-def _decoded(text: Any) -> bytes:
-    """What base64 stands for; what can't be decoded is nothing that anybody understands."""
-    try:
-        return base64.b64decode(text, validate=True)
-    except (TypeError, ValueError):
-        return b""

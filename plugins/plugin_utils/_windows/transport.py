@@ -20,7 +20,7 @@ from ...module_utils._clock import Clock
 from ...module_utils._errors import BrokenAnswer, ScheduledEventsError, TransportError, Unreachable
 from ...module_utils._imds.transport import LIMIT, Answer, Moments, Transport, too_large, too_slow, whole
 from ...module_utils._text import one_line, shown
-from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem
+from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem, encoded
 
 # No connection is known to cut a call short, but the machine does not notice when its controller is gone: it goes on
 # looking until the call's own end, and its five requests a second are for all programs together. WinRM, for one, keeps
@@ -118,12 +118,12 @@ class WindowsTransport(Transport):
             url,
             {"Metadata": "true"},
             timeout,
-            Known=_encoded(self._bodies.get(url, b"")),
+            Known=encoded(self._bodies.get(url, b"")),
             IntervalMs=_milliseconds(_INTERVAL),
             LimitMs=_milliseconds(self._after_post),
         )
         try:
-            said = self._said(_exchange("POST", url, headers, timeout, Body=_encoded(body), **self._machine.window))
+            said = self._said(_exchange("POST", url, headers, timeout, Body=encoded(body), **self._machine.window))
             if said.get("failure") == SKIPPED and said.get("part") == LATE:
                 raise SentTooLate(TOO_LATE)
             return self._outcome(said, url, timeout, posted=True)[0]
@@ -142,7 +142,7 @@ class WindowsTransport(Transport):
                 url,
                 headers,
                 timeout,
-                Known=_encoded(known),
+                Known=encoded(known),
                 IntervalMs=_milliseconds(interval),
                 LimitMs=_milliseconds(limit),
             )
@@ -278,10 +278,6 @@ def _exchange(method: str, url: str, headers: dict[str, str], timeout: float, **
         "UntilMs": 0,
     }
     return dict(request, **more)
-
-
-def _encoded(data: bytes) -> str:
-    return base64.b64encode(data).decode("ascii")
 
 
 def _milliseconds(seconds: float) -> int:
