@@ -124,10 +124,6 @@ class TrackedEvent(NamedTuple):
         return self.blind >= FOREVER
 
     @property
-    def last_shown(self) -> float:
-        return max((sighting.last for sighting in self.sightings.values()), default=self.shown)
-
-    @property
     def last_polled(self) -> float:
         return max((sighting.polled for sighting in self.sightings.values()), default=self.shown)
 
