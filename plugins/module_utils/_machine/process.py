@@ -76,13 +76,13 @@ def _find(clock: Clock) -> Any:
 
 
 def _held(store: FolderStore, wall: float) -> Optional[Dict[str, Any]]:
-    from .operator_files import lasting_hold
+    from .beside_mark import lasting_hold
 
     return lasting_hold(store.folder, wall)
 
 
 def _watched(store: FolderStore, moment: Moment, steps: List[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
-    from .watcher_status import published, watched
+    from .beside_mark import published, watched
 
     return watched(published(store.folder), moment, steps)
 

@@ -25,7 +25,8 @@ import os
 from typing import Callable, ContextManager, Iterable, Iterator, List, Optional
 
 from .._clock import Clock, Deadline
-from . import files, operator_files
+from . import beside_mark, files
+from .beside_mark import confirmation_file, confirmation_note, confirmed_event
 from .mark import (
     HOOKS,
     MOST_BYTES,
@@ -38,7 +39,6 @@ from .mark import (
     Store,
     understood,
 )
-from .operator_files import confirmation_file, confirmation_note, confirmed_event
 from .platform import native
 
 FOLDER = "/var/lib/azure-maintenance"
@@ -197,13 +197,13 @@ class FolderStore(Store):
         self._unlink(os.path.join(self._confirmations, confirmation_file(event)))
 
     def suppressed_events(self) -> List[str]:
-        return sorted(operator_files.suppressed(self.folder))
+        return sorted(beside_mark.suppressed(self.folder))
 
     def suppress_events(self, events: Iterable[str], wall: float) -> None:
         events = list(events)
         with self._locked(), self._explained():
-            noted = operator_files.with_events(operator_files.suppressed(self.folder), events, wall)
-            files.replace(os.path.join(self.folder, operator_files.SUPPRESSED), noted)
+            noted = beside_mark.with_events(beside_mark.suppressed(self.folder), events, wall)
+            files.replace(os.path.join(self.folder, beside_mark.SUPPRESSED), noted)
             for event in events:
                 self.withdraw_confirmation(event)
 

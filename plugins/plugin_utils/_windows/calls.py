@@ -28,10 +28,9 @@ from ...module_utils._clock import Clock, Deadline
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._imds.client import NAME, Client
 from ...module_utils._imds.transport import Answer
+from ...module_utils._machine.beside_mark import lasting, watched
 from ...module_utils._machine.imds_requests import AGES, LEAVES
-from ...module_utils._machine.operator_files import lasting
 from ...module_utils._machine.program import Parts, lost, perform
-from ...module_utils._machine.watcher_status import watched
 from ...module_utils._operations.options import INFO_DEFAULTS
 from .boot import Boot
 from .connection_errors import connection_problem

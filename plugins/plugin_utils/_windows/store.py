@@ -18,20 +18,20 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ...module_utils._machine.mark import Fenced, Mark, MarkUnreadable, NotWritten, Store, understood
-from ...module_utils._machine.operator_files import (
+from ...module_utils._machine.beside_mark import (
     HOLD,
     SUPPRESSED,
     UNKNOWN_HOLD,
+    WATCHER_FILE,
     confirmation_file,
     confirmation_note,
     confirmed_event,
     hold_in,
     suppressed_in,
+    watcher_in,
     with_events,
 )
-from ...module_utils._machine.watcher_status import NAME as WATCHER
-from ...module_utils._machine.watcher_status import understood as watcher_understood
+from ...module_utils._machine.mark import Fenced, Mark, MarkUnreadable, NotWritten, Store, understood
 from ...module_utils._machine.windows.access_list import distrust
 from ...module_utils._text import one_line
 from .machine import LATE, SKIPPED, TOO_LATE, Asked, WindowsMachine, WindowsProblem, decoded, encoded
@@ -58,7 +58,7 @@ class WindowsStore(Store):
         self._path = f"{folder}\\mark.json"
         self._confirmations_path = f"{folder}\\yes"
         self._aside_path = f"{folder}\\aside.json"
-        self._watcher_path = f"{folder}\\{WATCHER}"
+        self._watcher_path = f"{folder}\\{WATCHER_FILE}"
         self._folder = folder
         self._asked_trust = machine.later(Do="trust", Path=folder)
         self._asked = machine.later(Do="read", Path=self._path)
@@ -219,7 +219,7 @@ class WindowsStore(Store):
         if said.get("failure") == _BUSY:
             raise WindowsProblem(f"{self._machine.name}: {_in_use(self._watcher_path, said)}.")
         body = None if self._distrusted() else said.get("body")
-        return None if body is None else watcher_understood(decoded(body).decode("utf-8", "replace"))
+        return None if body is None else watcher_in(decoded(body).decode("utf-8", "replace"))
 
     def hold(self) -> dict[str, Any] | None:
         """A person's word that nothing is to be approved; one that can't be read is one all the same."""

@@ -129,7 +129,7 @@ class CliContext:
 
     def published(self) -> Optional[Dict[str, Any]]:
         """What the watcher last said of itself."""
-        from ..._machine.watcher_status import published
+        from ..._machine.beside_mark import published
 
         return published(self.folder)
 

@@ -59,8 +59,8 @@ class StatusView(NamedTuple):
 
 
 def view_of(here: CliContext) -> StatusView:
+    from ..._machine.beside_mark import HOLD
     from ..._machine.files import FORMAT
-    from ..._machine.operator_files import HOLD
     from ..service.command_queue import FOLDER as ORDERS
     from .cli import read_json
 

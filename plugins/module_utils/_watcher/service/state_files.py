@@ -21,8 +21,8 @@ from typing import Any, Dict, FrozenSet, Iterable, Mapping, Optional
 
 from ..._clock import iso_utc
 from ..._machine import files
+from ..._machine.beside_mark import HOLD, SUPPRESSED, hold_of, suppressed_of, with_events
 from ..._machine.files import StateFile, Unreadable
-from ..._machine.operator_files import HOLD, SUPPRESSED, hold_of, suppressed_of, with_events
 from ..._machine.platform import native
 from ..engine.facts import Hold
 from ..health.state_files import OUT_OF_SERVICE

@@ -15,8 +15,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence
 from ..._clock import Clock, iso_utc
 from ..._core.mark_view import COPIED, FOREIGN, OURS, UNIDENTIFIED, UNREADABLE
 from ..._core.messages import WATCHER, ends_by
+from ..._machine.beside_mark import WATCHER_FILE
 from ..._machine.files import StateFile
-from ..._machine.watcher_status import NAME
 from ..engine.decision import EventDecision
 from ..engine.facts import Facts
 from ..engine.snapshot import own_mark
@@ -122,7 +122,7 @@ class StatusFile:
     """
 
     def __init__(self, folder: str, clock: Clock) -> None:
-        self._file = StateFile(os.path.join(folder, NAME))
+        self._file = StateFile(os.path.join(folder, WATCHER_FILE))
         self._clock = clock
         self._written: Optional[Dict[str, Any]] = None
         self._at = 0.0

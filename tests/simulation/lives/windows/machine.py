@@ -32,7 +32,7 @@ HANGS = 18.0  # seconds for which a write may hang
 calls = collection.part("plugin_utils._windows.calls")
 call_of = collection.part("plugin_utils._machine.call")
 lost_of = collection.part("plugin_utils._machine.bounded")
-operator_files = collection.part("module_utils._machine.operator_files")
+beside_mark = collection.part("module_utils._machine.beside_mark")
 AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 
 
@@ -92,17 +92,15 @@ class WindowsMachine(Machine):
         for path in self.disk.listed(YES):
             del self.disk.files[path]
         for event in events:
-            self._write(
-                YES, operator_files.confirmation_file(event), operator_files.confirmation_note(event, "somebody", "")
-            )
+            self._write(YES, beside_mark.confirmation_file(event), beside_mark.confirmation_note(event, "somebody", ""))
 
     @property
     def put_back(self) -> list[str]:
-        return sorted(operator_files.suppressed_in(self.disk.files.get(f"{FOLDER}\\{operator_files.SUPPRESSED}", b"")))
+        return sorted(beside_mark.suppressed_in(self.disk.files.get(f"{FOLDER}\\{beside_mark.SUPPRESSED}", b"")))
 
     @put_back.setter
     def put_back(self, events: list[str]) -> None:
-        self._write(FOLDER, operator_files.SUPPRESSED, operator_files.with_events({}, events, 0.0))
+        self._write(FOLDER, beside_mark.SUPPRESSED, beside_mark.with_events({}, events, 0.0))
 
     def _write(self, folder: str, name: str, note: dict[str, Any]) -> None:
         self.disk.folders.update((FOLDER, folder))

@@ -5,10 +5,8 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.operator_files import KEPT
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.operator_files import (
-    SUPPRESSED as NAME,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.beside_mark import KEPT
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.beside_mark import SUPPRESSED as NAME
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     SuppressedEvents,
 )

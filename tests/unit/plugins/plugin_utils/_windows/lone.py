@@ -13,7 +13,7 @@ import math
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.operator_files import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.beside_mark import (
     SUPPRESSED,
     with_events,
 )

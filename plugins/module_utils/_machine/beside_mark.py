@@ -1,16 +1,17 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person has said on the machine itself, in files beside its mark: confirmations of events, events despite which
-the machine was recovered, and that no event is to be approved. Its watcher goes by them, and every run.
+"""What others have left in files beside a machine's mark. A person: confirmations of events, events despite which the machine was recovered,
+and that no event is to be approved; its watcher goes by them, and every run. The watcher: that there is one, and what it says of itself.
 
 Private to this collection.
 """
 
 import hashlib
 import os
-from typing import Any, Dict, Iterable, Mapping, Optional
+from typing import Any, Dict, Iterable, Mapping, Optional, Sequence
 
+from .._core.lease import Moment
 from .._text import one_line
 from .files import FORMAT, StateFile, Unreadable, object_in
 
@@ -113,3 +114,65 @@ def lasting_hold(folder: str, wall: float) -> Optional[Dict[str, Any]]:
 def lasting(found: Optional[Dict[str, Any]], wall: float) -> Optional[Dict[str, Any]]:
     """A hold, where it has not come to its end."""
     return found if found and (found["until"] is None or wall < found["until"]) else None
+
+
+WATCHER_FILE = "watcher.json"
+MOST_BYTES_OF_WATCHER = 4 * 1024 * 1024
+"""It tells of every event of the document, with all of its machines."""
+
+SILENT = 120.0
+"""Seconds without a word after which a watcher is taken to be down; it says something every 30."""
+
+
+def published(folder: str) -> Optional[Dict[str, Any]]:
+    """What the watcher of that folder says of itself; None when there was none, or it can't be read."""
+    try:
+        return StateFile(os.path.join(folder, WATCHER_FILE), most=MOST_BYTES_OF_WATCHER).read()
+    except Unreadable:
+        return None
+
+
+def watcher_in(text: str) -> Optional[Dict[str, Any]]:
+    """What a watcher has written of itself; None when it can't be read."""
+    try:
+        return object_in(text.encode("utf-8", "surrogatepass"))
+    except Unreadable:
+        return None
+
+
+def watched(
+    found: Optional[Mapping[str, Any]], moment: Moment, steps: Sequence[Mapping[str, Any]]
+) -> Optional[Dict[str, Any]]:
+    """What whoever comes from outside has to know of it; None where there is no watcher.
+
+    :arg found: what it says of itself
+    :arg steps: as the inventory has them for this machine
+    :return: ``mode``, ``version``, the ``endpoint`` that it polls, whether it is ``alive``, ``lacks``: the inventory's steps
+        that it does not have, in words; ``prepares``: whether it has steps or hooks to prepare the machine by; and, where there is
+        such an event, ``waits``: why it does not approve it, and what ends that, by the event's key
+    """
+    if found is None:
+        return None
+    said = found.get("uptime")
+    age = moment.uptime - said if isinstance(said, (int, float)) else float("inf")
+    known = {step.get("key") for step in found.get("steps") or () if isinstance(step, dict)}
+    metadata = found.get("metadata")
+    return {
+        "mode": str(found.get("mode")),
+        "version": str(found.get("version")),
+        "endpoint": str(metadata.get("endpoint") or "") if isinstance(metadata, dict) else "",
+        "alive": found.get("boot_id") == moment.boot_id and age <= SILENT,
+        "lacks": [str(step["does"] or step["key"]) for step in steps if step["key"] not in known],
+        "prepares": any(isinstance(step, dict) and step.get("does") for step in found.get("steps") or ())
+        or any(str(key).startswith("prepare.d/") for key in found.get("hooks") or ()),
+        **_waits(found.get("shown")),
+    }
+
+
+def _waits(shown: Any) -> Dict[str, Any]:
+    waits = {
+        str(event.get("id")).upper(): [one_line(event["waits"], 500), one_line(event.get("ends_by"), 500)]
+        for event in (shown if isinstance(shown, list) else ())
+        if isinstance(event, dict) and event.get("waits")
+    }
+    return {"waits": waits} if waits else {}
