@@ -7,123 +7,23 @@ emulator. Started, an event shown, prepared by a batch file, approved, started, 
 Wine's service manager starts and ends services, and does neither shut down nor restart what has crashed.
 """
 
-import itertools
 import json
-import pathlib
-import subprocess
 import sys
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.platform import start_of
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bundle
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import (
-    World,
-    address,
-)
-from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import content, kill, until
-
-NAME = "azure-maintenance"
-NUMBERS = itertools.count(1)  # a VM for each test
+from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import kill, until
+from ansible_collections.cloudops.azure_maintenance.tests.wine.installed import Machine, build, next_name
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    path = tmp_path_factory.mktemp("program") / "watcher.pyz"
-    path.write_bytes(bundle.watcher(for_windows=True).content)
-    return path
-
-
-def said(*command):
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    return process.communicate()[0].decode("utf-8", "replace"), process.returncode
-
-
-class Emulated(World):
-    """The emulator that the session has started, and one of its VMs."""
-
-    def __init__(self, name):
-        found = json.loads(until(lambda: content(pathlib.Path(r"C:\emulator.json")), "the emulator"))
-        self.endpoint = f"{found['metadata'][0]}/vm/{name}"
-        self._control = address(found["control"])
-        self._name = name
-
-    def event(self, **keys):
-        return super().event(resources=[self._name], **keys)
-
-
-class Machine:
-    """A machine with the watcher as its service."""
-
-    def __init__(self, folder, program, name):
-        self.folder, self.program = folder, program
-        self.state = folder / "state"
-        for phase in ("prepare", "recover"):
-            (folder / "hooks" / f"{phase}.d").mkdir(parents=True)
-        self.world = Emulated(name)
-        self.settings = folder / "watcher.json"
-        whole = {"format": 1, "folder": str(self.state), "hooks_folder": str(folder / "hooks"), "cooldown": 0}
-        self.settings.write_text(json.dumps(dict(whole, endpoint=self.world.endpoint, boot_timeout=0, interval=0.5)))
-        command = [sys.executable, "-I", "-S", str(program), "run", "--settings", str(self.settings)]
-        words, code = said(
-            "sc.exe",
-            "create",
-            NAME,
-            "binPath=",
-            subprocess.list2cmdline([*command, "--run-folder", str(folder / "run")]),
-        )
-        assert code == 0, words
-
-    def hook(self, phase, text=""):
-        path = self.folder / "hooks" / f"{phase}.d" / "10-app.cmd"
-        path.write_text(f'@echo {phase} %AZURE_MAINTENANCE_TYPE%>>"{self.folder / "done"}"\r\n{text}\r\n')
-
-    def start(self):
-        words, code = said("sc.exe", "start", NAME)
-        assert code == 0, words
-        until(lambda: self.published().get("looking") and self.is_running(), f"the first look: {self.log()}", 40)
-
-    def stop(self):
-        words, code = said("sc.exe", "stop", NAME)
-        assert code == 0, words
-        until(lambda: not self.is_running(), "its end")
-
-    def is_running(self):
-        pid = self.published().get("pid")
-        return bool(pid) and start_of(pid) == self.published()["start"]
-
-    def published(self):
-        return json.loads(content(self.state / "watcher.json") or "{}")
-
-    def mark(self):
-        return json.loads(content(self.state / "mark.json") or "{}")
-
-    def log(self):
-        return content(self.state / "log" / "azure-maintenance.log")
-
-    def asked(self, command, *words):
-        """What a command of people's says, and its exit code."""
-        found, code = said(
-            sys.executable, "-I", "-S", str(self.program), command, "--settings", str(self.settings), *words
-        )
-        return " ".join(found.split()), code
-
-    def done(self):
-        return content(self.folder / "done").split("\n")[:-1]
-
-    def happened(self):
-        return [json.loads(line)["happened"] for line in content(self.state / "history.jsonl").splitlines()]
-
-    def end(self):
-        said("sc.exe", "stop", NAME)
-        if self.published().get("pid"):
-            until(lambda: not self.is_running(), "its end")
-        said("sc.exe", "delete", NAME)
+    return build(tmp_path_factory.mktemp("program"))
 
 
 @pytest.fixture
 def machine(tmp_path, program):
-    found = Machine(tmp_path, program, f"web{next(NUMBERS)}")
+    found = Machine(tmp_path, program, next_name())
     yield found
     found.end()
 

@@ -27,6 +27,13 @@ def make_folder(path: str) -> None:
         sync_folder_of(path)
 
 
+def make_subfolder(path: str) -> None:
+    """Make a folder for whoever may use the one that it is in, where it is not there yet."""
+    with contextlib.suppress(FileExistsError):
+        native.make_subfolder(path)
+        sync_folder_of(path)
+
+
 def is_closed(folder: str) -> bool:
     """Whether it is of this user or of root, and not open to all."""
     found = os.stat(folder)

@@ -63,6 +63,19 @@ def make_folder(path: str) -> None:
     os.mkdir(path, 0o700)
 
 
+def make_subfolder(path: str) -> None:
+    """Make one for whoever may use the folder that it is in.
+
+    :raises FileExistsError: when something of this name is there
+    """
+    os.mkdir(path, 0o700)
+
+
+def show_everybody(path: str) -> None:
+    """Let everybody read a file, whatever the rights are with which files are made."""
+    os.chmod(path, 0o644)
+
+
 def patiently(do: Callable[[], Result]) -> Result:
     """Do something with a file that others may have open: here nobody minds."""
     return do()

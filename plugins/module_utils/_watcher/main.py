@@ -34,6 +34,10 @@ def main(version: str, program: str, arguments: List[str]) -> int:
         from .service.service import run
 
         return run(version, rest, program)
+    if word == "health" and sys.platform == "win32":
+        from .service.windows_beside import answer_health
+
+        return answer_health(rest)
     if word == "health":
         from .health.main import main as health
 

@@ -8,8 +8,25 @@ Users may create folders below %ProgramData%. Whoever was there first could put 
 Private to this collection.
 """
 
+import hashlib
 import re
+import struct
 from typing import Iterator, NamedTuple
+
+
+def service_sid(name: str) -> str:
+    """The SID of ``NT SERVICE\\NAME``, the account that Windows has for each service: it follows from the name, alike on every machine."""
+    digest = hashlib.sha1(name.upper().encode("utf-16-le")).digest()
+    return "S-1-5-80-" + "-".join(map(str, struct.unpack("<5I", digest)))
+
+
+REPORTS, HEALTH = "azure-maintenance-reports", "azure-maintenance-health"
+"""The services that run as such accounts."""
+
+REPORTS_SID, HEALTH_SID = service_sid(REPORTS), service_sid(HEALTH)
+
+PUBLIC_FILE = "D:PAI(A;;FA;;;SY)(A;;FA;;;BA)(A;;FR;;;BU)"
+"""The access list of a file that everybody may read."""
 
 # SYSTEM, Administrators, the local Administrator, TrustedInstaller
 _TRUSTED = {
@@ -61,11 +78,13 @@ _LIST_OF = re.compile(r"D:([A-Z_]*)((?:\([^()]*\))*)(?:S:|$)")
 
 
 class Entry(NamedTuple):
-    """One of an access list that allows something."""
+    """One of an access list."""
 
     rights: int
     whose: str
     is_for_others_only: bool  # it counts for what is made in the folder, not for the folder
+    is_for_files: bool = False  # for those that are made in the folder
+    is_denied: bool = False
 
 
 def distrust(sddl: str, is_link: bool, user: str = "", what: str = WRITING) -> str:
@@ -90,25 +109,57 @@ def distrust(sddl: str, is_link: bool, user: str = "", what: str = WRITING) -> s
             "it has no access list that can be read" if found is None else "it has no access list: everybody may write"
         )
     for entry in _entries(found.group(2)):
-        if entry.whose not in trusted | _OWNER and _harms(entry, what):
+        if entry.whose not in trusted | _OWNER and not entry.is_denied and _harms(entry, what):
             return f"{_name(entry.whose)} may {_DOES[what]}"
     return ""
 
 
+_ALL_SERVICES = {"BU", "S-1-5-32-545", "AU", "S-1-5-11", "WD", "S-1-1-0", "SU", "S-1-5-6", "S-1-5-80-0"}
+"""The groups that each service's own account is a member of."""
+
+SEE, READ_FILE = 0x80, 0x1  # attributes, data
+
+
+def allowed(sddl: str, sid: str, for_files: bool = False) -> int:
+    """The rights of a service's own account on a file or folder, as bits.
+
+    :arg for_files: on the files that are made in the folder instead
+    """
+    found = _LIST_OF.search(sddl)
+    if found and "NO_ACCESS_CONTROL" in found.group(1):
+        return _RIGHTS["FA"]
+    rights = 0
+    denied = 0
+    for entry in _entries(found.group(2) if found else ""):
+        counts = entry.is_for_files if for_files else not entry.is_for_others_only
+        if counts and entry.whose in {sid} | _ALL_SERVICES:
+            bits = entry.rights
+            for generic, meaning in _GENERIC.items():
+                bits |= _RIGHTS[meaning] if entry.rights & _RIGHTS[generic] else 0
+            if entry.is_denied:
+                denied |= bits & ~rights
+            else:
+                rights |= bits & ~denied
+    return rights
+
+
+_GENERIC = {"GA": "FA", "GR": "FR", "GW": "FW", "GX": "FX"}
 _DOES = {WRITING: "write there", READING: "read it", ABOVE: "replace what is there"}
 
 
 def _harms(entry: Entry, what: str) -> bool:
     if what == ABOVE:  # what is below it is checked separately
         return not entry.is_for_others_only and bool(entry.rights & _REPLACING)
-    return bool(entry.rights & ~(_LOOKING if what == READING else _READING))
+    # The sender signs reports with secrets: it reads them, and nothing more
+    is_secret = what == READING and entry.whose != REPORTS_SID
+    return bool(entry.rights & ~(_LOOKING if is_secret else _READING))
 
 
 def _entries(text: str) -> Iterator[Entry]:
     for fields in re.findall(r"\(([^()]*)\)", text):
         kind, flags, rights, _object, _inherited, whose = (fields.split(";") + [""] * 6)[:6]
-        if kind not in ("D", "OD", "XD"):  # what is denied allows nothing
-            yield Entry(_bits(rights), whose, "IO" in re.findall("..", flags))
+        found = re.findall("..", flags)
+        yield Entry(_bits(rights), whose, "IO" in found, "OI" in found, kind in ("D", "OD", "XD"))
 
 
 def _bits(rights: str) -> int:

@@ -9,17 +9,19 @@ Who may read and write is a matter of access lists, which the folders of the wat
 Private to this collection.
 """
 
+import contextlib
 import ctypes
 import errno
 import importlib
 import os
 import time
 import uuid
-from typing import Any, Callable, List, Mapping, NoReturn, Optional, TypeVar
+from typing import Any, Callable, Iterator, List, Mapping, NoReturn, Optional, TypeVar
 
 from ..step_runner import JobFailed
 from ..system import System
 from . import kernel
+from .access_list import PUBLIC_FILE
 
 Result = TypeVar("Result")
 
@@ -55,6 +57,7 @@ _VOLATILE, _READ_AND_WRITE = 1, 0x2001F
 _WITHIN, _LOOK_EVERY = 2.0, 0.02
 
 
+_LIST, _INHERITS_NOTHING = 0x4, 0x80000000
 _CLOSED = "D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
 """The access list of folders that this program makes, in place of what they would inherit: SYSTEM and administrators alone."""
 
@@ -93,13 +96,30 @@ def refusal_of(folder: str, room: int) -> int:
     return errno.ENOSPC if free.value < room else 0
 
 
-def make_folder(path: str) -> None:
-    descriptor = ctypes.c_void_p()
-    kernel.did("ConvertStringSecurityDescriptorToSecurityDescriptorW", _CLOSED, 1, ctypes.byref(descriptor), None)
-    try:
+def make_folder(path: str, sddl: str = _CLOSED) -> None:
+    with _descriptor(sddl) as descriptor:
         attributes = _Attributes(ctypes.sizeof(_Attributes), descriptor, 0)
         if not kernel.function("CreateDirectoryW")(path, ctypes.byref(attributes)):
             raise kernel.last_error(path)
+
+
+def make_subfolder(path: str) -> None:
+    os.mkdir(path)
+
+
+def show_everybody(path: str) -> None:
+    with _descriptor(PUBLIC_FILE) as descriptor:
+        if not kernel.function("SetFileSecurityW")(path, _LIST | _INHERITS_NOTHING, descriptor):
+            raise kernel.last_error(path)
+
+
+@contextlib.contextmanager
+def _descriptor(sddl: str) -> Iterator[Any]:
+    """Owner and access list, as Windows' functions want them."""
+    descriptor = ctypes.c_void_p()
+    kernel.did("ConvertStringSecurityDescriptorToSecurityDescriptorW", sddl, 1, ctypes.byref(descriptor), None)
+    try:
+        yield descriptor
     finally:
         kernel.function("LocalFree")(descriptor)
 

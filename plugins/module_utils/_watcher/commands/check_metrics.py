@@ -59,9 +59,7 @@ def check_metrics(
         problem = problem_of(address)
         words = f"http://{address}/metrics"
         if problem and not view.problem:
-            found.append(
-                Finding(FAIL, "metrics", f"{words}: {problem}", HOST.restart("azure-maintenance-health.service"))
-            )
+            found.append(Finding(FAIL, "metrics", f"{words}: {problem}", HOST.restart(HOST.health.name)))
         elif not problem:
             found.append(Finding(OK, "metrics", f"{words} answers"))
     return found

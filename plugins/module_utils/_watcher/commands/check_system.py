@@ -25,7 +25,7 @@ from .cli import CliContext
 from .status import SILENT, StatusView
 
 Ask = Callable[..., Said]
-SERVICE, REPORTS = "azure-maintenance", "azure-maintenance-reports"
+SERVICE, REPORTS = HOST.watcher.name, HOST.reports.name
 OLDEST_SYSTEMD = 239
 _RIGHTS = "any user who can write it can become root: make root its owner, then check who may have changed it"
 
@@ -226,9 +226,6 @@ def _named(files: Sequence[str]) -> str:
     return listed((one_line(path) for path in files), 5)
 
 
-UNITS = "azure-maintenance-health.socket azure-maintenance-health.service"
-
-
 def health(view: StatusView, folder: str) -> List[Finding]:
     """:arg folder: of the mark"""
     found: List[Finding] = []
@@ -236,10 +233,14 @@ def health(view: StatusView, folder: str) -> List[Finding]:
     for one in view.health:
         words = f"{one.address}: {one_line(one.words) or 'no answer'}"
         if one.is_in_service is None:
-            found.append(Finding(FAIL, "health", words, f"{HOST.status(UNITS)}; load balancers get no answer, either"))
+            found.append(
+                Finding(
+                    FAIL, "health", words, f"{HOST.status(HOST.health_units)}; load balancers get no answer, either"
+                )
+            )
         elif one.is_in_service and marked:
             words = f"{one.address} answers that the machine is in service, and it is marked"
-            found.append(Finding(FAIL, "health", words, HOST.restart(UNITS.split()[1])))
+            found.append(Finding(FAIL, "health", words, HOST.restart(HOST.health.name)))
         else:
             found.append(Finding(OK, "health", words))
     closed = closed_folders(folder) if view.health else []

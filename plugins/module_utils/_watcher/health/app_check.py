@@ -9,12 +9,13 @@ Private to this collection.
 import errno
 import os
 import socket
-from typing import Callable, List, Optional
+from typing import Callable, Dict, List, Optional
 
 from . import protocol
 from .addresses import AppUrl
 from .poller import Poller
 
+_UNDER_WAY = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)  # the last one is Windows' word for it
 _ENOUGH = 64  # bytes of an answer, of which only the status counts
 
 
@@ -65,7 +66,7 @@ class _Try:
         self._until, self._end, self._late = until, end, late
         self._socket.setblocking(False)
         error = self._socket.connect_ex(self._address)
-        if error in (0, errno.EINPROGRESS):
+        if error in _UNDER_WAY:
             self._poller.watch(self._socket, self._connected, until, late, writes=True)
         else:
             self._unreachable(error)
@@ -75,7 +76,8 @@ class _Try:
         self._socket.close()
 
     def _unreachable(self, error: int) -> None:
-        self._end(f"it can't be reached ({os.strerror(error)})")
+        words: Dict[int, str] = vars(socket).get("errorTab", {})  # Windows' own, which os.strerror does not know
+        self._end(f"it can't be reached ({words.get(error) or os.strerror(error)})")
 
     def _connected(self) -> None:
         error = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)

@@ -1,7 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The health endpoint as a process: its options, and its sockets, which systemd holds, so that its ports outlive it.
+"""The health endpoint as a process: its options, and its sockets. On Linux systemd holds them, so that its ports outlive it; on Windows they
+are its own.
 
 Private to this collection.
 
@@ -14,9 +15,10 @@ It is small on purpose: it imports nothing that it does not need, neither argpar
 import os
 import socket
 import sys
-from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ..._clock import Clock
+from ..host.this_host import HOST
 from .addresses import Address, AppUrl, Sources, app_url, listen_address
 from .answer import Answer, answer_of
 from .app_check import AppCheck
@@ -27,6 +29,8 @@ from .state_files import StateFiles
 WRONG_USAGE = 2
 _FIRST = 3  # of the descriptors that systemd hands over
 _BACKLOG = 128
+LONGEST_TURN = 1.0
+_NOTHING = "there is no socket: name one with --http or --agent"
 
 
 class Options(NamedTuple):
@@ -38,8 +42,8 @@ class Options(NamedTuple):
     metrics_sources: Tuple[str, ...] = ()
     app: Optional[AppUrl] = None
     app_timeout: float = 1.0
-    folder: str = "/var/lib/azure-maintenance"
-    run_folder: str = "/run/azure-maintenance"
+    folder: str = HOST.state
+    run_folder: str = HOST.run_folder
 
 
 def main(arguments: List[str]) -> int:
@@ -96,19 +100,63 @@ def listeners_of(options: Options, environment: Mapping[str, str]) -> List[Liste
         numbers = range(_FIRST, _FIRST + int(environment.get("LISTEN_FDS") or 0))
         handed = [socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=number) for number in numbers]
         return [Listener(one, one.getsockname()[1] in agents) for one in handed]
-    return [
-        Listener(_bound(address), is_agent)
-        for is_agent, addresses in ((False, options.http), (True, options.agent))
-        for address in addresses
-    ]
+    return [Listener(_bound(address), is_agent) for address, is_agent in _wanted(options)]
+
+
+def _wanted(options: Options) -> List[Tuple[Address, bool]]:
+    """The addresses, and whether each speaks agent-check."""
+    return [(one, False) for one in options.http] + [(one, True) for one in options.agent]
 
 
 def _bound(address: Address) -> socket.socket:
     one = socket.socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET, socket.SOCK_STREAM)
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    one.bind((address.host, address.port))
-    one.listen(_BACKLOG)
+    try:
+        if sys.platform == "win32":  # there the other option would let any user's process have the port as well
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        one.bind((address.host, address.port))
+        one.listen(_BACKLOG)
+    except OSError:
+        one.close()
+        raise
     return one
+
+
+class OwnSockets:
+    """The endpoint on sockets of its own. An address that can't be had, as it comes later at a boot, or somebody else has it, is tried
+    again and again; the others are answered meanwhile.
+
+    :arg log: gets a sentence
+    :raises ValueError: when there is nothing to listen on, or a source can't be read
+    """
+
+    def __init__(self, options: Options, clock: Clock, log: Callable[[str], None]) -> None:
+        self._lacking = _wanted(options)
+        if not self._lacking:
+            raise ValueError(_NOTHING)
+        self._server = _server(options, [], clock)
+        self._log = log
+        self._said: Set[Address] = set()
+
+    def turn(self) -> None:
+        """One, of at most a second: whoever ends it waits no longer."""
+        self._lacking = [one for one in self._lacking if not self._has(*one)]
+        self._server.poller.turn(LONGEST_TURN)
+
+    def _has(self, address: Address, is_agent: bool) -> bool:
+        try:
+            self._server.listen(Listener(_bound(address), is_agent))
+        except OSError as error:
+            if address not in self._said:
+                self._log(
+                    f"port {address.port} of {address.host} can't be had: {error.strerror or error}. It is tried every second"
+                )
+            self._said.add(address)
+            return False
+        if address in self._said:
+            self._log(f"port {address.port} of {address.host} is answered now")
+        return True
 
 
 def serve(options: Options, listeners: List[Listener], clock: Clock) -> Poller:
@@ -118,9 +166,13 @@ def serve(options: Options, listeners: List[Listener], clock: Clock) -> Poller:
     :raises ValueError: when there is nothing to listen on
     """
     if not listeners:
-        raise ValueError("there is no socket: name one with --http or --agent")
+        raise ValueError(_NOTHING)
+    return _server(options, listeners, clock).poller
+
+
+def _server(options: Options, listeners: List[Listener], clock: Clock) -> Server:
     poller = Poller(clock)
-    files = StateFiles(options.folder, options.run_folder)
+    files = StateFiles(options.folder, options.run_folder, clock)
     app = AppCheck(options.app, options.app_timeout, poller) if options.app else None
 
     def ask(then: Callable[[Answer], None]) -> None:
@@ -132,5 +184,4 @@ def serve(options: Options, listeners: List[Listener], clock: Clock) -> Poller:
 
     patience = options.app_timeout if app else 0.0
     audience = Audience(Sources(options.sources), Sources(options.metrics_sources))
-    Server(listeners, poller, audience, ask, patience, files.metrics)
-    return poller
+    return Server(listeners, poller, audience, ask, patience, files.metrics)

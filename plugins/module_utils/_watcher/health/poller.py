@@ -7,9 +7,9 @@ Private to this collection.
 """
 
 import math
-import select
+import selectors
 import socket
-from typing import Callable, Dict, NamedTuple, Optional
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..._clock import Clock
 
@@ -27,7 +27,7 @@ class Poller:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._poll = select.poll()
+        self._selector = selectors.DefaultSelector()
         self._watched: Dict[int, Watched] = {}
 
     def after(self, seconds: float) -> float:
@@ -47,13 +47,17 @@ class Poller:
         :arg ready: called whenever that is so, or the connection has failed
         :arg until: see :meth:`after`; then `late` is called instead
         """
-        self._poll.register(one, select.POLLOUT if writes else select.POLLIN)
-        self._watched[one.fileno()] = Watched(ready, until, late)
+        number, events = one.fileno(), selectors.EVENT_WRITE if writes else selectors.EVENT_READ
+        if number in self._watched:
+            self._selector.modify(number, events)
+        else:
+            self._selector.register(number, events)
+        self._watched[number] = Watched(ready, until, late)
 
     def forget(self, one: socket.socket) -> None:
         """Before it is closed."""
         if self._watched.pop(one.fileno(), None):
-            self._poll.unregister(one)
+            self._selector.unregister(one.fileno())
 
     def turn(self, most: Optional[float] = None) -> None:
         """Wait once, for whatever comes first, and call who waits for it.
@@ -63,11 +67,17 @@ class Poller:
         next_at = min((one.until for one in self._watched.values()), default=math.inf)
         left = max(0.0, next_at - self._clock.now())
         left = left if most is None else min(left, most)
-        for number, _event in self._poll.poll(None if left == math.inf else math.ceil(left * 1000)):
-            found = self._watched.get(number)  # the one before may have closed it
+        for key, _events in self._ready(left):
+            found = self._watched.get(key.fd)  # the one before may have closed it
             if found:
                 found.ready()
         now = self._clock.now()
         for one in [one for one in self._watched.values() if one.until <= now]:
             if one in self._watched.values():
                 one.late()
+
+    def _ready(self, seconds: float) -> List[Tuple[selectors.SelectorKey, int]]:
+        if not self._watched:  # Windows does not wait for nothing
+            self._clock.sleep(0.0 if seconds == math.inf else seconds)
+            return []
+        return self._selector.select(None if seconds == math.inf else seconds)

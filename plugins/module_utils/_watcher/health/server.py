@@ -65,8 +65,12 @@ class Server:
         self._audience = audience
         self.connections: List[Connection] = []  # the oldest first
         for listener in listeners:
-            listener.socket.setblocking(False)
-            poller.watch(listener.socket, self._accepting(listener))
+            self.listen(listener)
+
+    def listen(self, listener: Listener) -> None:
+        """Answer there, too."""
+        listener.socket.setblocking(False)
+        self.poller.watch(listener.socket, self._accepting(listener))
 
     def _accepting(self, listener: Listener) -> Callable[[], None]:
         def accept() -> None:

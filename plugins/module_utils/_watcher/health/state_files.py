@@ -5,12 +5,15 @@
 
 Private to this collection.
 
-It runs as a user without rights. The folder of the mark lets nobody list it, and everybody see whether a name is there (mode 0711).
+It runs as a user without rights. The folder of the mark lets nobody list it, and lets this user see whether a name is there: on Linux by its
+mode (0711), on Windows by its access list (``host/windows_host.py``).
 """
 
+import math
 import os
 from typing import Optional
 
+from ..._clock import Clock
 from .answer import MachineState
 
 MARK = "mark.json"
@@ -18,6 +21,9 @@ OUT_OF_SERVICE = "out-of-service"
 METRICS = "metrics.prom"
 _MOST_BYTES = 200
 _MOST_METRICS = 64 * 1024
+_PAUSES = (0.01, 0.02, 0.0)
+REPLACED_WITHIN = 5.0
+"""Seconds for which a mark that was seen counts although it can't be: Windows refuses to look at a file in the moment that it is replaced."""
 
 
 class StateFiles:
@@ -27,7 +33,9 @@ class StateFiles:
     :arg run_folder: of what the watcher publishes, which a boot clears
     """
 
-    def __init__(self, folder: str, run_folder: str) -> None:
+    def __init__(self, folder: str, run_folder: str, clock: Optional[Clock] = None) -> None:
+        self._clock = clock or Clock()
+        self._seen = -math.inf  # when the mark was seen last
         self._mark = os.path.join(folder, MARK)
         self._published = os.path.join(run_folder, OUT_OF_SERVICE)
         self._metrics = os.path.join(run_folder, METRICS)
@@ -36,24 +44,32 @@ class StateFiles:
         try:
             os.stat(self._mark)
         except FileNotFoundError:
+            self._seen = -math.inf
             return MachineState()
         except OSError as error:
-            return MachineState(problem=str(error.strerror))
+            if self._clock.now() - self._seen > REPLACED_WITHIN:
+                return MachineState(problem=str(error.strerror))
+        else:
+            self._seen = self._clock.now()
         return MachineState(is_marked=True, phase=self._phase())
 
     def metrics(self) -> Optional[bytes]:
         """As the watcher has last written them; None where there are none since the boot."""
-        try:
-            with open(self._metrics, "rb") as file:
-                return file.read(_MOST_METRICS)
-        except OSError:
-            return None
+        return self._content(self._metrics, _MOST_METRICS)
 
     def _phase(self) -> str:
-        try:
-            with open(self._published, "rb") as file:
-                text = file.read(_MOST_BYTES).decode("ascii", "replace")
-        except OSError:
-            return ""
+        text = (self._content(self._published, _MOST_BYTES) or b"").decode("ascii", "replace")
         line = text.partition("\n")[0].strip()
         return line if line.isprintable() else ""
+
+    def _content(self, path: str, most: int) -> Optional[bytes]:
+        """None where it can't be read."""
+        for pause in _PAUSES:
+            try:
+                with open(path, "rb") as file:
+                    return file.read(most)
+            except PermissionError:  # on Windows also while it is replaced
+                self._clock.sleep(pause)
+            except OSError:
+                break
+        return None

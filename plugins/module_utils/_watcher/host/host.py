@@ -1,8 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs between the systems that the watcher runs on, as far as people see it: where its files are, and which commands its
-messages advise. ``linux_host.py`` and ``windows_host.py`` have the values, ``this_host.py`` those of the system at hand.
+"""What differs between the systems that the watcher runs on, as far as people see it: where its files are, which services it has, and
+which commands its messages advise. ``linux_host.py`` and ``windows_host.py`` have the values, ``this_host.py`` those of the system at hand.
 
 Private to this collection.
 """
@@ -12,9 +12,22 @@ import posixpath
 from typing import NamedTuple, Tuple
 
 
+class Service(NamedTuple):
+    """One of the services on a machine."""
+
+    name: str  # as commands name it
+    account: str  # that it runs as
+    word: str  # of the program's, which it is begun with
+
+
 class Host(NamedTuple):
     """One system. Of the commands, ``{unit}`` is the name of a service, ``{path}`` a file or folder."""
 
+    name: str  # as reports say it
+    watcher: Service
+    reports: Service  # sends them, and runs the notify hooks
+    health: Service  # answers load balancers and Prometheus
+    health_units: str  # all that has to run for the health endpoint
     settings: str  # path of the watcher's settings
     state: str  # folder of its state
     run_folder: str  # folder of what must not outlive a boot
@@ -32,6 +45,7 @@ class Host(NamedTuple):
     enable_command: str  # has a service start with the machine
     log_command: str  # shows a service's log
     log_end_command: str  # shows its last lines
+    others_log_command: str  # shows the log of a service beside the watcher
     close_command: str  # leaves writing to the administrator alone
     close_private_command: str  # leaves a folder, reading it too, to the administrator alone
     private_file_advice: str  # how a secret file is to be
@@ -70,6 +84,9 @@ class Host(NamedTuple):
 
     def log_end(self, unit: str = "azure-maintenance") -> str:
         return self.log_end_command.format(unit=unit)
+
+    def others_log(self, unit: str) -> str:
+        return self.others_log_command.format(unit=unit)
 
     def close(self, path: str) -> str:
         return self.close_command.format(path=path)

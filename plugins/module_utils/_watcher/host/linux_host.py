@@ -6,9 +6,14 @@
 Private to this collection.
 """
 
-from .host import Host
+from .host import Host, Service
 
 LINUX = Host(
+    name="linux",
+    watcher=Service("azure-maintenance", "root", "run"),
+    reports=Service("azure-maintenance-reports", "root", "send"),
+    health=Service("azure-maintenance-health.service", "a user of its own", "health"),
+    health_units="azure-maintenance-health.socket azure-maintenance-health.service",
     settings="/etc/azure-maintenance/watcher.json",
     state="/var/lib/azure-maintenance",
     run_folder="/run/azure-maintenance",
@@ -26,6 +31,7 @@ LINUX = Host(
     enable_command="systemctl enable {unit}",
     log_command="journalctl -u {unit}",
     log_end_command="journalctl -u {unit} -n 50",
+    others_log_command="journalctl -u {unit} -n 50",
     close_command="chmod go-w {path}",
     close_private_command="chown root {path} && chmod 0700 {path}",
     private_file_advice="make it root's, with mode 0600",

@@ -22,11 +22,13 @@ from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
 from ..engine.actions import Say
 from ..engine.facts import Facts
-from ..engine.snapshot import own_mark
+from ..engine.own_mark import own_mark
 from ..health.state_files import METRICS
 from ..reports.report_queue import count_waiting
-from .families import families, rendered
-from .values import Counters, Gauges, gauges_of, last_poll, unpacked
+from .counters import Counters, unpacked
+from .exposition import rendered
+from .families import families
+from .gauges import Gauges, gauges_of, last_poll
 
 COUNTERS = "metrics-counters.json"
 EVERY = 30.0
@@ -96,7 +98,7 @@ class MetricsFile:
     def _write(self, text: str) -> None:
         temporary = f"{self._path}.new"
         # Not synced: it is not to outlive a power cut.
-        with open(temporary, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:  # Prometheus takes no other end of a line
             file.write(text)
-        os.chmod(temporary, 0o644)  # whatever the unit's umask is
+        native.show_everybody(temporary)
         native.replace(temporary, self._path)

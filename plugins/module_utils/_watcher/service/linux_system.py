@@ -17,6 +17,7 @@ from typing import Callable, Mapping, Sequence
 
 from ..._clock import Clock
 from ..._core.lease import Moment
+from ..._machine import files
 from ..._machine.jobs import Jobs
 from ..._machine.system import STARTING, System, is_system_running
 from .watched_system import Wake, WatchedSystem
@@ -124,6 +125,14 @@ def make_jobs(folder: str, boot_id: str, program: Sequence[str]) -> Jobs:
     from ..._machine.systemd_jobs import jobs_of  # only who begins jobs needs it
 
     return jobs_of(folder, boot_id, program)
+
+
+def prepare_state_folder(folder: str) -> None:
+    """Have it, for this user alone where nobody has made it yet; systemd's makes it so that everybody sees whether there is a mark.
+
+    :raises OSError: when that can't be
+    """
+    files.make_folder(folder)
 
 
 def prepare_run_folder(folder: str, boot_id: str) -> None:

@@ -14,7 +14,6 @@ import signal
 from typing import Any, Callable, Dict, List, Optional
 
 from ..._clock import Clock, iso_utc
-from ..._machine import files
 from ..._machine.platform import native
 from ..._text import one_line
 from ..health.state_files import METRICS
@@ -80,7 +79,7 @@ def run(
     folder = settings.current.folder
     log = manager.log(clock, folder)
     try:
-        files.make_folder(folder)
+        here.prepare_state_folder(folder)
         why = manager.objection(options.settings, folder, program)
         if why:
             log.say(f"The watcher does not run: {why}", ERROR)

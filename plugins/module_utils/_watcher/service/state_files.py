@@ -178,7 +178,7 @@ class ServiceFlag:
         temporary = f"{path}.new"
         with open(temporary, "w", encoding="ascii", errors="replace") as file:
             file.write(text)
-        os.chmod(temporary, 0o644)  # whatever the unit's umask is
+        native.show_everybody(temporary)
         native.replace(temporary, path)
 
 

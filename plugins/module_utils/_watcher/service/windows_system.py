@@ -7,6 +7,7 @@ machine goes down, whoever keeps the service says.
 Private to this collection.
 """
 
+import contextlib
 import os
 import threading
 from typing import Mapping, Sequence
@@ -17,7 +18,9 @@ from ..._machine import files
 from ..._machine.system import System
 from ..._machine.windows import kernel
 from ..._machine.windows.jobs import WindowsJobs
-from ..._machine.windows.platform import WindowsSystem
+from ..._machine.windows.platform import WindowsSystem, make_folder
+from ..host.windows_host import RUN, SPOOL, STATE
+from ..reports.report_queue import FOLDER as SPOOL_FOLDER
 from .watched_system import Wake, WatchedSystem
 
 _STARTED = "SC_AutoStartComplete"
@@ -92,12 +95,21 @@ def make_jobs(folder: str, boot_id: str, program: Sequence[str]) -> WindowsJobs:
     return WindowsJobs(folder, boot_id, program)
 
 
+def prepare_state_folder(folder: str) -> None:
+    """Have it, and the spool in it, each with its access list; one that is there keeps the one that it has.
+
+    :raises OSError: when that can't be
+    """
+    _make(folder, STATE)
+    _make(os.path.join(folder, SPOOL_FOLDER), SPOOL)
+
+
 def prepare_run_folder(folder: str, boot_id: str) -> None:
     """Have nothing in it of another boot.
 
     :raises OSError: when that can't be
     """
-    files.make_folder(folder)
+    _make(folder, RUN)
     path = os.path.join(folder, _BOOT)
     try:
         is_ours = (files.read(path) or {}).get("boot_id") == boot_id
@@ -109,3 +121,9 @@ def prepare_run_folder(folder: str, boot_id: str) -> None:
         if os.path.isfile(os.path.join(folder, name)):
             files.remove(os.path.join(folder, name))
     files.replace(path, {"boot_id": boot_id})
+
+
+def _make(folder: str, sddl: str) -> None:
+    files.make_folder(os.path.dirname(folder))
+    with contextlib.suppress(FileExistsError):
+        make_folder(folder, sddl)

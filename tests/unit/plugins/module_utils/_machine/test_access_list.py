@@ -7,9 +7,15 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.access_list import (
     ABOVE,
+    HEALTH_SID,
+    READ_FILE,
     READING,
+    REPORTS_SID,
+    SEE,
     WRITING,
+    allowed,
     distrust,
+    service_sid,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.trust import way
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases
@@ -33,3 +39,51 @@ def test_each_folder_on_the_way_is_looked_at():
         (r"C:\ProgramData", ABOVE),
         ("C:\\", ABOVE),
     ]
+
+
+def test_the_account_of_a_service_follows_from_its_name():
+    """TrustedInstaller's is documented: S-1-5-80-956008885-..."""
+    known = "S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464"
+    assert service_sid("TrustedInstaller") == service_sid("TRUSTEDINSTALLER") == known
+
+
+OF_ADMINISTRATORS = "O:BAD:P(A;;FA;;;SY)(A;;FA;;;BA)"
+
+
+@pytest.mark.parametrize(
+    ("entry", "distrusted"),
+    [
+        (f"(A;;FR;;;{REPORTS_SID})", False),
+        (f"(A;;0x1200a9;;;{REPORTS_SID})", False),
+        (f"(A;;FW;;;{REPORTS_SID})", True),
+        (f"(A;;0x1301bf;;;{REPORTS_SID})", True),
+        (f"(A;;FR;;;{HEALTH_SID})", True),
+        (f"(A;;0x100080;;;{HEALTH_SID})", False),
+    ],
+)
+def test_a_secret_is_read_by_the_sender_of_reports_and_no_other_service(entry, distrusted):
+    assert bool(distrust(OF_ADMINISTRATORS + entry, False, "", READING)) == distrusted
+
+
+@pytest.mark.parametrize(
+    ("entries", "of_folder", "of_files"),
+    [
+        ("", 0, 0),
+        (f"(A;;0x1000a0;;;{HEALTH_SID})(A;OINPIO;0x100080;;;{HEALTH_SID})", SEE, SEE),
+        (f"(A;OICI;FR;;;{HEALTH_SID})", SEE | READ_FILE, SEE | READ_FILE),
+        ("(A;OICIIO;GR;;;BU)", 0, SEE | READ_FILE),
+        (f"(D;OICI;FR;;;BU)(A;OICI;FA;;;{HEALTH_SID})", 0, 0),
+        (f"(A;;FA;;;{HEALTH_SID})(D;;FR;;;WD)", SEE | READ_FILE, 0),
+        (f"(A;;FA;;;{REPORTS_SID})", 0, 0),
+        ("(A;;ZZ;;;S-1-5-21-1-2-3-1002)", 0, 0),
+    ],
+)
+def test_what_a_service_of_its_own_account_may(entries, of_folder, of_files):
+    given = OF_ADMINISTRATORS + entries
+    assert allowed(given, HEALTH_SID) & (SEE | READ_FILE) == of_folder
+    assert allowed(given, HEALTH_SID, for_files=True) & (SEE | READ_FILE) == of_files
+
+
+def test_without_a_list_it_may_do_all_and_of_what_is_not_known_nothing():
+    assert allowed("O:BAD:NO_ACCESS_CONTROL", HEALTH_SID) & READ_FILE
+    assert allowed("", HEALTH_SID) == 0

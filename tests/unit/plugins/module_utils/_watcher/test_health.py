@@ -3,17 +3,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The health endpoint without its sockets: what is answered, who is answered, what a request is."""
 
+import builtins
 import os
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health import addresses, protocol
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.answer import (
     Answer,
     MachineState,
     answer_of,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.state_files import StateFiles
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.state_files import (
+    REPLACED_WITHIN,
+    StateFiles,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +86,69 @@ def test_a_folder_that_is_closed_to_it_is_reported(folders):
     assert StateFiles(str(state), str(run)).read().problem == "Permission denied"
     state.chmod(0o711)
     assert StateFiles(str(state), str(run)).read() == MachineState()
+
+
+class Set(Clock):
+    at = 100.0
+
+    def now(self):
+        return self.at
+
+    def sleep(self, seconds):
+        self.at += seconds
+
+
+@pytest.fixture(name="refused")
+def _refused(monkeypatch):
+    """What the system does not let anybody look at, or open."""
+    found = set()
+
+    def refusing(real):
+        def asked(path, *arguments, **options):
+            if str(path) in found:
+                raise PermissionError(13, "Permission denied", path)
+            return real(path, *arguments, **options)
+
+        return asked
+
+    monkeypatch.setattr(os, "stat", refusing(os.stat))
+    monkeypatch.setattr(builtins, "open", refusing(open))
+    return found
+
+
+def test_a_mark_that_can_not_be_seen_in_the_moment_that_it_is_replaced_is_there(folders, refused):
+    """So it is on Windows."""
+    state, run = folders
+    clock, mark = Set(), state / "mark.json"
+    files = StateFiles(str(state), str(run), clock)
+    refused.add(str(mark))
+    assert files.read() == MachineState(problem="Permission denied"), "it was never seen"
+    refused.clear()
+    mark.write_bytes(b"{}")
+    assert files.read().is_marked
+    refused.add(str(mark))
+    clock.at += REPLACED_WITHIN
+    assert files.read() == MachineState(True)
+    clock.at += 0.1
+    assert files.read() == MachineState(problem="Permission denied"), "a fault of the deployment takes out nobody"
+    refused.clear()
+    mark.unlink()
+    assert files.read() == MachineState()
+    refused.add(str(mark))
+    assert files.read() == MachineState(problem="Permission denied"), "it was gone"
+
+
+def test_metrics_that_are_replaced_in_this_moment_are_read_a_moment_later(folders, refused):
+    state, run = folders
+
+    class Replacing(Set):
+        def sleep(self, seconds):
+            refused.clear()
+
+    (run / "metrics.prom").write_bytes(b"x 1\n")
+    refused.add(str(run / "metrics.prom"))
+    assert StateFiles(str(state), str(run), Set()).metrics() is None
+    assert StateFiles(str(state), str(run), Replacing()).metrics() == b"x 1\n"
 
 
 def test_a_path_that_is_no_folder_is_reported(tmp_path):

@@ -386,3 +386,50 @@ def test_it_imports_little():
         "urllib.request",
     }
     assert dear.intersection(said.decode().split()) == set()
+
+
+class Sleeping(Scripted):
+    """Goes on by itself where nothing is waited for."""
+
+    def sleep(self, seconds):
+        self.at += seconds
+
+
+def test_sockets_of_its_own_come_as_soon_as_they_can_be_had(tmp_path, monkeypatch):
+    """As on Windows, where nobody holds them for it: one that somebody else has keeps no other from being answered."""
+    monkeypatch.setattr(main, "LONGEST_TURN", 0.0)
+    (tmp_path / "mark.json").write_text("{}")
+    logged, clock = [], Sleeping()
+    with listening() as other, listening() as free:
+        taken, port = (one.getsockname()[1] for one in (other, free))
+        free.close()
+        given = [listen_address(f"127.0.0.1:{number}") for number in (taken, port)]
+        own = main.OwnSockets(main.Options(http=tuple(given), folder=str(tmp_path)), clock, logged.append)
+        own.turn()
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(GET)
+            client.settimeout(0.0)
+            for _number in range(6):
+                own.turn()
+            assert whole(client).startswith(b"HTTP/1.1 503")
+        (words,) = logged
+        assert words.startswith(f"port {taken} of 127.0.0.1 can't be had: ") and "every second" in words
+    own.turn()
+    assert logged[1:] == [f"port {taken} of 127.0.0.1 is answered now"]
+    with socket.create_connection(("127.0.0.1", taken)) as client:
+        client.sendall(GET)
+        client.settimeout(0.0)
+        for _number in range(6):
+            own.turn()
+        assert whole(client).startswith(b"HTTP/1.1 503")
+
+
+def test_without_any_socket_a_turn_ends_after_its_time(tmp_path):
+    clock = Sleeping()
+    with listening() as other:
+        address = listen_address(f"127.0.0.1:{other.getsockname()[1]}")
+        own = main.OwnSockets(main.Options(http=(address,), folder=str(tmp_path)), clock, lambda words: None)
+        own.turn()
+    assert clock.at == 100.0 + main.LONGEST_TURN
+    with pytest.raises(ValueError, match="there is no socket"):
+        main.OwnSockets(main.Options(), clock, lambda words: None)

@@ -10,9 +10,24 @@ import re
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import trust
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.access_list import (
+    HEALTH_SID,
+    PUBLIC_FILE,
+    READ_FILE,
+    READING,
+    REPORTS_SID,
+    SEE,
+    allowed,
+    distrust,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher import host
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.linux_host import LINUX
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import (
+    SERVICES,
+    WINDOWS,
+    command_line,
+    folders,
+)
 
 WATCHER = pathlib.Path(host.__file__).parents[1]
 COMMANDS = re.compile(
@@ -20,11 +35,11 @@ COMMANDS = re.compile(
 )
 LINUX_ALONE = {
     "host/linux_host.py",
-    "commands/check_system.py",  # the health endpoint, whose ports are systemd's
-    "health/main.py",
+    "commands/check_system.py",  # what keeps files from being run there
 }
 CONTROLLERS = ("action", "callback", "filter", "lookup", "plugin_utils", "test")
 METHODS = ("start", "restart", "status", "enable", "log", "log_end")
+NO_RIGHTS = 0
 OF_PATHS = ("close", "close_private", "close_folder", "room", "look")
 
 
@@ -95,3 +110,52 @@ def test_on_windows_nothing_of_linux_is_advised():
     """Nor what only one of command prompt and PowerShell knows: && is no operator of Windows PowerShell, and sc is another command there."""
     words = "\n".join(text for text in WINDOWS if isinstance(text, str))
     assert not re.search(r"systemctl|journalctl|sudo|chmod|chown|/var|/etc|&&|\bsc ", words)
+
+
+DATA = r"C:\ProgramData\AzureMaintenance"
+
+
+def test_only_the_watcher_is_system():
+    accounts = {one.name: one.account for one in SERVICES}
+    assert accounts == {
+        "azure-maintenance": "LocalSystem",
+        "azure-maintenance-reports": r"NT SERVICE\azure-maintenance-reports",
+        "azure-maintenance-health": r"NT SERVICE\azure-maintenance-health",
+    }
+
+
+def test_what_the_service_manager_begins():
+    found = command_line("python.exe", "watcher.pyz", WINDOWS.health, ["--http", "0.0.0.0:8009"])
+    assert found == ["python.exe", "-I", "-S", "watcher.pyz", "health", "--http", "0.0.0.0:8009"]
+
+
+@pytest.mark.parametrize("folder", sorted(folders()))
+def test_what_others_may_do_in_the_folders_of_a_windows_machine(folder):
+    """None of them but the sender's in the spool may write; and what the state is, is for administrators."""
+    why = distrust("O:BA" + folders()[folder], False)
+    assert why == (f"{REPORTS_SID} may write there" if folder.endswith("spool") else "")
+    if folder.endswith("secrets"):
+        assert distrust("O:BA" + folders()[folder], False, "", READING) == ""
+
+
+def test_the_health_endpoint_sees_that_there_is_a_mark_and_reads_nothing():
+    found = folders(r"D:\state")
+    for state in (DATA, r"D:\state"):
+        assert allowed(found[state], HEALTH_SID, for_files=True) & (SEE | READ_FILE) == SEE
+        assert allowed(found[state], HEALTH_SID) & (SEE | READ_FILE) == SEE, "it lists no names"
+    for folder in ("config", r"config\secrets", r"config\hooks", r"config\hooks\notify.d"):
+        assert allowed(found[rf"{DATA}\{folder}"], HEALTH_SID) == NO_RIGHTS
+        assert allowed(found[rf"{DATA}\{folder}"], HEALTH_SID, for_files=True) == NO_RIGHTS
+
+
+def test_of_what_the_watcher_publishes_everybody_reads_only_what_is_for_everybody():
+    run = folders()[DATA + r"\run"]
+    assert allowed(run, HEALTH_SID) & READ_FILE, "a folder's names"
+    assert allowed(run, HEALTH_SID, for_files=True) == NO_RIGHTS
+    assert allowed(PUBLIC_FILE, HEALTH_SID) & READ_FILE and distrust("O:SY" + PUBLIC_FILE, False) == ""
+
+
+def test_the_sender_reads_settings_and_no_state():
+    found = folders()
+    assert allowed(found[DATA], REPORTS_SID, for_files=True) == NO_RIGHTS
+    assert allowed(found[DATA + r"\config"], REPORTS_SID, for_files=True) & READ_FILE
