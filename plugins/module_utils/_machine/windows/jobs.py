@@ -24,7 +24,7 @@ import os
 import subprocess
 import sys
 import threading
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from ..._clock import Clock, Deadline
 from ..._text import one_line
@@ -69,8 +69,8 @@ class WindowsSupervisor:
         why, rc, problem, streams = "", None, "", []
         try:
             self._job = JobObject()
-            process = _suspended(argv)
-            streams = [_Stream(process.stdout), _Stream(process.stderr)]
+            process = suspended(argv)
+            streams = [Stream(process.stdout), Stream(process.stderr)]
             self._job.run(process)
             why = self._waited(process, began + limit)
             rc = process.poll()
@@ -120,7 +120,7 @@ class WindowsSupervisor:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
 
-class _Stream:
+class Stream:
     """What a job writes: as much as comes, of which the end is kept."""
 
     def __init__(self, pipe: Any) -> None:
@@ -145,12 +145,16 @@ class _Stream:
         return self._text.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def _suspended(argv: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """A process that has not run yet."""
+def suspended(argv: Sequence[str], environment: Optional[Mapping[str, str]] = None) -> "subprocess.Popen[bytes]":
+    """A process that has not run yet.
+
+    :arg environment: of it; None for this process's own
+    """
     arguments: List[str] = list(argv)
     # There is no AnsibleModule here whose run_command could be called.
     return subprocess.Popen(  # pylint: disable=ansible-bad-function,consider-using-with
         arguments,
+        env=None if environment is None else dict(environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -224,6 +228,10 @@ class JobObject:
     def end(self) -> None:
         """End all of its processes, at once."""
         kernel.function("TerminateJobObject")(self._handle, 1)
+
+    def close(self) -> None:
+        """Its processes end with it, unless they were let go."""
+        kernel.close(self._handle)
 
     def let_go(self) -> None:
         """What is left of it outlives this process."""

@@ -9,12 +9,13 @@ Private to this collection.
 
 import argparse
 import json
-import os
 
 from ..._core.lease import Moment
+from ..._machine.platform import native
 from ..._text import one_line
 from ..engine.actions import Say
 from ..engine.facts import Identity
+from ..host.this_host import HOST
 from ..reports.report import Machine, Report, report_of
 from .cli import FINE, WRONG, CliContext, Subcommand
 
@@ -52,7 +53,7 @@ def _test_report(here: CliContext) -> Report:
     """Its id differs from call to call, so that no receiver takes it for one that it had before."""
     name = one_line((here.published() or {}).get("name", ""))
     labels = here.setting("labels", {})
-    machine = Machine(os.uname().nodename, here.version, labels=labels)
+    machine = Machine(native.host_name(), here.version, HOST.name, labels)
     moment = Moment(here.clock.wall(), here.clock.now(), "")
     return report_of(Say("test", "This is a test: nothing has happened."), Identity(name, ""), moment, machine)
 

@@ -10,8 +10,9 @@ Private to this collection.
 import argparse
 import json
 import signal
+import sys
 import threading
-from typing import List
+from typing import Any, Callable, List
 
 from ..._text import one_line
 from ..host.this_host import HOST
@@ -67,8 +68,14 @@ def send_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_send(options: argparse.Namespace, here: CliContext) -> int:
-    from ..reports.report_daemon import DaemonError, ReportDaemon
+    if sys.platform == "win32":
+        from ..service.windows_beside import run as run_beside
 
+        def serve(beside: Any) -> int:
+            beside.ready()
+            return _send(here, lambda priority, words: beside.log.say(words, priority), beside.stop)
+
+        return run_beside(HOST.reports, serve)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stop.set())
@@ -80,6 +87,12 @@ def run_send(options: argparse.Namespace, here: CliContext) -> int:
         with write:
             here.err.write(f"{f'<{priority}>' if mark else ''}{one_line(words, 2000)}\n")
             here.err.flush()
+
+    return _send(here, log, stop)
+
+
+def _send(here: CliContext, log: Callable[[int, str], None], stop: threading.Event) -> int:
+    from ..reports.report_daemon import DaemonError, ReportDaemon
 
     try:
         ReportDaemon(here.settings, here.environment, here.version, here.clock, log, stop).run()

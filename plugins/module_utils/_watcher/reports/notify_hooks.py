@@ -8,28 +8,29 @@ Private to this collection.
 
 import json
 import os
-import select
-import signal
 import subprocess
+import sys
 import tempfile
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ..._clock import Clock, Deadline
+from ..._clock import Clock
 from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
+from ..._machine.step_runner import JobFailed
 from ..._steps.hook import PREFIX, variables
 from ..._text import last_line, one_line
-from ..host.this_host import HOST
 from .report import Report, line_of
 from .report_queue import GIVEN_UP, TAKEN, Outcome
+
+if sys.platform == "win32":
+    from . import windows_hook as here
+else:
+    from . import linux_hook as here
 
 LIMIT = 60.0
 PHASE = "notify"
 RAN = "ran"
 """A file beside the reports, which says which hooks were begun for which report."""
-
-_MOST = 4096  # bytes that are kept of what a hook writes
-_LOOK_EVERY = 0.1
 
 
 class NotifyHook(NamedTuple):
@@ -101,13 +102,17 @@ class NotifyHooks:
         """What went wrong; "" when nothing did."""
         file = ""
         try:
-            account = native.account_named(hook.user) if hook.user else None
+            account = native.account_of(hook.user)
             file = self._file(report, account)
             return run_hook(
-                [hook.path], environment(report, file, account, hook.limit), account, hook.limit, self._clock
+                native.argv_of(hook.path),
+                environment(report, file, account, hook.limit),
+                account,
+                hook.limit,
+                self._clock,
             )
-        except KeyError:
-            return f"this machine has no user {hook.user}"
+        except JobFailed as error:
+            return str(error)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
             return f"it can't be run: {one_line(getattr(error, 'strerror', '') or error, 200)}"
         finally:
@@ -116,19 +121,17 @@ class NotifyHooks:
 
     def _file(self, report: Report, account: Optional[Any]) -> str:
         """The report where the hook's user may read it; a copy, as what waits must stay what it is."""
-        folder = self._run_folder if os.access(self._run_folder, os.W_OK) else tempfile.gettempdir()
+        folder = here.folder_of_files(self._run_folder)
         descriptor, path = tempfile.mkstemp(prefix="azure-maintenance-", suffix=".json", dir=folder)
         with open(descriptor, "wb") as file:
             file.write(line_of(report))
-            if account and account.pw_uid != os.geteuid():
-                os.fchown(file.fileno(), account.pw_uid, account.pw_gid)
+            here.give(file.fileno(), account)
         return path
 
 
 def environment(report: Report, file: str, account: Optional[Any], limit: float) -> Dict[str, str]:
-    """All of it: nothing of our own environment gets to a hook."""
-    who = account or native.this_account()
-    found = {"PATH": HOST.path, "LANG": "C.UTF-8", "HOME": who.pw_dir, "USER": who.pw_name, "LOGNAME": who.pw_name}
+    """All of it."""
+    found = here.own_variables(account)
     found.update(variables(PHASE, report))
     more = {"FILE": file, "ATTEMPT": "1", "BUDGET": str(int(limit)), "NOTES": ""}
     found.update((PREFIX + name, value) for name, value in more.items())
@@ -138,64 +141,12 @@ def environment(report: Report, file: str, account: Optional[Any], limit: float)
 def run_hook(
     command: Sequence[str], variables_of_it: Dict[str, str], account: Optional[Any], limit: float, clock: Clock
 ) -> str:
-    """Run it to its end, or to its limit; what went wrong, or "". A daemon that it leaves is left alone."""
-
-    def become() -> None:
-        if account and account.pw_uid != os.geteuid():
-            os.initgroups(account.pw_name, account.pw_gid)
-            os.setgid(account.pw_gid)
-            os.setuid(account.pw_uid)
-
-    deadline = Deadline(clock, limit)
-    # There is no AnsibleModule here whose run_command could be called.
-    process = subprocess.Popen(  # pylint: disable=ansible-bad-function,subprocess-popen-preexec-fn
-        list(command),
-        cwd="/",
-        env=variables_of_it,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=become,
-    )
-    said = b""
-    try:
-        is_open = True
-        while process.poll() is None and not deadline.passed():
-            piece = _read(process, _LOOK_EVERY) if is_open else None
-            if piece is None and not is_open:
-                clock.sleep(_LOOK_EVERY)
-            elif piece == b"":
-                is_open = False
-            said = (said + (piece or b""))[-_MOST:]
-        ended = process.poll() is not None
-        if ended and is_open:
-            said = (said + (_read(process, 0) or b""))[-_MOST:]
-    finally:
-        if process.poll() is None:
-            _end(process)
-        if process.stdout:
-            process.stdout.close()
+    """Run it to its end, or to its limit; what went wrong, or ""."""
+    code, said = here.run_hook(command, variables_of_it, account, limit, clock)
     words = last_line(said.decode("utf-8", "replace"), 200)
     more = f": {words}" if words else ""
-    if not ended:
+    if code is None:
         return f"it did not end within its {limit:g} s, and was ended{more}"
-    if process.returncode < 0:
-        return f"it was ended by signal {-process.returncode}{more}"
-    return f"it ended with exit code {process.returncode}{more}" if process.returncode else ""
-
-
-def _read(process: Any, seconds: float) -> Optional[bytes]:
-    """What it writes next; None when that is nothing, b"" when it has closed its end."""
-    if not select.select([process.stdout], [], [], seconds)[0]:
-        return None
-    return os.read(process.stdout.fileno(), 65536)
-
-
-def _end(process: Any) -> None:
-    """The whole group of it."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()
+    if code < 0:
+        return f"it was ended by signal {-code}{more}"
+    return f"it ended with exit code {code}{more}" if code else ""

@@ -123,6 +123,9 @@ def wanted_in(path: str) -> Wanted:
             found = os.fstat(file.fileno())
             if not native.is_ours(found) or native.open_to(found, stat.S_IWGRP | stat.S_IWOTH):
                 raise DaemonError(f"{path} is not followed: others than {HOST.admin} may write it")
+            why = trust.objection(path) if os.name == "nt" else ""
+            if why:
+                raise DaemonError(f"{path} is not followed: {why}")
             settings = json.loads(file.read().decode("utf-8"))
         hooks = [
             (key, float(given.get("limit") or 0), str(given.get("user") or ""))
@@ -328,6 +331,6 @@ def _locked(spool: str) -> int:
     except OSError as error:
         os.close(descriptor)
         raise DaemonError(
-            f"another process sends the reports of {spool} already; {HOST.status('azure-maintenance-reports')} shows which"
+            f"another process sends the reports of {spool} already; {HOST.status(HOST.reports.name)} shows which"
         ) from error
     return descriptor

@@ -91,7 +91,8 @@ class ReportQueue:
 
     def _add(self, key: str, words: str, report: Report) -> None:
         folder = os.path.join(self._folder, key)
-        files.make_folder(folder)
+        files.make_folder(self._folder)
+        files.make_subfolder(folder)
         if not self._number:
             self._number = self._take_up()
         lost = self._lost.get(key, 0)

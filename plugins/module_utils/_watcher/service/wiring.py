@@ -21,7 +21,8 @@ from ..._machine.system import moment_of
 from ..._steps.step_type import Step
 from ..engine.actions import Go, Say
 from ..engine.facts import Facts, Identity
-from ..engine.snapshot import asker
+from ..engine.own_mark import asker
+from ..host.this_host import HOST
 from ..imds.facade import ImdsFacade
 from ..metrics.metrics_file import MetricsFile
 from ..reports.systemd_transport import Log, Notify
@@ -204,7 +205,7 @@ def inside_of(configuration: Configuration, clock: Clock, log: Log, about: Mappi
     # -S: it starts faster, and needs nothing but Python
     jobs = here.make_jobs(store.jobs, system.boot_id(), (sys.executable, "-I", "-S", about["program"]))
     runners = make_runners(jobs)
-    machine = Machine(native.host_name(), about["version"])
+    machine = Machine(native.host_name(), about["version"], HOST.name)
     reporter = Reporter(configuration, machine, lambda: moment_of(system, clock), clock, log)
 
     def find(now: Configuration) -> Found:
