@@ -73,8 +73,10 @@ def hooks(configuration: Configuration) -> List[Finding]:
     ]
     for key, one in sorted(configuration.hooks.items()):
         if one.user and not _is_user(one.user):
-            words = f"{key}: this machine has no user {one.user}"
-            found.append(Finding(FAIL, "hooks", words, "add the user, or name another", ("hooks", key, "user")))
+            words, advice = f"{key}: this machine has no user {one.user}", "add the user, or name another"
+            if sys.platform == "win32":
+                words, advice = f"{key}: on Windows no hook runs as another user, such as {one.user}", "leave user out"
+            found.append(Finding(FAIL, "hooks", words, advice, ("hooks", key, "user")))
     if longest > LONG:
         words = f"the limits of the prepare hooks add up to {longest:g} s, and some events give ten minutes' notice"
         found.append(Finding(WARN, "hooks", words, "set lower limits"))
@@ -187,6 +189,6 @@ def waiting(view: StatusView) -> List[Finding]:
             found.append(Finding(FAIL, "reports", words, what_to_do(last.status)))
         elif one.number >= MANY or (one.since is not None and view.wall - one.since > 600):
             came = f"; last: {last.words}" if last.words else ""
-            advice = f"{HOST.status('azure-maintenance-reports')} shows whether the service that sends them runs"
+            advice = f"{HOST.status(HOST.reports.name)} shows whether the service that sends them runs"
             found.append(Finding(WARN, "reports", f"{one.words}: {one.number} wait{came}", advice))
     return found

@@ -72,10 +72,17 @@ def check_all(here: CliContext) -> List[Finding]:
         sys.platform != "win32" and here.is_root and any(one.what == "endpoint" and one.state == OK for one in service)
     ):  # else nobody can tell what keeps others off
         found += check_imds.others(wanted.endpoint, ask)
-    found += system.services(ask, bool(wanted.reports))
+    if sys.platform == "win32":
+        found += check_windows.machine(ask, wanted)
+        found += check_windows.services(ask, bool(wanted.reports), wanted.health.is_wanted)
+    else:
+        found += check_system.services(ask, bool(wanted.reports))
     found += check_system.mark(view)
     found += check_system.process(view)
     found += check_system.health(view, here.folder)
+    if sys.platform == "win32":
+        found += check_windows.health_account(here.folder) if wanted.health.is_wanted else []
+        found += check_windows.sender_account(here.settings, wanted) if wanted.reports else []
     found += check_metrics.check_metrics(
         view.metrics,
         view.is_running,
