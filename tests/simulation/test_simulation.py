@@ -13,6 +13,7 @@ import lives.windows.many
 import pytest
 import watcher.many
 import watcher.planted
+from lives.fleet import MIXED
 
 SEEDS = int(os.environ.get("SIMULATION_SEEDS", "2000"))
 FIRST = int(os.environ.get("SIMULATION_FIRST", "0"))
@@ -26,14 +27,16 @@ def parts(seeds: int) -> list[range]:
 
 PARTS = parts(SEEDS)
 WINDOWS = parts(SEEDS // 5)  # with Windows machines: these lives take longer
-LIVES = [(lives, part, f"maintain-{part.start}") for part in PARTS]
-LIVES += [(lives.windows, part, f"windows-{part.start}") for part in WINDOWS]
-LIVES += [(watcher, part, f"watcher-{part.start}") for part in PARTS]
+LIVES = [(lives, {}, part, f"maintain-{part.start}") for part in PARTS]
+LIVES += [(lives.windows, {}, part, f"windows-{part.start}") for part in WINDOWS]
+LIVES += [(lives, {"scenario": MIXED}, part, f"mixed-{part.start}") for part in parts(SEEDS // 10)]
+LIVES += [(watcher, {}, part, f"watcher-{part.start}") for part in PARTS]
+LIVES += [(watcher, {"mixed": True}, part, f"watcher-mixed-{part.start}") for part in WINDOWS]
 
 
-@pytest.mark.parametrize("simulation, seeds", [pytest.param(one, part, id=name) for one, part, name in LIVES])
-def test_no_life_breaks_a_rule(simulation, seeds: range) -> None:
-    failed = [verdict for verdict in simulation.many.live_all(seeds, JOBS) if verdict.wrong]
+@pytest.mark.parametrize("simulation, options, seeds", [pytest.param(*one, id=name) for *one, name in LIVES])
+def test_no_life_breaks_a_rule(simulation, options: dict, seeds: range) -> None:
+    failed = [verdict for verdict in simulation.many.live_all(seeds, JOBS, **options) if verdict.wrong]
     stories = sorted((verdict.story for verdict in failed), key=len)[:3]
     if failed:
         found = simulation.many.counted(failed)

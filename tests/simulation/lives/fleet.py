@@ -22,6 +22,7 @@ from .watcher import Watcher
 from .windows import troubles
 from .windows.machine import WindowsMachine
 from .windows.scenarios import SCENARIOS as WINDOWS_SCENARIOS
+from .windows.watcher import WindowsWatcher
 
 LONGEST = 3000.0  # virtual seconds: whoever has not ended by then never will
 
@@ -40,6 +41,9 @@ FAULTS = (*BRIEF_FAULTS, "refuses", "hangs", "stalls", "mark-readonly", "no-hell
 PHASES = ("preparing", "prepared", "recovering")
 WINDOWS = "windows"
 """The scenario in which all is drawn as without one, and about a third of the machines are Windows machines."""
+MIXED = "mixed"
+"""The same, and most machines of both systems have watchers of their own."""
+DRAWN = ("", WINDOWS, MIXED)
 WINDOWS_SHARES = (0.15, 0.2, 0.25, 0.3, 0.3, 1.0)
 ACTIONS = ("prepare_and_approve", "prepare", "hold", "notify", "ignore", "approve")
 
@@ -47,7 +51,7 @@ ACTIONS = ("prepare_and_approve", "prepare", "hold", "notify", "ignore", "approv
 class Fleet:
     """One life: everything that there is in it.
 
-    :arg scenario: one of scenarios.py's, which it leads up to; "" and `WINDOWS` where everything is drawn
+    :arg scenario: one of scenarios.py's, which it leads up to; "", `WINDOWS` and `MIXED` where everything is drawn
     """
 
     def __init__(self, seed: int, decider: Decider, scenario: str = "") -> None:
@@ -72,7 +76,7 @@ class Fleet:
         self.oddities = random.Random(seed + 9)  # of its own: what is added here changes no other life
         self.calm = self.chance.random() < 0.3  # nothing fails but what Azure does: all must go well
         self.windows = random.Random(seed + 20)  # of its own, too
-        if scenario not in ("", WINDOWS):
+        if scenario not in DRAWN:
             self.calm = True
             {**SCENARIOS, **WINDOWS_SCENARIOS}[scenario](self, self.chance)
             self._begin_run(0.0, list(self.machines), False)
@@ -102,7 +106,7 @@ class Fleet:
     def _make_machines(self) -> None:
         chance = self.chance
         windows = chance.random() < 0.2
-        share = self.windows.choice(WINDOWS_SHARES) if self.scenario == WINDOWS else 0.0
+        share = self.windows.choice(WINDOWS_SHARES) if self.scenario in (WINDOWS, MIXED) else 0.0
         for number in range(chance.choice((1, 1, 1, 2, 2, 3))):
             kind = chance.choices(
                 ("set", "undeclared", "placement", "each", "each-declared", "wrong"), (8, 3, 4, 3, 1, 1)
@@ -116,7 +120,7 @@ class Fleet:
                 name = chance.choice((f"vm{number}{index}", f"VM{number}{index}", f"set{number}_{index}"))
                 made = WindowsMachine if self.windows.random() < share else Machine
                 machine = made(host, name, self.clock, self.journal, self.azure, other if index == 1 else scope)
-                if self.scenario != WINDOWS:
+                if self.scenario not in (WINDOWS, MIXED):
                     machine.is_linux = not (windows and chance.random() < 0.4)
                 machine.placement_group = f"pg{number}" if kind in ("placement", "each") else ""
                 machine.priority = "Spot" if kind in ("placement", "each") and chance.random() < 0.2 else "Regular"
@@ -201,6 +205,9 @@ class Fleet:
 
     def _give_watchers(self) -> None:
         """Machines with a watcher of their own, which does what they can do themselves."""
+        if self.scenario == MIXED:
+            self._give_watchers_of_both_systems()
+            return
         chance = random.Random(self.seed + 6)
         if chance.random() > 0.3:
             return
@@ -214,6 +221,18 @@ class Fleet:
             if able and (everywhere or chance.random() < 0.5):
                 machine.watcher = Watcher(machine, chance.choice((1.0, 1.0, 5.0, 10.0)))
                 self.clock.begin(machine.watcher.life())
+
+    def _give_watchers_of_both_systems(self) -> None:
+        """A few machines have none: there a run does everything."""
+        for host, machine in self.machines.items():
+            self.options[host]["max_unavailable"] = "100%"
+            if machine.marked_before or self.windows.random() < 0.25:
+                continue
+            for step in machine.steps:
+                step.elsewhere = False
+            made = WindowsWatcher if isinstance(machine, WindowsMachine) else Watcher
+            machine.watcher = made(machine, self.windows.choice((1.0, 1.0, 5.0, 10.0)))
+            self.clock.begin(machine.watcher.life())
 
     def _hold_calls_up(self, chance: random.Random) -> None:
         """Calls that arrive when nobody waits for them any more, and calls that hang while they write the mark."""

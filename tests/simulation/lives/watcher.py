@@ -31,11 +31,16 @@ class Watcher:
             yield 1.0 if self._holds() else self.every
             while machine.clock.now < machine.frozen_until:
                 yield machine.frozen_until - machine.clock.now
+            if machine.is_up:
+                self.publish()
             if machine.is_up and not machine.fault("imds-unreachable", "imds-410", "imds-429", "mark-readonly"):
                 machine.was_asked()
                 self._look()
             if machine.is_up and self._holds():
                 self._go_on()
+
+    def publish(self) -> None:
+        """What it says of itself is where a run reads it."""
 
     def _holds(self) -> bool:
         return bool(self.machine.mark) and self.machine.mark.get("holder", {}).get("run") == self.name

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import random
+from typing import Any
 
 from lives.clock import Clock
 from lives.journal import Journal
@@ -14,16 +15,22 @@ from lives.journal import Journal
 from .azure import ADVICE, TAKES_AWAY, Event, Scope
 from .machine import Machine, Settings
 from .program import Piece
+from .windows import SHARES, WindowsMachine
 
 BEGIN = 40.0  # seconds until the first event is shown
 CALM = 0.15  # share of lives in which nothing goes wrong that is not in the document
 
 
 class Life:
-    """A scope, its machines, and a plan of what happens."""
+    """A scope, its machines, and a plan of what happens.
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    :arg mixed: whether Windows machines are among them; all else is drawn as without
+    """
+
+    def __init__(self, seed: int, mixed: bool = False) -> None:
+        self.seed, self.mixed = seed, mixed
+        self.oddities = random.Random(seed + 4)  # dice of its own: what differs on Windows changes nothing else
+        self.share = self.oddities.choice(SHARES) if mixed else 0.0
         self.chance = random.Random(seed)
         self.clock = Clock()
         self.journal = Journal(self.clock)
@@ -33,6 +40,7 @@ class Life:
         self.all_at_once = self.chance.random() < 0.03
         if self.all_at_once:
             number = 5
+        self.first_windows = self.oddities.randint(1, number) if mixed else 0
         same = self._settings()
         self.machines = {
             name: self._machine(name, same if self.chance.random() < 0.7 else self._settings())
@@ -50,6 +58,8 @@ class Life:
             self._plan_faults()
             self._plan_orders()
             self._plan_damage()
+            for machine in self.machines.values():
+                machine.get_in_the_way(self.last)
 
     def live(self) -> None:
         for machine in self.machines.values():
@@ -87,7 +97,7 @@ class Life:
 
     def _machine(self, name: str, settings: Settings) -> Machine:
         chance = self.chance
-        machine = Machine(
+        machine = self._made(
             name,
             self.scope,
             self.clock,
@@ -104,6 +114,11 @@ class Life:
         if chance.random() < 0.3:
             machine.yes_from = chance.uniform(BEGIN, BEGIN + 120)
         return machine
+
+    def _made(self, name: str, *arguments: Any) -> Machine:
+        if name == f"vm{self.first_windows}" or self.oddities.random() < self.share:
+            return WindowsMachine(name, *arguments, oddities=random.Random(self.oddities.random()))
+        return Machine(name, *arguments)
 
     def _pieces(self) -> list[Piece]:
         chance = self.chance

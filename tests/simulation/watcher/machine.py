@@ -42,6 +42,9 @@ class Settings:
 class Machine:
     """:arg every: seconds between two ticks"""
 
+    system = "Linux"
+    program_type = Program
+
     def __init__(
         self,
         name: str,
@@ -56,7 +59,7 @@ class Machine:
         self.name, self.vm_id, self.scope, self.clock, self.journal = name, f"id-{name}", scope, clock, journal
         self.chance, self.settings, self.every = chance, settings, every
         self.first_settings = settings
-        self.program = Program(self, pieces, self._place)
+        self.program = self.program_type(self, pieces, self._place)
         self.windows: dict[str, list[tuple[float, float]]] = {
             "full": [],
             "blind": [],
@@ -267,6 +270,9 @@ class Machine:
         self.is_ordered = True
         self.note("forced", events=sorted(events))
 
+    def get_in_the_way(self, last: float) -> None:
+        """What else may go wrong until then."""
+
     def _die(self, process: int) -> None:
         if self.dies_in is None or process != self.process or self.watcher is None:
             return
@@ -276,7 +282,11 @@ class Machine:
         if power:
             self.lose_power(self.chance.uniform(10, 40))
         else:
-            self.clock.after(self.chance.uniform(0.2, 3.0), self.start_watcher, self.chance.random() < 0.15)
+            self.clock.after(self.restarts_after(), self.start_watcher, self.chance.random() < 0.15)
+
+    def restarts_after(self) -> float:
+        """Seconds until a watcher that was killed runs again."""
+        return self.chance.uniform(0.2, 3.0)
 
     def strike(self, down: float) -> None:
         """An event of Azure's takes the machine down: for a while, or for good."""

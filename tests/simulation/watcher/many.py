@@ -24,16 +24,16 @@ class Verdict(NamedTuple):
     story: str
 
 
-def lived(seed: int, with_story: bool = False) -> Verdict:
+def lived(seed: int, with_story: bool = False, mixed: bool = False) -> Verdict:
     """Live one life and judge it. Whatever the handling raises is wrong, too."""
-    life = Life(seed)
+    life = Life(seed, mixed)
     try:
         life.live()
         wrong = _few_of_each(judged(life))
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         wrong = [f"crash: {type(error).__name__}: {error} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"]
-    return Verdict(str(seed), wrong, told(life, wrong) if wrong or with_story else "")
+    return Verdict(f"{seed}{' mixed' if mixed else ''}", wrong, told(life, wrong) if wrong or with_story else "")
 
 
 def _few_of_each(wrong: list[str]) -> list[str]:
@@ -47,19 +47,20 @@ def _few_of_each(wrong: list[str]) -> list[str]:
     return kept
 
 
-def _live(job: tuple[int, str]) -> Verdict:
-    seed, fault = job
+def _live(job: tuple[int, str, bool]) -> Verdict:
+    seed, fault, mixed = job
     parts()  # what is to be changed has to be there
     with planted(fault):
-        return lived(seed)
+        return lived(seed, mixed=mixed)
 
 
-def live_all(seeds: Iterable[int], jobs: int, fault: str = "") -> Iterable[Verdict]:
+def live_all(seeds: Iterable[int], jobs: int, fault: str = "", mixed: bool = False) -> Iterable[Verdict]:
     """The verdicts on these seeds, in their order.
 
     :arg fault: one of planted.py's, to see it caught
+    :arg mixed: whether some machines, or all, run Windows
     """
-    work = [(seed, fault) for seed in seeds]
+    work = [(seed, fault, mixed) for seed in seeds]
     if jobs < 2:
         yield from map(_live, work)
         return
@@ -70,7 +71,7 @@ def live_all(seeds: Iterable[int], jobs: int, fault: str = "") -> Iterable[Verdi
 def seen(fault: str) -> str:
     """The life that shows a planted fault, of the first 500: the one that is known to show it comes first. "" where none does."""
     wanted = FAULTS[fault]
-    for verdict in live_all([*range(wanted.seed, LIVES), *range(wanted.seed)], 1, fault):
+    for verdict in live_all([*range(wanted.seed, LIVES), *range(wanted.seed)], 1, fault, wanted.mixed):
         if any(sentence.startswith(f"{wanted.rule}:") for sentence in verdict.wrong):
             return verdict.life
     return ""

@@ -23,6 +23,7 @@ class Fault(NamedTuple):
     words: str
     changes: list[tuple[str, str, Callable[[Any], Any]]]
     seed: int = 0  # that is known to show it
+    mixed: bool = False  # in a set with Windows machines; without one nothing shows it
 
 
 def _always(value: Any) -> Callable[[Any], Any]:
@@ -146,6 +147,16 @@ def _reads_all(real: Any) -> Any:
 
 def _takes_for_none(real: Any) -> Any:
     return lambda facts: real(facts._replace(unreadable=""))
+
+
+def _seen_just_now(real: Any) -> Any:
+    def unpacked(data: Any, moment: Any, now: float) -> Any:
+        found = real(data, moment, now)
+        if found is not None and found.looked is not None:
+            found.looked, found.date = now, None
+        return found
+
+    return unpacked
 
 
 def _minds_letters(_real: Any) -> Any:
@@ -295,6 +306,15 @@ FAULTS = {
         seed=2,
     ),
 }
+
+
+FAULTS["restarted-late"] = Fault(
+    "space",
+    "a watcher that is started again takes what was seen last for seen just now",
+    [("engine", "unpacked", _seen_just_now)],
+    seed=427,
+    mixed=True,  # systemd starts it again at once
+)
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ class Piece:
     def __init__(self, key: str, kind: str, does: list[tuple[float, int]], undoes: list[tuple[float, int]]) -> None:
         self.key, self.kind, self.does, self.undoes = key, kind, does, undoes
         self.limit = 40.0
+        self.lasts = False  # what it has stopped stays so through a start of the machine
         self.running = kind == "step"  # what it is about, before it is done
         self.count = {"do": 0, "undo": 0}
 
@@ -259,11 +260,14 @@ class Program:
         if self.machine.within("unwritable"):
             raise NotWritten
         self.machine.note("unmarked", outage=self.mark["note"]["outage"])
-        self.mark = None
-        self.jobs.clear()
+        self.remove_mark()
         self.machine.entered("gone")
         self.at()
         return "recovered", ""
+
+    def remove_mark(self) -> None:
+        self.mark = None
+        self.jobs.clear()
 
     # ---- jobs ----
 
@@ -335,4 +339,4 @@ class Program:
         now = self.machine.mono
         self.jobs = {name: job._replace(cut=job.cut or job.ends > now) for name, job in self.jobs.items()}
         for piece in self.pieces.values():
-            piece.running = piece.kind == "step"  # the boot starts services
+            piece.running = piece.kind == "step" and (piece.running or not piece.lasts)  # the boot starts services

@@ -13,12 +13,12 @@ from .life import Life
 
 def told(life: Life, wrong: list[str]) -> str:
     """Who there was, what happened when, and what was wrong with it."""
-    lines = [f"seed {life.seed}{' (calm)' if life.calm else ''}"]
+    lines = [f"seed {life.seed}{' mixed' if life.mixed else ''}{' (calm)' if life.calm else ''}"]
     for machine in life.machines.values():
         pieces = ", ".join(f"{piece.key} {piece.does}/{piece.undoes}" for piece in machine.program.pieces.values())
         windows = {what: [(round(a), round(b)) for a, b in spans] for what, spans in machine.windows.items() if spans}
         lines.append(
-            f"  {machine.name}: {machine.first_settings}, yes from {machine.yes_from:.0f}, tick {machine.every}, settles "
+            f"  {machine.name} ({machine.system}): {machine.first_settings}, yes from {machine.yes_from:.0f}, tick {machine.every}, settles "
             f"{machine.settles:.0f}{'' if machine.dates else ', no dates'}; {pieces}; {windows}; posts {machine.post_faults}"
         )
     return "\n".join([*lines, *_happened(life), *(f"WRONG {sentence}" for sentence in wrong)])

@@ -118,6 +118,11 @@ class WindowsMachine(Machine):
     def locked(self, _locked: bool) -> None:
         """The disk knows."""
 
+    def _start(self, boot: int) -> None:
+        super()._start(boot)
+        if self.watcher and self.is_up:
+            self.watcher.publish()
+
     def lost_its_disk(self) -> None:
         self.lost_mark = self.mark
         super().lost_its_disk()
@@ -138,7 +143,12 @@ class WindowsMachine(Machine):
 
     @property
     def boot_id(self) -> str:
-        return f"boot-{self.host}-{self.boots}" if self.has_id else self._booted()
+        return f"boot-{self.host}-{self.boots}" if self._is_given_id else self._booted()
+
+    @property
+    def _is_given_id(self) -> bool:
+        """A watcher may give each boot an id, and everybody can read it then."""
+        return self.has_id or self.watcher is not None
 
     @property
     def clock_ms(self) -> int:
@@ -150,7 +160,7 @@ class WindowsMachine(Machine):
             "booted": self._booted(),
             "uptime_ms": int(1000 * self.uptime),
             "clock_ms": self.clock_ms,
-            "id": self.boot_id if self.has_id else "",
+            "id": self.boot_id if self._is_given_id else "",
         }
 
     def _booted(self) -> str:

@@ -176,6 +176,13 @@ FAULTS = {
         seed=7,
         scenario="windows-stopped",
     ),
+    "windows-watched": Fault(
+        "kept-off",
+        "nobody reads what the watcher of a Windows machine says of itself",
+        [(STORE, "WindowsStore.said_of_watcher", always(None))],
+        seed=306,
+        scenario="mixed",
+    ),
     "windows-posted": Fault(
         "prompt",  # what was lost is sent again, a minute later
         "every POST counts as accepted",

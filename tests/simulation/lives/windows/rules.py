@@ -79,7 +79,7 @@ def unguarded(run: RunFacts) -> Iterator[str]:
             line["host"] == host and at - MOMENT < line["at"] <= at for line in run.journal.of("mark-gone", "taken")
         )
         gone = gone or run.grown_lately(event, host, at)
-        if run.action(event, host) in PREPARING and marked_by != run.name and not gone:
+        if run.action(event, host) in PREPARING and marked_by not in run.hands_of(host) and not gone:
             yield f"unguarded: at {at:.1f} {host} approved {event.id}, and its mark was {marked_by or 'nobody'}'s"
 
 
