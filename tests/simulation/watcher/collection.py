@@ -31,7 +31,6 @@ def parts() -> Any:
                 "policy": "_events.policy",
                 "event": "_events.event",
                 "document": "_events.document",
-                "json_body": "_events.json_body",
                 "lease": "_core.lease",
             }.items()
         }

@@ -520,7 +520,7 @@ def as_product_event(entry: Entry) -> Any:
 
 def as_unreadable(identity: str) -> Any:
     """An entry without machines, and without an id where that is lost, too."""
-    raw = parts().json_body.JsonObject({"EventId": identity} if identity else {})
+    raw = parts().document.JsonObject({"EventId": identity} if identity else {})
     return parts().document.UnusableEvent(1, "it has no Resources", raw)
 
 
