@@ -40,6 +40,11 @@ options:
   steps:
     description: For V(files), the plan of filter P(cloudops.azure_maintenance.drain_steps#filter).
     type: dict
+  system:
+    description: For V(files), the machine's system.
+    type: str
+    choices: [linux, windows]
+    default: linux
   names:
     description: For V(files), the names of the host's variables.
     type: list
@@ -96,9 +101,12 @@ def watcher_plan(
     before="",
     mark=None,
     force=False,
+    system="linux",
 ):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..module_utils._watcher.host.linux_host import LINUX
+    from ..module_utils._watcher.host.windows_host import WINDOWS
     from ..plugin_utils._variables import known_variables, unknown_variables
     from ..plugin_utils._watcher import place, plan
 
@@ -113,7 +121,12 @@ def watcher_plan(
         return plan.variables()
     if part == "files":
         return call(
-            lambda given, steps, names: plan.files_of(given, steps, find_file, unknown(names)), value, steps, names
+            lambda given, steps, names: plan.files_of(
+                given, steps, find_file, unknown(names), WINDOWS if system == "windows" else LINUX
+            ),
+            value,
+            steps,
+            names,
         )
     if part == "names":
         return call(lambda names: plan.misspelt(unknown(names)), value)

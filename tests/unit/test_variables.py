@@ -34,6 +34,7 @@ EXPRESSIONS = ("when", "that", "until", "changed_when", "failed_when", "var")
 
 ANSIBLE = {"ansible_play_batch", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_check_mode", "ansible_limit"}
 ANSIBLE |= {
+    "ansible_become_method",
     "ansible_connection",
     "ansible_shell_type",
     "hostvars",
@@ -109,7 +110,7 @@ def undocumented(path: pathlib.Path, documented: set[str], private: set[str]) ->
 
 def private_names(role: pathlib.Path = MAINTAIN) -> set[str]:
     """What a role sets for itself, in whichever file."""
-    found = set(load(role / "vars" / "main.yml"))
+    found = {name for path in (role / "vars").glob("*.yml") for name in load(path)}
     for path in files_of(role):
         found |= names_set(load(path))
     return found

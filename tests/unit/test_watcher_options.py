@@ -18,7 +18,18 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher import plan
 from ansible_collections.cloudops.azure_maintenance.tests.unit import watcher_options
 
-OF_THE_ROLE = {"state", "hook_paths", "image", "python", "systemd", "poll_timeout", "force", "keep_state"}
+OF_THE_ROLE = {
+    "state",
+    "hook_paths",
+    "image",
+    "python",
+    "python_zip",
+    "python_zip_sha256",
+    "systemd",
+    "poll_timeout",
+    "force",
+    "keep_state",
+}
 """What the program is not told."""
 NO_OPTIONS = {"settings", "limits", "undo_limits"}
 

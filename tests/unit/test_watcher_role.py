@@ -204,7 +204,7 @@ def test_every_option_is_handed_on():
 
 
 def tasks():
-    for path in sorted((ROLE / "tasks").glob("*.yml")):
+    for path in sorted((ROLE / "tasks").rglob("*.yml")):
         pending = list(load(path.relative_to(ROLE)))
         while pending:
             task = pending.pop()
@@ -229,12 +229,18 @@ def test_what_is_written_is_of_root_and_says_its_mode():
 
 
 def test_nothing_is_changed_before_all_checks_are_over():
-    order = [task["ansible.builtin.include_tasks"] for file, task in tasks() if file == "present"][::-1]
-    assert order[:3] == ["validate.yml", "machine.yml", "program.yml"]
-    changing = ("copy", "template", "file", "systemd_service")
+    order = [task["ansible.builtin.include_tasks"] for file, task in tasks() if file == "install"][::-1]
+    assert [name.rpartition(" ")[2] for name in order[:5]] == [
+        "}}facts.yml",
+        "validate.yml",
+        "}}machine.yml",
+        "checks.yml",
+        "program.yml",
+    ]
+    changing = ("copy", "template", "file", "systemd_service", "win_copy", "win_template", "win_file", "win_service")
     for file, task in tasks():
-        if file in ("validate", "machine"):
-            assert [module for module in changing if f"ansible.builtin.{module}" in task] == []
+        if file in ("facts", "validate", "machine", "checks"):
+            assert [name for name in task if name.rpartition(".")[2] in changing] == []
 
 
 # ---- what it has run on machines ----

@@ -54,6 +54,10 @@ def main(version: str, program: str, arguments: List[str]) -> int:
         from .._machine.windows.jobs import main as work
 
         return int(work(arguments))
+    if word == "folders" and sys.platform == "win32":
+        from .service.windows_folders import main as folders
+
+        return int(folders(rest))
     if word == "machine":
         from .._machine.process import main as machine
 

@@ -17,6 +17,8 @@ from ...module_utils._events.event import among
 from ...module_utils._events.policy import TYPES
 from ...module_utils._steps.hook import PHASES
 from ...module_utils._text import did_you_mean, listed, shown
+from ...module_utils._watcher.host.host import Host
+from ...module_utils._watcher.host.linux_host import LINUX
 
 ORDER = 50
 KEYS = ("name", "phase", "types", "content", "file", "template", "limit", "user", "order")
@@ -45,15 +47,20 @@ class HookFile(TypedDict):
     template: str  # of the controller
 
 
-def hook_files(hooks: Any, find_file: Callable[[str], str | None]) -> tuple[list[HookFile], list[str]]:
-    """The files, in the order in which they are run, and what is wrong, a sentence for each hook."""
+def hook_files(
+    hooks: Any, find_file: Callable[[str], str | None], host: Host = LINUX
+) -> tuple[list[HookFile], list[str]]:
+    """The files, in the order in which they are run, and what is wrong, a sentence for each hook.
+
+    :arg host: the system that runs them
+    """
     if not isinstance(hooks, (list, tuple)):
         return [], [f"watcher_hooks is {shown(hooks, 60)}, not a list of hooks"]
     files: dict[str, HookFile] = {}
     errors = []
     for number, raw in enumerate(hooks, 1):
         try:
-            for file in _files(raw, find_file):
+            for file in _files(raw, find_file, host):
                 if file["key"] in files:
                     raise HookError(f"another one is {file['key']}, too: give them different names or another order")
                 files[file["key"]] = file
@@ -87,7 +94,7 @@ def longest(files: Iterable[HookFile], phase: str, default: float) -> float:
     return common + max(by_type.values())
 
 
-def _files(raw: Any, find_file: Callable[[str], str | None]) -> list[HookFile]:
+def _files(raw: Any, find_file: Callable[[str], str | None], host: Host) -> list[HookFile]:
     if not isinstance(raw, Mapping):
         raise HookError("it is not a dictionary with name, phase and what it runs")
     given = {key: value for key, value in raw.items() if value not in (None, "")}
@@ -97,16 +104,16 @@ def _files(raw: Any, find_file: Callable[[str], str | None]) -> list[HookFile]:
     phase = given.get("phase")
     if phase not in PHASES:
         raise HookError(f"phase is {shown(phase)}{did_you_mean(str(phase), PHASES)}; it is one of {listed(PHASES)}")
-    name = f"{_order(given.get('order', ORDER)):02d}-{_name(given.get('name'))}"
+    name = f"{_order(given.get('order', ORDER)):02d}-{_name(given.get('name'), host)}"
     kinds: Sequence[str] = _types(given.get("types") or []) or [""]
-    source = _source(given, find_file)
+    source = _source(given, find_file, host)
     return [
         {
             "key": "/".join(filter(None, [f"{phase}.d", kind, name])),
             "phase": str(phase),
             "type": kind,
             "limit": _limit(given["limit"]) if "limit" in given else None,
-            "user": _user(given.get("user", "")),
+            "user": _user(given.get("user", ""), host),
             "content": source.get("content", ""),
             "file": source.get("file", ""),
             "template": source.get("template", ""),
@@ -115,9 +122,11 @@ def _files(raw: Any, find_file: Callable[[str], str | None]) -> list[HookFile]:
     ]
 
 
-def _name(name: Any) -> str:
+def _name(name: Any, host: Host) -> str:
     if not isinstance(name, str) or not _NAME.match(name):
         raise HookError(f"name is {shown(name)}; it is letters, digits, - and _, and may end in something like .sh")
+    if host.hook_endings and not name.lower().endswith(host.hook_endings):
+        raise HookError(f"name is {name}; Windows runs what ends in one of {listed(host.hook_endings)}")
     return name
 
 
@@ -154,13 +163,15 @@ def _limit(limit: Any) -> float:
     return seconds
 
 
-def _user(user: Any) -> str:
+def _user(user: Any, host: Host) -> str:
+    if user and host.has_drives:
+        raise HookError("it has a user, and on Windows the watcher runs everything as SYSTEM: leave user out")
     if user and (not isinstance(user, str) or not _USER.match(user)):
         raise HookError(f"user is {shown(user)}, not the name of a user of the machine")
     return "" if user == "root" else str(user)
 
 
-def _source(given: Mapping[str, Any], find_file: Callable[[str], str | None]) -> dict[str, str]:
+def _source(given: Mapping[str, Any], find_file: Callable[[str], str | None], host: Host) -> dict[str, str]:
     sources = [key for key in SOURCES if key in given]
     if len(sources) != 1:
         what = "nothing says" if not sources else f"{listed(sources)} all say"
@@ -169,6 +180,8 @@ def _source(given: Mapping[str, Any], find_file: Callable[[str], str | None]) ->
     value = given[kind]
     if not isinstance(value, str):
         raise HookError(f"{kind} is {shown(value)}, not a text")
+    if kind == "content" and host.has_drives:
+        return {kind: _for_windows(value, str(given.get("name")))}
     if kind == "content":
         _check_beginning(value.encode("utf-8", "replace"), "its content")
         return {kind: value if value.endswith("\n") else value + "\n"}
@@ -176,10 +189,16 @@ def _source(given: Mapping[str, Any], find_file: Callable[[str], str | None]) ->
     if found is None:
         where = "in watcher_hook_paths, by default beside the playbook and beside the inventory"
         raise HookError(f"its {kind} is not there: {value} (relative ones are looked for {where})")
-    if kind == "file":
+    if kind == "file" and not host.has_drives:
         with open(found, "rb") as file:
             _check_beginning(file.read(4), found)
     return {kind: found}
+
+
+def _for_windows(content: str, name: str) -> str:
+    """A script with the ends of lines that cmd.exe needs. Windows PowerShell takes what begins with no byte order mark for ANSI."""
+    text = "\r\n".join(content.splitlines()) + "\r\n"
+    return "\ufeff" + text if name.lower().endswith(".ps1") and not text.isascii() else text
 
 
 def _check_beginning(content: bytes, what: str) -> None:

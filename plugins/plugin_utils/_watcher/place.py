@@ -12,9 +12,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...module_utils._text import listed, one_line
+from .windows_python import OLDEST as OLDEST_PYTHON_OF_WINDOWS
 
 OLDEST_PYTHON = (3, 6)
 OLDEST_SYSTEMD = 239
+_ADMINISTRATORS = "S-1-5-32-544"
+_ENABLED = "Enabled"  # a group that gives its rights: without it they have to be asked for, by "Run as administrator"
 _MACHINES_OF_THEIR_OWN = ("systemd-nspawn",)  # has a systemd of its own, and stands for a machine in tests
 
 
@@ -23,11 +26,13 @@ def refusals(
 ) -> list[str]:
     """What speaks against it, a sentence each.
 
-    :arg options: ``systemd``, ``image``, ``python``, ``users``, ``health``
-    :arg probed: what ``roles/watcher/files/probe.py`` has found
+    :arg options: ``windows``, ``systemd``, ``image``, ``python``, ``users``, ``health``
+    :arg probed: what ``roles/watcher/files/probe.py`` has found; of a Windows machine ``user`` as win_whoami returns it, and ``python``, what
+        ``probe_windows.py`` has found; None where there is none yet
     :arg answer: of the action ``machine`` to the requests hello and ready; None for images, which need not be in Azure
     """
-    return [f"{host} {words}" for words in (*_system(options, probed), *_azure(options, probed, answer))]
+    system = _windows if options.get("windows") else _system
+    return [f"{host} {words}" for words in (*system(options, probed), *_azure(options, probed, answer))]
 
 
 def _system(options: Mapping[str, Any], probed: Mapping[str, Any]) -> Iterator[str]:
@@ -59,6 +64,28 @@ def _system(options: Mapping[str, Any], probed: Mapping[str, Any]) -> Iterator[s
         yield f"has no user {listed(probed['no_users'])}, as which hooks are to run (watcher_hooks, user)"
 
 
+def _windows(options: Mapping[str, Any], probed: Mapping[str, Any]) -> Iterator[str]:
+    if not options["systemd"]:
+        yield "can have it as a service only: set watcher_systemd to true"
+    user = probed["user"]
+    if not any(group["sid"] == _ADMINISTRATORS and _ENABLED in group["attributes"] for group in user["groups"]):
+        name = one_line(user["account"]["account_name"], 100)
+        yield f"is spoken to as {name}, who is no administrator there, or has a token without an administrator's rights"
+    python = probed["python"]
+    if not python:
+        return
+    if tuple(python["version"][:2]) < OLDEST_PYTHON_OF_WINDOWS:
+        yield (
+            f"would run it with Python {'.'.join(map(str, python['version'][:2]))} ({options['python']}), and it needs 3.11 or later: "
+            "name another one with watcher_python, or bring one with watcher_python_zip"
+        )
+    if python["is_virtual"]:
+        yield (
+            f"would run it with {options['python']}, which is of a virtual environment and begins another Python: name the one that it was "
+            "made from with watcher_python"
+        )
+
+
 def _azure(options: Mapping[str, Any], probed: Mapping[str, Any], answer: Mapping[str, Any] | None) -> Iterator[str]:
     if answer is None:
         return
@@ -78,7 +105,7 @@ def _azure(options: Mapping[str, Any], probed: Mapping[str, Any], answer: Mappin
 
 
 def _not_azure(problem: str, probed: Mapping[str, Any]) -> str:
-    if probed["arc"]:
+    if probed.get("arc"):
         return (
             "is a machine that Azure Arc manages, not a virtual machine of Azure: its hardware is not Azure's, and no maintenance of it is "
             f"announced. ({problem})"

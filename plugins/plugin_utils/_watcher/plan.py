@@ -18,12 +18,15 @@ from urllib.parse import urlsplit
 from ...module_utils._events.policy import policy_warnings
 from ...module_utils._steps.step_type import Step
 from ...module_utils._text import did_you_mean, listed, sentence, shown
+from ...module_utils._watcher.host.host import Host
+from ...module_utils._watcher.host.linux_host import LINUX
 from ...module_utils._watcher.settings.options import FORMAT, MANAGE, OPTIONS, Option
 from ...module_utils._watcher.settings.settings import configured
 from ...module_utils._watcher.settings.values import named as named_option
 from .._drain.plan import Plan
 from .._variables import Unknown, named, refused
 from .hooks import HookFile, folders_of, hook_files, is_key, longest
+from .windows_python import NONE, WindowsPython, python_of
 
 PREFIX = "watcher_"
 LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
@@ -47,6 +50,7 @@ class Files(TypedDict):
     folders: list[str]
     secrets: list[Secret]
     users: list[str]  # whom the machine must have
+    python: WindowsPython  # what runs it on a Windows machine
     errors: list[str]
     warnings: list[str]
 
@@ -70,23 +74,28 @@ def files_of(
     steps: Plan,
     find_file: Callable[[str], str | None],
     unknown: Sequence[Unknown] = (),
+    host: Host = LINUX,
 ) -> Files:
     """The files of a machine.
 
     :arg options: the variables of the role, without ``watcher_``; and folder, hooks_folder, secrets_folder
     :arg steps: of this host, as filter drain_steps returns them
     :arg unknown: variables of the host that look like this collection's and are none
+    :arg host: the machine's system
     """
     names = misspelt(unknown)
     plain = {name: _typed(option, options[name]) for name, option in OPTIONS.items() if _is_handed_on(option)}
-    errors = [*names["errors"], *_refusals({"format": FORMAT, **plain})]
-    hooks, wrong = hook_files(options["hooks"], find_file)
+    errors = [*names["errors"], *_refusals({"format": FORMAT, **plain}, host)]
+    hooks, wrong = hook_files(options["hooks"], find_file, host)
     errors += wrong
-    reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]))
+    errors += _not_there_yet(options, hooks) if host.has_drives else []
+    python, wrong = python_of(options, find_file) if host.has_drives else (NONE, [])
+    errors += wrong
+    reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]), host)
     errors += wrong
     labels, wrong = _labels(options)
     errors += wrong
-    own = steps["steps"] if options["mode"] == MANAGE else []
+    own = own_steps(steps["steps"], host, str(options["inventory_hostname"])) if options["mode"] == MANAGE else []
     errors += refused_steps(own)
     if errors:
         return _nothing(errors)
@@ -107,12 +116,12 @@ def files_of(
         "folder": str(options["folder"]),
         "hooks_folder": str(options["hooks_folder"]),
     }
-    errors = _refusals(settings)
+    errors = _refusals(settings, host)
     if errors:
         return _nothing(errors)
     settings["health"] = {
         key: list(value) if isinstance(value, tuple) else value
-        for key, value in configured(settings)[0].health._asdict().items()
+        for key, value in configured(settings, host)[0].health._asdict().items()
     }
     warnings = [*names["warnings"], *policy_warnings(options["policy"]), *_long(hooks, own, plain["hook_limit"])]
     return {
@@ -121,6 +130,7 @@ def files_of(
         "folders": folders_of(hooks),
         "secrets": secrets,
         "users": sorted({hook["user"] for hook in hooks if hook["user"]}),
+        "python": python,
         "errors": [],
         "warnings": warnings,
     }
@@ -138,6 +148,7 @@ def _nothing(errors: list[str]) -> Files:
         "folders": [],
         "secrets": [],
         "users": [],
+        "python": NONE,
         "errors": errors,
         "warnings": [],
     }
@@ -184,6 +195,17 @@ def variables() -> list[str]:
     return [name for name, option in OPTIONS.items() if option.description]
 
 
+def _not_there_yet(options: Mapping[str, Any], hooks: Sequence[HookFile]) -> list[str]:
+    """What the watcher does not do on Windows so far, a sentence each."""
+    health = options["health"] if isinstance(options["health"], Mapping) else {}
+    wanted = {
+        "watcher_reports: no reports are sent": options["reports"],
+        "watcher_hooks: no notify hooks are run": [hook for hook in hooks if hook["phase"] == "notify"],
+        "watcher_health: there is no health endpoint": health.get("http") or health.get("agent"),
+    }
+    return [f"{words} on Windows machines yet; set it for the others alone" for words, what in wanted.items() if what]
+
+
 def _is_handed_on(option: Option) -> bool:
     """Whether the program gets the value of the role's variable as it is."""
     return bool(option.description) and not option.is_made
@@ -204,12 +226,12 @@ def _typed(option: Option, value: Any) -> Any:
     return value
 
 
-def _refusals(settings: Mapping[str, Any]) -> list[str]:
+def _refusals(settings: Mapping[str, Any], host: Host) -> list[str]:
     """What the program would refuse, by the very check that it makes; its keys are the variables' names."""
-    return [f"{PREFIX}{named_option(one.path)} {one.words}" for one in configured(settings)[1]]
+    return [f"{PREFIX}{named_option(one.path)} {one.words}" for one in configured(settings, host)[1]]
 
 
-def _reports(reports: Any, folder: str) -> tuple[list[dict[str, Any]], list[Secret], list[str]]:
+def _reports(reports: Any, folder: str, host: Host = LINUX) -> tuple[list[dict[str, Any]], list[Secret], list[str]]:
     """Where reports go, the files of their secrets, and what is wrong. Nothing of a URL but its host is said: it may be a secret."""
     if not isinstance(reports, (list, tuple)):
         return [], [], [f"watcher_reports is not a list of dictionaries with {listed(_REPORT_KEYS)}"]
@@ -217,7 +239,7 @@ def _reports(reports: Any, folder: str) -> tuple[list[dict[str, Any]], list[Secr
     secrets: list[Secret] = []
     errors = []
     for number, raw in enumerate(reports, 1):
-        why = _wrong_report(raw)
+        why = _wrong_report(raw, host)
         if not why and any(report["url"] == raw["url"] for report in found):
             why = "an earlier one has the same url"
         if why:
@@ -226,7 +248,7 @@ def _reports(reports: Any, folder: str) -> tuple[list[dict[str, Any]], list[Secr
         name = "report-" + hashlib.sha256(raw["url"].encode("utf-8")).hexdigest()[:16]
         if raw.get("secret"):
             secrets.append({"name": name, "content": str(raw["secret"])})
-        report = {"url": raw["url"], "secret_file": f"{folder}/{name}" if raw.get("secret") else None}
+        report = {"url": raw["url"], "secret_file": host.joined(folder, name) if raw.get("secret") else None}
         found.append({**report, **{key: raw[key] for key in ("proxy", "ca_file") if raw.get(key)}})
     return found, secrets, errors
 
@@ -249,7 +271,7 @@ def _labels(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return {**said, **{key: value for key, value in own.items() if value}}, errors
 
 
-def _wrong_report(raw: Any) -> str:
+def _wrong_report(raw: Any, host: Host) -> str:
     if not isinstance(raw, Mapping):
         return f"it is not a dictionary with url, and maybe {listed(_REPORT_KEYS[1:])}"
     unknown = [key for key in raw if key not in _REPORT_KEYS]
@@ -261,7 +283,7 @@ def _wrong_report(raw: Any) -> str:
         return "its secret is empty: see where it comes from, or leave it out, and reports are not signed"
     if raw.get("proxy") and not _is_url(raw["proxy"], ("http",)):
         return "its proxy is none that begins with http:// and a host"
-    if raw.get("ca_file") and not str(raw["ca_file"]).startswith("/"):
+    if raw.get("ca_file") and not host.is_whole_path(str(raw["ca_file"])):
         return "its ca_file is not the whole path of a file of the machine"
     return ""
 
@@ -306,6 +328,19 @@ _WAYS_OUT = {
 }
 
 
+def own_steps(steps: Iterable[Step], host: Host, name: str) -> list[Step]:
+    """The steps as the machine goes through them. Those of a Windows machine, which runs of `maintain` do from the controller, are its own here.
+
+    :arg name: of the machine in the inventory
+    """
+
+    def own(step: Step) -> Step:
+        is_own = step["type"] in host.step_types and step.get("delegate_to") in (None, "", name)
+        return dict(step, elsewhere=False, collections=[]) if host.has_drives and is_own else step
+
+    return [own(step) for step in steps]
+
+
 def refused_steps(steps: Iterable[Step]) -> list[str]:
     """A sentence for each step that the watcher can't do, with the way out."""
     return [sentence for step in steps for sentence in [_refusal(step)] if sentence]
@@ -321,6 +356,11 @@ def _refusal(step: Step) -> str:
         return (
             f"{label}: {step.get('delegate_to') or 'another machine'} is to do it (delegate_to), and the watcher reaches no other "
             f"machine: leave delegate_to out, or write it as a hook; {_BY_MAINTAIN}"
+        )
+    if any("cmd" in (step.get(direction) or {}) for direction in ("do", "undo")):
+        return (
+            f"{label}: on Windows the watcher splits no command line: give the program and its arguments as a list, such as "
+            "[C:\\app\\drain.exe, /quiet]"
         )
     if step.get("become") is False:
         return (

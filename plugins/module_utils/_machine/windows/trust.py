@@ -12,7 +12,7 @@ Each folder on the way counts. In those further above others may make folders of
 import ctypes
 import ntpath
 import os
-from typing import Any, List, Tuple
+from typing import Any, List, NamedTuple, Optional, Tuple
 
 from ..._text import one_line
 from . import kernel
@@ -25,6 +25,11 @@ _STANDS_FOR_ANOTHER = (
     0x20000000  # of a reparse point's tag: junctions and symbolic links; not files that a volume has packed
 )
 PROGRAMS = (".exe", ".cmd", ".bat")
+
+
+class Objection(NamedTuple):
+    path: str  # what others could change: the file or folder itself, or a folder above
+    words: str  # why, in a sentence
 
 
 def objection(path: str, is_secret: bool = False) -> str:
@@ -67,19 +72,30 @@ def way(path: str, what: str = "") -> List[Tuple[str, str]]:
     return found
 
 
-def _why(path: str, what: str = "") -> str:
-    path = os.path.abspath(path)
+def first_objection(path: str, what: str = "", user: Optional[str] = None) -> Optional[Objection]:
+    """The first thing on the way upwards that others could change; None where there is none.
+
+    :arg what: others must not do with a file; "" for a folder
+    :arg user: the SID of the user whose own it may be; by default that of this process
+    """
+    path = here = os.path.abspath(path)
     if path.startswith("\\\\"):
-        return _words(path, "is on another machine, or has no letter of a drive")
+        return Objection(path, _words(path, "is on another machine, or has no letter of a drive"))
     try:
-        user = own_sid()
+        user = own_sid() if user is None else user
         for here, wanted in way(path, what):
             why = distrust(sddl_of(here), _is_link(here), user, wanted)
             if why:
-                return _words(here, f"is not trusted: {why}. See who may do what there: icacls {one_line(here)}")
+                words = f"is not trusted: {why}. See who may do what there: icacls {one_line(here)}"
+                return Objection(here, _words(here, words))
     except OSError as error:
-        return _words(path, f"can't be read: {one_line(error.strerror or error)}")
-    return ""
+        return Objection(here, _words(path, f"can't be read: {one_line(error.strerror or error)}"))
+    return None
+
+
+def _why(path: str, what: str = "") -> str:
+    found = first_objection(path, what)
+    return found.words if found else ""
 
 
 def _is_link(path: str) -> bool:

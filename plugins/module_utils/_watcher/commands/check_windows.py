@@ -75,7 +75,7 @@ def _service(service: Service, what: str, log: str, state_of: StateOf, read: Rea
         words = f"Windows does not say how {name} is: {one_line(error.strerror or error)}"
         return [Finding(WARN, what, words, HOST.status(name))]
     if state is None:
-        return [Finding(FAIL, what, f"there is no service {name}", "create it, as the guide says")]
+        return [Finding(FAIL, what, f"there is no service {name}", "run role watcher for this machine")]
     found = []
     if state != manager.RUNNING:
         words = f"{name} is {state_words(state)}"

@@ -67,6 +67,9 @@ class Host(NamedTuple):
             return path.rstrip("\\/") if len(path) > len("C:\\") else path
         return path.rstrip("/") or "/"
 
+    def joined(self, folder: str, name: str) -> str:
+        return str((ntpath if self.has_drives else posixpath).join(folder, name))
+
     def start(self, unit: str = "azure-maintenance") -> str:
         return self.start_command.format(unit=unit)
 

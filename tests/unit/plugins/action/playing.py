@@ -67,8 +67,11 @@ def emulator(folder, scenario, *options):
             process.terminate()
 
 
-def start(folder, play, hosts, variables, **environment):
-    """Begin a play, in a session of its own; returns the process, whose output is a pipe."""
+def start(folder, play, hosts, variables, *arguments, **environment):
+    """Begin a play, in a session of its own; returns the process, whose output is a pipe.
+
+    :arg arguments: more of them, such as ``--check``
+    """
     (folder / "hosts").write_text(hosts)
     (folder / "variables").write_text(json.dumps(variables))
     settings = dict(
@@ -94,6 +97,7 @@ def start(folder, play, hosts, variables, **environment):
             "-e",
             "@" + str(folder / "variables"),
             str(play),
+            *arguments,
         ],
         env=settings,
         cwd=folder,
@@ -105,9 +109,9 @@ def start(folder, play, hosts, variables, **environment):
     )
 
 
-def playbook(folder, play, hosts, variables, **environment):
+def playbook(folder, play, hosts, variables, *arguments, **environment):
     """Run a play; returns what it printed, and the status it ended with."""
-    with start(folder, play, hosts, variables, **environment) as process:
+    with start(folder, play, hosts, variables, *arguments, **environment) as process:
         try:
             printed = process.communicate(timeout=900)[0]
         except subprocess.TimeoutExpired:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.hooks import (
     folders_of,
     hook_files,
@@ -136,3 +137,40 @@ def test_the_longest_preparation_is_that_of_the_type_with_the_most_hooks():
     assert longest(made, "prepare", 300.0) == 307.0
     assert longest(made, "recover", 300.0) == 1000.0
     assert longest(made, "notify", 300.0) == 0.0
+
+
+# ---- Windows ----
+
+CMD = {"name": "app.cmd", "phase": "prepare", "content": "@echo off\n"}
+
+
+def on_windows(**given):
+    return hook_files([dict(CMD, **given)], lambda path: path, WINDOWS)
+
+
+def test_a_hook_of_windows_has_an_ending_and_the_ends_of_lines_of_windows():
+    (file,), errors = on_windows()
+    assert errors == [] and (file["key"], file["content"]) == ("prepare.d/50-app.cmd", "@echo off\r\n")
+    (file,), errors = on_windows(content="a\r\nb")
+    assert errors == [] and file["content"] == "a\r\nb\r\n"
+    assert on_windows(name="app.exe", content="", file="app.exe")[1] == []
+
+
+def test_windows_powershell_is_told_that_a_script_is_in_utf_8():
+    """It takes what begins with no byte order mark for ANSI; cmd.exe would take the mark for a part of the first command."""
+    assert on_windows(name="app.PS1", content="'\u00e9'")[0][0]["content"] == "\ufeff'\u00e9'\r\n"
+    assert on_windows(name="app.ps1", content="'e'")[0][0]["content"] == "'e'\r\n"
+    assert on_windows(content="rem \u00e9")[0][0]["content"] == "rem \u00e9\r\n"
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"name": "app"}, "name is app; Windows runs what ends in one of .ps1, .cmd, .bat, .exe"),
+        ({"name": "app.sh"}, "Windows runs what ends in one of"),
+        ({"user": "app"}, "it has a user, and on Windows the watcher runs everything as SYSTEM: leave user out"),
+    ],
+)
+def test_what_windows_does_not_run(given, words):
+    files, errors = on_windows(**given)
+    assert files == [] and len(errors) == 1 and words in errors[0]

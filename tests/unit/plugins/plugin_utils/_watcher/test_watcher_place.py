@@ -114,3 +114,38 @@ def test_what_keeps_it_from_being_prepared():
         answered=answer(ready={"mark": "the disk is full"})
     )
     assert "an unreadable mark: broken" in only(answered=answer(mark={"unreadable": "broken"}))
+
+
+# ---- Windows ----
+
+ADMINISTRATORS = {"sid": "S-1-5-32-544", "attributes": ["Mandatory", "Enabled by default", "Enabled", "Owner"]}
+USER = {"account": {"account_name": "deploy"}, "groups": [ADMINISTRATORS]}
+PYTHON = {"version": [3, 11, 9], "is_virtual": False}
+
+
+def on_windows(user=None, python=PYTHON, **options):
+    probed = {"user": user or USER, "python": python}
+    return refusals("win1", {**OPTIONS, "windows": True, "python": r"C:\python.exe", **options}, probed, answer())
+
+
+def test_a_windows_machine_of_azure_is_not_refused():
+    assert on_windows() == on_windows(python=None) == []
+
+
+@pytest.mark.parametrize("groups", [[], [dict(ADMINISTRATORS, attributes=["Use for deny only"])]])
+def test_who_is_no_administrator_there_installs_no_service(groups):
+    (words,) = on_windows(dict(USER, groups=groups))
+    assert words.startswith("win1 is spoken to as deploy, who is no administrator there")
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"python": dict(PYTHON, version=[3, 10, 1])}, r"with Python 3.10 (C:\python.exe), and it needs 3.11 or later"),
+        ({"python": dict(PYTHON, is_virtual=True)}, "which is of a virtual environment and begins another Python"),
+        ({"systemd": False}, "can have it as a service only: set watcher_systemd to true"),
+    ],
+)
+def test_what_speaks_against_a_windows_machine(given, words):
+    (sentence,) = on_windows(**given)
+    assert words in sentence

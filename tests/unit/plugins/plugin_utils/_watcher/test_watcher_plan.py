@@ -18,6 +18,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     check_settings as configured,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import OK
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import (
     OPTIONS as TABLE,
 )
@@ -49,6 +50,9 @@ OPTIONS = {
     "folder": "/var/lib/azure-maintenance",
     "hooks_folder": "/etc/azure-maintenance/hooks",
     "secrets_folder": "/etc/azure-maintenance/secrets",
+    "python": "",
+    "python_zip": "",
+    "python_zip_sha256": "",
 }
 
 
@@ -325,3 +329,62 @@ def test_a_command_that_maintain_finds_is_found_by_the_watcher(tmp_path, step):
         assert (lacking(own, os.environ["PATH"]) == "") is is_there
         (found,) = configured.steps(configuration, lambda command: None)
         assert (found.state == OK) is is_there, found.words
+
+
+# ---- Windows ----
+
+PATHS_OF_WINDOWS = {
+    "folder": r"C:\ProgramData\AzureMaintenance",
+    "hooks_folder": r"C:\ProgramData\AzureMaintenance\config\hooks",
+    "secrets_folder": r"C:\ProgramData\AzureMaintenance\config\secrets",
+    "python": r"C:\Program Files\Python311\python.exe",
+}
+
+
+def on_windows(*given, **options):
+    host = Host("web1", "windows", {"all": ["web1", "lb1"]}, lambda name: "windows", lambda path: path)
+    whole = {**copy.deepcopy(OPTIONS), **PATHS_OF_WINDOWS, **options}
+    return files_of(whole, make_plan(list(given), host, []), lambda path: None, host=WINDOWS)
+
+
+def test_the_settings_of_a_windows_machine_are_checked_as_such():
+    command = {"type": "command", "do": [r"C:\app.exe", "/drain"]}
+    made = on_windows({"type": "iis", "sites": ["Shop"]}, {"type": "service", "name": "Shop"}, command)
+    assert made["errors"] == []
+    assert made["settings"]["folder"] == PATHS_OF_WINDOWS["folder"] and made["settings"]["steps"][2]["do"]["argv"]
+    assert [step["elsewhere"] for step in made["settings"]["steps"]] == [False] * 3, "it is alone"
+    assert made["python"]["executable"] == PATHS_OF_WINDOWS["python"]
+    assert "watcher_python" not in str(files()["errors"]), "of no interest to Linux machines"
+
+
+def test_steps_that_a_windows_machine_can_not_do_alone_are_refused():
+    (words,) = on_windows({"type": "command", "do": r"C:\app.exe /drain"})["errors"]
+    assert "step 1 (command" in words and "give the program and its arguments as a list" in words
+    balancer = {"type": "command", "do": ["drain", "web1"], "delegate_to": "lb1"}
+    (words,) = on_windows(balancer)["errors"]
+    assert "lb1 is to do it (delegate_to)" in words
+    assert on_windows(dict(balancer, delegate_to="web1"))["errors"] == []
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (
+            {"reports": [{"url": "https://reports.test"}]},
+            "watcher_reports: no reports are sent on Windows machines yet",
+        ),
+        (
+            {"hooks": [{"name": "a.cmd", "phase": "notify", "content": "rem"}]},
+            "no notify hooks are run on Windows machines yet",
+        ),
+        (
+            {"health": {"http": ["127.0.0.1:8009"]}},
+            "watcher_health: there is no health endpoint on Windows machines yet",
+        ),
+        ({"hooks": [HOOK]}, "Windows runs what ends in one of"),
+        ({"hooks_folder": "/etc/hooks"}, "must be a whole path, such as C:"),
+    ],
+)
+def test_what_is_not_done_on_windows_is_refused(options, words):
+    made = on_windows(**options)
+    assert made["settings"] == {} and any(words in error for error in made["errors"]), made["errors"]

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What role watcher has the program do before it writes files and before it starts the service: make the folders, so that no moment passes in
+which others could put something there, and say which files and folders others could change.
+
+Private to this collection.
+
+It goes by the rules of the service, which is SYSTEM's: what belongs to the user who asks is not trusted for that.
+"""
+
+import argparse
+import json
+import os
+from typing import List
+
+from ..._machine import files
+from ..._machine.windows.access_list import READING, WRITING
+from ..._machine.windows.trust import Objection, first_objection
+from ..._text import one_line
+
+NOBODY = ""
+"""In place of the user who asks."""
+
+
+def main(arguments: List[str]) -> int:
+    """Do it, and print what came of it as a line of JSON; returns the exit code.
+
+    ``made`` has the folders that were made; ``open`` what others could change: ``path`` and ``why``, a sentence.
+    """
+    parser = argparse.ArgumentParser(prog="folders")
+    for kind, words in (
+        ("folder", "to be made, if it is not there"),
+        ("file", "that others must not change"),
+        ("secret", "a file that others must not even read"),
+    ):
+        parser.add_argument(f"--{kind}", action="append", default=[], help=words)
+    options = parser.parse_args(arguments)
+    made: List[str] = []
+    found: List[Objection] = []
+    for folder in options.folder:
+        try:
+            if not os.path.isdir(folder):
+                files.make_folder(folder)
+                made.append(folder)
+        except OSError as error:
+            words = f"{one_line(folder)} can't be made: {one_line(error.strerror or error)}"
+            found.append(Objection(folder, words))
+        else:
+            found.extend(_open_to_others(folder, ""))
+    for paths, what in ((options.file, WRITING), (options.secret, READING)):
+        for path in paths:
+            found.extend(_open_to_others(path, what))
+    first = {one.path: one for one in reversed(found)}
+    is_open = [{"path": path, "why": one.words} for path, one in sorted(first.items())]
+    print(json.dumps({"made": made, "open": is_open}))
+    return 0
+
+
+def _open_to_others(path: str, what: str) -> List[Objection]:
+    objection = first_objection(path, what, NOBODY)
+    return [objection] if objection else []
