@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import ID, MAINTAIN
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import emulator, playbook
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.schemas import wrong
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import REPORT, wrong
 
 HOSTS = f"linux1 ansible_connection=local ansible_python_interpreter={sys.executable}\n"
 SECRET = "the-secret-of-the-receiver"
@@ -101,7 +101,7 @@ def test_the_run_ends_well(told):
 def test_the_receiver_gets_all_of_it_in_order(told):
     reports = [json.loads(body) for _headers, body, _path in told[3]]
     assert [report["happened"] for report in reports] == WHOLE
-    assert [found for report in reports for found in wrong(report)] == []
+    assert [found for report in reports for found in wrong(report, REPORT)] == []
     assert {report["event"]["id"] for report in reports} == {ID}
     assert all(report["run"]["rehearsal"] and report["watcher"] == "maintain" for report in reports)
     assert reports[2]["labels"] == {"inventory_hostname": "linux1", "scope": "web"}

@@ -23,10 +23,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_ut
     a_report,
     an_event,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.schemas import (
-    SCHEMA,
-    wrong,
-)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import REPORT, wrong
 
 NASTY = "a\x1b[31m\n\r\t\x00\u202e\ud83db"
 
@@ -41,13 +38,13 @@ def strings(value):
 
 @pytest.mark.parametrize("happened", sorted(KINDS))
 def test_each_kind_is_as_the_schema_says(happened):
-    assert wrong(a_report(happened)) == []
-    assert wrong(a_report(happened, event=None, notice=None, outage="", outcome="cancelled")) == []
+    assert wrong(a_report(happened), REPORT) == []
+    assert wrong(a_report(happened, event=None, notice=None, outage="", outcome="cancelled"), REPORT) == []
 
 
 @pytest.mark.parametrize("happened", sorted(KINDS))
 def test_the_schema_tells_of_each_kind(happened):
-    assert f" {happened}: " in SCHEMA["properties"]["happened"]["description"]
+    assert f" {happened}: " in REPORT["properties"]["happened"]["description"]
 
 
 def test_the_check_finds_what_is_wrong():
@@ -55,7 +52,7 @@ def test_the_check_finds_what_is_wrong():
     del report["outage"]
     report.update(id="1", outcome="fine", more=1, at="today")
     report["event"].update(duration=True, resources=[1])
-    assert len(wrong(report)) == 7
+    assert len(wrong(report, REPORT)) == 7
 
 
 def test_it_says_what_happened():
@@ -87,7 +84,7 @@ def test_it_says_what_happened():
 def test_before_it_is_known_who_the_machine_is():
     report = report_of(Say("imds_unreachable", "Nothing is seen."), None, MOMENT, MACHINE)
     assert report["machine"] == {"name": "", "vm_id": "", "hostname": "web1.example.com"}
-    assert wrong(report) == []
+    assert wrong(report, REPORT) == []
 
 
 def test_its_id_is_that_of_what_was_said_and_when():
@@ -147,7 +144,7 @@ def test_then_most_machines_of_the_event(letter, kept):
     assert len(line_of(report)) <= MOST_BYTES
     assert report["details"]["resources"] == 1000
     assert len(report["event"]["resources"]) == kept
-    assert wrong(report) == []
+    assert wrong(report, REPORT) == []
 
 
 def test_a_thousand_machines_of_a_scale_set_are_all_told():

@@ -20,7 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import signature
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.schemas import wrong
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import REPORT, wrong
 
 SECRET = "s3cret-0f-nobody"
 
@@ -53,7 +53,7 @@ def test_it_arrives_signed_and_anew_each_time(call):
     for headers, body, _path in receiver.requests:
         assert headers["X-Hub-Signature-256"] == signature(body, SECRET.encode("ascii"))
         report = json.loads(body.decode("ascii"))
-        assert wrong(report) == []
+        assert wrong(report, REPORT) == []
         assert report["happened"] == "test" and report["event"] is None
         assert report["labels"] == {"inventory_hostname": "web1"}
         ids.add(report["id"])

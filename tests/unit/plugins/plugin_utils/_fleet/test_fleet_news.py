@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import LASTS, news
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.keeping import Keeping
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     Machine,
-    Run,
     event,
     mark,
     rules,
@@ -16,31 +16,23 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 )
 
 
-class Said(Run):
+class Said(Keeping):
     """A run that keeps what it says."""
 
     def __init__(self, *machines, **options):
-        super().__init__(*machines, **options)
-        self.said = []
-
-    def tick(self, count=1, seconds=4.0):
-        for _number in range(count):
-            before = self.record
-            super().tick(1, seconds)
-            self.said += news(before, self.record)
-        return self
+        super().__init__(news, *machines, **options)
 
     def words(self):
-        return [line.split()[1] for line in self.said]
+        return [line.split()[1] for line in self.kept]
 
     def found(self, *parts):
-        return [line for line in self.said if all(part in line for part in parts)]
+        return [line for line in self.kept if all(part in line for part in parts)]
 
 
 def test_a_whole_run():
     run = Said()
     run.tick(5)
-    assert run.words() == ["waits"] and "web1 poll for new events, until 1970-01-01T00:50:00Z" in run.said[0]
+    assert run.words() == ["waits"] and "web1 poll for new events, until 1970-01-01T00:50:00Z" in run.kept[0]
     reboot = event("A", ["vm1"], not_before=2000)
     run.show(reboot)
     run.until(run.sent)
@@ -146,7 +138,7 @@ def test_what_came_from_anywhere_is_one_printable_line():
     run.tick()
     run.show(event("A", ["vm1"], not_before=2000, type="Re\x1b[31mboot\nfatal: "))
     run.tick(3)
-    assert run.said and all(line.isprintable() for line in run.said)
+    assert run.kept and all(line.isprintable() for line in run.kept)
     assert all(line.isprintable() for line in run.result["timeline"])
 
 

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
-import re
 
 import pytest
 
@@ -17,56 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     event,
     started,
 )
-
-ROOT = pathlib.Path(__file__).resolve().parents[5]
-SCHEMA = json.loads((ROOT / "docs" / "maintain_result.schema.json").read_text(encoding="utf-8"))
-TYPES = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "boolean": bool,
-    "integer": int,
-    "number": (int, float),
-    "null": type(None),
-}
-KNOWN = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "required", "properties", "items"} | {
-    "additionalProperties",
-    "const",
-    "enum",
-    "pattern",
-}
-
-
-def wrong(value, schema, where="result"):
-    """Where a value is not as the schema says; of JSON Schema what ours uses."""
-    assert set(schema) <= KNOWN, f"{where}: the check below knows nothing of {set(schema) - KNOWN}"
-    found = []
-    if "$ref" in schema:
-        found += wrong(value, SCHEMA["$defs"][schema["$ref"].removeprefix("#/$defs/")], where)
-    kinds = schema.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    if kinds and not any(isinstance(value, TYPES[kind]) for kind in kinds):
-        return [*found, f"{where} is {value!r}, not {kinds}"]
-    if kinds and isinstance(value, bool) and "boolean" not in kinds:
-        found.append(f"{where} is {value!r}, not {kinds}")
-    if "const" in schema and value != schema["const"]:
-        found.append(f"{where} is {value!r}")
-    if "enum" in schema and value not in schema["enum"]:
-        found.append(f"{where} is {value!r}")
-    if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
-        found.append(f"{where} is {value!r}")
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            found += wrong(item, schema.get("items", {}), f"{where}[{number}]")
-    if isinstance(value, dict):
-        found += [f"{where} has no {key}" for key in schema.get("required", ()) if key not in value]
-        for key, item in value.items():
-            of_key = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
-            if of_key is not None:
-                found += wrong(item, of_key, f"{where}.{key}")
-            elif "$ref" not in schema:  # has been forgotten there
-                found.append(f"{where} has {key}")
-    return found
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import RESULT, wrong
 
 
 def step(key, state, seconds, note=""):
@@ -139,7 +88,7 @@ def unknown():
 @pytest.mark.parametrize("run", [Run, whole, failed, unapproved, unknown])
 def test_it_is_as_the_schema_says(run):
     data = json.loads(json.dumps(run().result))
-    assert wrong(data, SCHEMA) == []
+    assert wrong(data, RESULT) == []
 
 
 def test_the_check_finds_what_is_wrong():
@@ -148,12 +97,12 @@ def test_the_check_finds_what_is_wrong():
     entry["shown"], entry["outcome"], entry["approval"]["tries"] = 12.5, "over", True
     del entry["prepared"]["web1"]["steps"]
     data["more"] = 1
-    assert [words.split()[0] for words in wrong(data, SCHEMA)] == [
-        "result.events[0].outcome",
-        "result.events[0].shown",
-        "result.events[0].prepared.web1",
-        "result.events[0].approval.tries",
-        "result",
+    assert [words.split()[0] for words in wrong(data, RESULT)] == [
+        "all.events[0].outcome",
+        "all.events[0].shown",
+        "all.events[0].prepared.web1",
+        "all.events[0].approval.tries",
+        "all",
     ]
 
 

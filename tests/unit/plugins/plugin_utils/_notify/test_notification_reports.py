@@ -17,34 +17,21 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify
     end_report,
     reports_of,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.schemas import (
-    SCHEMA,
-    wrong,
-)
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.keeping import Keeping
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
-    Run,
     event,
     started,
 )
+from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import REPORT, wrong
 
 
-class Told(Run):
+def run_of(**options):
     """A run that keeps what it reports."""
-
-    def __init__(self, *machines, **options):
-        super().__init__(*machines, **options)
-        self.told = []
-
-    def tick(self, count=1, seconds=4.0):
-        for _number in range(count):
-            before = self.record
-            super().tick(1, seconds)
-            self.told += reports_of(before, self.record, "1.2.3")
-        return self
+    return Keeping(lambda before, after: reports_of(before, after, "1.2.3"), **options)
 
 
 def a_whole_run():
-    run = Told()
+    run = run_of()
     reboot = event("A", ["vm1"], not_before=2000)
     run.tick(3)
     run.show(reboot)
@@ -57,11 +44,11 @@ def a_whole_run():
 
 
 def test_a_whole_run_in_order():
-    told = a_whole_run().told
+    told = a_whole_run().kept
     assert [one["happened"] for one in told] == [
         "scheduled", "planned", "prepared", "approved", "started", "ended", "recovered"
     ]  # fmt: skip
-    assert [found for one in told for found in wrong(one)] == []
+    assert [found for one in told for found in wrong(one, REPORT)] == []
     assert {one["event"]["id"] for one in told} == {"A"} and told[5]["outcome"] == "completed"
     assert told[0]["message"].startswith("Reboot A (Platform) affects vm1 (web1): not before")
     assert told[0]["details"]["hosts"] == ["web1"]
@@ -71,7 +58,7 @@ def test_a_whole_run_in_order():
 
 def test_each_has_an_id_of_its_own_that_is_the_same_when_it_is_made_again():
     run = a_whole_run()
-    ids = [one["id"] for one in run.told]
+    ids = [one["id"] for one in run.kept]
     assert len(set(ids)) == len(ids)
     before = dict(run.record, happenings=[])
     once, again = (reports_of(before, run.record, "1.2.3") for _dummy in range(2))
@@ -79,18 +66,18 @@ def test_each_has_an_id_of_its_own_that_is_the_same_when_it_is_made_again():
 
 
 def test_a_preparation_that_fails():
-    run = Told(on_failure="hold")
+    run = run_of(on_failure="hold")
     run["web1"].fails = "the database did not stop"
     run.show(event("A", ["vm1"], not_before=2000))
-    run.until(lambda: any(one["happened"] == "prepare_failed" for one in run.told))
-    (failed,) = [one for one in run.told if one["happened"] == "prepare_failed"]
+    run.until(lambda: any(one["happened"] == "prepare_failed" for one in run.kept))
+    (failed,) = [one for one in run.kept if one["happened"] == "prepare_failed"]
     assert "the database did not stop" in failed["message"] and "(Reboot A)" in failed["message"]
 
 
 def test_the_end_tells_of_all_problems():
     run = a_whole_run()
     report = end_report(run.record, ["web1 is not back.", "web2 is neither."], "1.2.3")
-    assert wrong(report) == [] and report["happened"] == "run_ended"
+    assert wrong(report, REPORT) == [] and report["happened"] == "run_ended"
     assert report["message"] == "The run ended with problems: web1 is not back. (and 1 more)"
     assert report["details"]["problems"] == ["web1 is not back.", "web2 is neither."]
 
@@ -101,4 +88,4 @@ def test_every_word_is_one_that_runs_have_and_that_the_schema_tells_of():
     source = "".join(path.read_text(encoding="utf-8") for path in Path(list(_fleet.__path__)[0]).glob("*.py"))
     assert [word for word in HAPPENED if not re.search(rf'"{word}"', source)] == []
     assert set(HAPPENED.values()) | {"run_ended"} <= set(OF_WATCHERS) | set(KINDS)
-    assert [word for word in KINDS if f" {word}: " not in SCHEMA["properties"]["happened"]["description"]] == []
+    assert [word for word in KINDS if f" {word}: " not in REPORT["properties"]["happened"]["description"]] == []

@@ -1,14 +1,17 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Of JSON Schema what docs/watcher_report.schema.json uses."""
+"""The schemas of docs/, and a check of values against them: of JSON Schema what ours use."""
 
 import json
 import pathlib
 import re
 
-ROOT = pathlib.Path(__file__).resolve().parents[5]
-SCHEMA = json.loads((ROOT / "docs" / "watcher_report.schema.json").read_text(encoding="utf-8"))
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+REPORT, RESULT = (
+    json.loads((DOCS / f"{name}.schema.json").read_text(encoding="utf-8"))
+    for name in ("watcher_report", "maintain_result")
+)
 TYPES = {
     "object": dict,
     "array": list,
@@ -19,23 +22,30 @@ TYPES = {
     "null": type(None),
 }
 WORDS = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "required", "properties", "items"} | {
+    "additionalProperties",
     "const",
     "enum",
     "pattern",
 }
 
 
-def wrong(value, schema=SCHEMA, where="report"):
-    """Where a value is not as the schema says."""
+def wrong(value, schema, where="", whole=None):
+    """Where a value is not as the schema says. A key that the schema does not name is wrong, unless it names none.
+
+    :arg where: the value is, in words; "" for all of it
+    :arg whole: the schema that this one is a part of
+    """
+    whole, where = whole or schema, where or "all"
     assert set(schema) <= WORDS, f"{where}: the check below knows nothing of {set(schema) - WORDS}"
-    found = []
     if "$ref" in schema:
-        found += wrong(value, SCHEMA["$defs"][schema["$ref"].replace("#/$defs/", "")], where)
+        assert set(schema) <= {"$ref", "description"}, f"{where}: what stands beside $ref is not looked at"
+        return wrong(value, whole["$defs"][schema["$ref"].replace("#/$defs/", "")], where, whole)
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     fits = any(isinstance(value, TYPES[kind]) for kind in kinds) and (not isinstance(value, bool) or "boolean" in kinds)
     if kinds and not fits:
-        return found + [f"{where} is {value!r}, not {kinds}"]
+        return [f"{where} is {value!r}, not {kinds}"]
+    found = []
     if "const" in schema and value != schema["const"]:
         found.append(f"{where} is {value!r}")
     if "enum" in schema and value not in schema["enum"]:
@@ -44,13 +54,14 @@ def wrong(value, schema=SCHEMA, where="report"):
         found.append(f"{where} is {value!r}")
     if isinstance(value, list):
         for number, item in enumerate(value):
-            found += wrong(item, schema.get("items", {}), f"{where}[{number}]")
+            found += wrong(item, schema.get("items", {}), f"{where}[{number}]", whole)
     if isinstance(value, dict):
         found += [f"{where} has no {key}" for key in schema.get("required", []) if key not in value]
-        members = schema.get("properties")
-        for key, item in value.items():
-            if members is not None and key not in members:
-                found.append(f"{where} has a key that the schema lacks: {key}")
-            elif members is not None:
-                found += wrong(item, members[key], f"{where}.{key}")
+        if "properties" in schema or "additionalProperties" in schema:
+            for key, item in value.items():
+                of_key = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
+                if of_key is None:
+                    found.append(f"{where} has a key that the schema lacks: {key}")
+                else:
+                    found += wrong(item, of_key, f"{where}.{key}", whole)
     return found
