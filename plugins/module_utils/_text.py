@@ -29,7 +29,7 @@ def shortened(text: str, limit: int) -> str:
 def one_line(text: Any, limit: int = 200) -> str:
     """The text as one line without control characters, in which any run of blanks is one; None is ""."""
     words = "" if text is None else str(text)
-    printable = "".join(char if char.isprintable() else " " for char in words)
+    printable = words if words.isprintable() else "".join(char if char.isprintable() else " " for char in words)
     return shortened(" ".join(printable.split()), limit)
 
 

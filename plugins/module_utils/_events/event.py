@@ -7,6 +7,7 @@ gets it as JSON. And the time from which on it may start, as documents write tha
 Private to this collection.
 """
 
+import functools
 import math
 import re
 from datetime import datetime, timedelta
@@ -159,6 +160,7 @@ def notification(event: Event, notice: Optional[float]) -> Dict[str, Any]:
     }
 
 
+@functools.lru_cache(maxsize=64)
 def parse_not_before(text: Optional[str]) -> Optional[float]:
     """Unix seconds of a not-before in RFC 1123 or ISO 8601; None for a blank one and for what is no date.
 

@@ -123,9 +123,9 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
 def _copied(data: Any) -> Any:
     """A copy of plain data, in a tenth of the time that copy.deepcopy takes: half of a tick's otherwise."""
     if isinstance(data, dict):
-        return {key: _copied(value) for key, value in data.items()}
+        return {key: _copied(value) if isinstance(value, (dict, list)) else value for key, value in data.items()}
     if isinstance(data, list):
-        return [_copied(value) for value in data]
+        return [_copied(value) if isinstance(value, (dict, list)) else value for value in data]
     return data
 
 
