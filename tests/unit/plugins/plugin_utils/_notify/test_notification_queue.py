@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import waiting
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.notification_queue import (
     NotificationQueue,
 )
@@ -56,17 +57,24 @@ def test_all_are_sent_once_and_in_order_however_they_come(make):
     assert found == {"to": f"http://127.0.0.1:{takes.port}/...", "sent": 20, "failed": 0, "problem": ""}
 
 
-def test_one_that_hangs_holds_up_neither_the_run_nor_the_others(make):
+def test_one_that_hangs_holds_up_neither_the_run_nor_the_others(make, tmp_path):
+    """One of its answers comes after the second that it has, as on a busy machine: it is sent again, beside the one that hangs."""
     let_go = threading.Event()
-    with Receiver() as takes, Receiver(otherwise=lambda handler: let_go.wait(60)) as hangs:
+    with (
+        Receiver(200, lambda handler: time.sleep(1.5)) as takes,
+        Receiver(otherwise=lambda handler: let_go.wait(60)) as hangs,
+    ):
         queue = make({"url": hangs.url}, {"url": takes.url}, seconds=1.0)
         for name in ("first", "second"):
             began = time.monotonic()
             queue.put(reports(name))
-            assert time.monotonic() - began < 5  # it has a second for each, and five minutes in all
+            assert time.monotonic() - began < 25  # it has a second for each, and five minutes in all
             until(lambda wanted=name: wanted in takes.ids())
+        (one,) = receivers_of([{"url": takes.url}])
+        until(lambda: not waiting(str(tmp_path / "queue" / one.key)))
         found = {one["to"]: one for one in queue.close(1)}
         let_go.set()
+        assert list(dict.fromkeys(takes.ids())) == ["first", "second"] and len(takes.ids()) > 2
     assert found[f"http://127.0.0.1:{takes.port}/..."]["sent"] == 2
     assert found[f"http://127.0.0.1:{hangs.port}/..."]["failed"] == 2
 
@@ -95,7 +103,7 @@ def test_the_end_does_not_wait_longer_than_a_receiver_may_take(make):
         queue.put(reports("first"))
         began = time.monotonic()
         (found,) = queue.close(0.5)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 25  # the receiver may take 30
     assert (found["sent"], found["failed"]) == (0, 1)
 
 
