@@ -115,9 +115,10 @@ def test_two_scopes_at_once(azure, machines, maintain, user):
 
 
 def test_a_short_freeze_is_not_drained(azure, machines, maintain):
+    """By one of those that it does not affect: where a busy controller calls the first one too late, it is the next one's turn."""
     boots = machines.boot_ids()
     run = maintain()
     event = azure.inject("Freeze", ["web3"], duration=3, notice=3600, tail=100)
     run.wait().check()
-    judge.approved_once(azure, event, by="web1")
+    judge.approved_once(azure, event, by=["web1", "web2", "web10"])
     judge.untouched(machines, boots, judge.WEB)

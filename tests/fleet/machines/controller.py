@@ -259,6 +259,7 @@ inventory = {folder / "inventory.yml"}
 forks = 10
 timeout = 10
 gathering = explicit
+internal_poll_interval = 0.01
 host_key_checking = true
 retry_files_enabled = false
 show_custom_stats = true

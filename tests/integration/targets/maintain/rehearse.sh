@@ -101,7 +101,7 @@ nothing
 # One that fails while a machine is drained, as that can't be recovered at first
 does="echo web1 prepared >>$dir/notes"
 undoes="[ -e $dir/tried ] || { touch $dir/tried; exit 1; }; echo web1 recovered >>$dir/notes"
-refuses rehearse -e rehearse_speed=40 -e maintain_recover_timeout=1 \
+refuses rehearse -e rehearse_speed=20 -e maintain_recover_timeout=1 \
     -e "{\"drain_steps\": [{\"type\": \"command\", \"do\": [\"sh\", \"-c\", \"$does\"], \"undo\": [\"sh\", \"-c\", \"$undoes\"]}]}"
 says "Left for a person"
 notes "web1 prepared" "web1 recovered"
