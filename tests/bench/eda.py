@@ -53,7 +53,7 @@ def main():
         folder = Path(name)
         world = World(folder / "emulator", vms=[f"{one},scope=of_{one}" for one in names])
         write_inventory(folder / "inventory", names, world.running.metadata)
-        rulebook = Rulebook(folder / "eda", "maintain_on_report", folder / "inventory")
+        rulebook = Rulebook(folder / "eda", "maintain_on_report", folder / "inventory", JAVA_TOOL_OPTIONS="")
         sender = Sender(folder, rulebook.url, SECRET)
         began = time.monotonic()
         try:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Machines of three scopes, and one that shares none, on this machine: the emulator is their metadata service."""
 
+import fcntl
 import json
 import subprocess
 
@@ -65,6 +66,16 @@ class Site:
     def journal(self):
         """What the machines' steps have written: left or back, and the machine."""
         return self._journal.read_text(encoding="utf-8").splitlines() if self._journal.exists() else []
+
+    def let_lease_run_out(self, name):
+        """As if two minutes had gone by in which nobody renewed the lease of this machine's mark."""
+        folder = self.folder / name / "state"
+        with (folder / "lock").open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            mark = json.loads((folder / "mark.json").read_text(encoding="utf-8"))
+            mark["lease"]["until"] = mark["lease"]["uptime"]
+            (folder / "changed").write_text(json.dumps(mark), encoding="utf-8")
+            (folder / "changed").rename(folder / "mark.json")
 
     def approved(self, event):
         return any(one["event_id"] == event for one in self.world.journal("approved"))

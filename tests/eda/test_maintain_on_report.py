@@ -109,9 +109,10 @@ def test_a_wrong_signature_is_refused_and_nothing_is_lost(site, interrupted):
 
 
 def test_the_schedule_goes_on_where_a_stopped_run_was(site, interrupted):
-    """It waits until the stopped run has been silent for two minutes."""
+    """It waits until the stopped run has been silent for two minutes, which the mark then says."""
     event, _reported, scheduled = interrupted
     assert scheduled.poll() is None and site.journal().count("left app1") == 1
+    site.let_lease_run_out("app1")
     site.world.move(event, "complete")
     assert scheduled.wait(200) == 0, (site.folder / "scheduled").read_text(encoding="utf-8")[-3000:]
     assert back(site, "app1")

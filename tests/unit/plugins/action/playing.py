@@ -16,6 +16,7 @@ import pytest
 
 COLLECTION = pathlib.Path(__file__).parents[4]
 EMULATOR = COLLECTION / "roles" / "emulator" / "files"
+CONFIGURATION = COLLECTION / "tests" / "integration" / "integration.cfg"
 
 
 def collections_path():
@@ -76,6 +77,7 @@ def start(folder, play, hosts, variables, *arguments, **environment):
     (folder / "variables").write_text(json.dumps(variables))
     settings = dict(
         os.environ,
+        ANSIBLE_CONFIG=str(CONFIGURATION),
         ANSIBLE_COLLECTIONS_PATH=collections_path(),
         ANSIBLE_HOME=str(folder / "ansible"),
         ANSIBLE_LOCAL_TEMP=str(folder / "local"),
@@ -87,7 +89,6 @@ def start(folder, play, hosts, variables, *arguments, **environment):
         ANSIBLE_LOCALHOST_WARNING="0",
         PYTHONDONTWRITEBYTECODE="1",
     )
-    settings.pop("ANSIBLE_CONFIG", None)
     settings.update(environment)
     return subprocess.Popen(
         [
