@@ -37,7 +37,7 @@ test-windows: ## the Windows way, where there is a PowerShell 7 (PWSH=/path/to/p
 
 .PHONY: coverage
 coverage: ## unit tests with the lines of plugins/ that none of them runs
-	@tests/lanes/unit-core 2.21
+	@AZM_COVERAGE=true tests/lanes/unit-core 2.21
 
 .PHONY: bench
 bench: ## the figures of docs/performance.md, measured anew

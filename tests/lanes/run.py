@@ -75,6 +75,7 @@ LANES = [
     Lane("simulation"),
     Lane("sanity-2.16", by_name_only=True),
     Lane("sanity-2.21"),
+    Lane("sanity-tests-2.21", by_name_only=True),
     Lane("lint"),
     Lane("ansible-lint"),
     Lane("docs"),
