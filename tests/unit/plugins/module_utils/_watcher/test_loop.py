@@ -28,10 +28,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     BUSY,
     CRASHES,
     EVERY,
+    HOOKS_EVERY,
     IDLE,
     SAME_CRASH_EVERY,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.snapshot import HOOKS_EVERY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     SuppressedEvents,
 )
