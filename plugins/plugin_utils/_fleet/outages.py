@@ -139,7 +139,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
         happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
     if before.owner == COPIED and owner == NOBODY:
         words = f"{host}: the mark of {before.words}, the VM that it was copied from; nothing of it was done here"
-        happened(record, at, "put aside", words, host=host)
+        happened(record, at, "moved aside", words, host=host)
     note_put_back(record, machine, before.keys, before.answered)
     if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
         machine["undone"] = at
@@ -272,7 +272,7 @@ def _note_not_begun(record: Record, machine: MachineState, asked: list[str], at:
         ]
         if key in record["events"] and not known:
             why = clause(machine["why"] or "no reason was given", 1000)
-            happened(record, at, NOT_BEGUN, f"{host}: {why}. It is tried again", key, host)
+            happened(record, at, NOT_BEGUN, f"{host}: {why}. It is retried", key, host)
 
 
 def _result(machine: MachineState, direction: str, ok: bool, why: str, since: float | None, at: float) -> HostResult:

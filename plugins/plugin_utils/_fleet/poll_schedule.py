@@ -71,7 +71,7 @@ def bears_ours(record: Record, machine: MachineState, at: float) -> bool:
 
 
 def is_to_be_learned(record: Record, machine: MachineState, at: float) -> bool:
-    """Whether its mark is that of a run of which it will show whether it is still there, or another VM's, which is put aside."""
+    """Whether its mark is that of a run of which it will show whether it is still there, or another VM's, which is moved aside."""
     owner = whose(record, machine, at)
     return owner in (EXPIRED, COPIED) or (owner == RUN and machine["renewals"] == 0)
 

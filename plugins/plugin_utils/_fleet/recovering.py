@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
     forced: though that run may be alive
     unmarked: all steps are undone, as there is no mark to go by
     drop: the mark, which can't be read, is removed before
-    aside: the mark, which is another VM's, is put aside
+    aside: the mark, which is another VM's, is moved aside
     """
 
     verdict: str
@@ -71,7 +71,7 @@ def _verdict(machine: Asked, shown: Iterable[Mapping[str, Any]], wish: Wish) -> 
     mark, owner = machine.mark, machine.view.owner
     if owner == COPIED and not wish.unmarked:
         words = f"has the mark of {machine.view.owner_words}, of which it is a copy: nothing of that was done here"
-        return Verdict("leave", f"{words}, and the mark is put aside.", aside=True)
+        return Verdict("leave", f"{words}, and the mark is moved aside.", aside=True)
     if owner == NOBODY and not wish.unmarked:
         return Verdict(
             "leave",

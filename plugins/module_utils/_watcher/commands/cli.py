@@ -192,10 +192,10 @@ class Subcommand(NamedTuple):
 COMMANDS: Dict[str, Tuple[str, str]] = {
     "status": ("status", "show the watcher, the machine's state, its events and waiting reports"),
     "history": ("reports", "list what has happened on this machine"),
-    "hold": ("command_client", "stop early approvals until they are released"),
-    "release": ("command_client", "allow early approvals again"),
+    "hold": ("command_client", "put approvals on hold: no event starts before its not-before"),
+    "release": ("command_client", "release approvals from hold"),
     "approve": ("command_client", "confirm an event that is not approved automatically"),
-    "recover": ("recover", "recover the machine now"),
+    "recover": ("recover", "recover the machine now: undo its steps, run its recover hooks"),
     "hooks": ("doctor", "list the hooks that run, and why others do not"),
     "doctor": ("doctor", "check everything that the watcher needs, and say how to fix it"),
     "check-config": ("doctor", "check the settings, and name the line to correct"),
@@ -233,7 +233,7 @@ def _parser(arguments: List[str], environment: Mapping[str, str]) -> argparse.Ar
     """Of the sub-commands only the one that is called is loaded: the daemon of reports lives long, and needs little."""
     parser = argparse.ArgumentParser(
         prog="azure-maintenance",
-        description="The watcher of this machine's planned maintenance in Azure.",
+        description="Show and control the watcher: the service that handles Azure's maintenance of this machine.",
         epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in CODES.items()) + ".",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

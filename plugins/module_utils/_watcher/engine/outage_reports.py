@@ -90,7 +90,7 @@ class OutageNews:
                 before, "mark_removed", "Somebody removed this machine's mark: the watcher leaves its events alone."
             )
         else:
-            self._say(before, "recovered", "This machine is back in service: all that was done is undone.")
+            self._say(before, "recovered", "This machine is recovered: all completed steps are undone.")
 
     def _say(self, outage: Begun, happened: str, message: str) -> None:
         """Of the outage as a whole: with the event that came last to it."""

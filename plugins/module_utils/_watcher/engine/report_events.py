@@ -58,15 +58,15 @@ def said(
 
 
 _BEGINS = {
-    "imds_unreachable": "The watcher can't see which events there are: {}. It goes on by what it saw last.",
+    "imds_unreachable": "The watcher can't poll its events: {}. It continues with the last document that it received.",
     "degraded": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or recovered.",
     "unreadable": "This machine's mark can't be read, so nobody can tell what was done to it: {}. Nothing is prepared, approved or recovered. "
     "To undo all steps and run all recovery hooks: azure-maintenance recover --force",
-    "approvals_held": "Approvals are on hold: {}. Release them with: azure-maintenance release",
-    "skipped": "An event of this machine is left alone, as {}.",
+    "approvals_held": "Approvals are on hold ({}). Release them with: azure-maintenance release",
+    "skipped": "This machine's event is skipped: {}.",
 }
 _ENDS = {
-    "imds_unreachable": "The watcher sees again which events there are.",
+    "imds_unreachable": "The watcher can poll its events again.",
     "degraded": "The watcher's state can be written again.",
     "unreadable": "This machine's mark can be read again, or was replaced.",
     "approvals_held": "Events are approved again.",
@@ -78,7 +78,7 @@ def _blind(here: Snapshot, since: float) -> str:
         dark = here.now - here.looked > UNBROKEN
     else:
         dark = here.now - since > FIRST_LOOK
-    return (here.facts.blind or "no answer has come") if dark else ""
+    return (here.facts.blind or "there was no answer so far") if dark else ""
 
 
 def _held(here: Snapshot) -> str:
@@ -86,7 +86,7 @@ def _held(here: Snapshot) -> str:
     if hold is None or not is_held(hold, here):
         return ""
     until = f", until {iso_utc(hold.until)}" if hold.until is not None else ""
-    return f"{one_line(hold.by)} said so ({one_line(hold.reason)}){until}"
+    return f"{one_line(hold.by)}: {one_line(hold.reason)}{until}"
 
 
 def _kept_off(here: Snapshot) -> str:
@@ -100,12 +100,10 @@ def _paused(here: Snapshot, clocks: Optional[Reckoning]) -> List[Say]:
     seconds = pause(clocks, Reckoning(here.now, here.facts.moment.wall)) if clocks else 0.0
     if not seconds:
         return []
-    ran = f"{abs(seconds):.1f} s {'ahead' if seconds > 0 else 'back'}"
-    why = "the machine stood still for that long, or its clock was set" if seconds > 0 else "it was set"
+    way = "forward" if seconds > 0 else "back"
+    why = "the machine was paused for that long, or its clock was set" if seconds > 0 else "the clock was set"
     details: Dict[str, Any] = {"seconds": round(seconds, 1)}
-    return [
-        Say("clock_jumped", f"The clock on the wall went {ran} of the one that nobody sets: {why}.", details=details)
-    ]
+    return [Say("clock_jumped", f"System time jumped {way} by {abs(seconds):.1f} s: {why}.", details=details)]
 
 
 class Reported(NamedTuple):

@@ -16,12 +16,12 @@ from ..._text import clause, listed, seconds_until
 from .decision import EventDecision
 
 _DOES = {
-    "ignore": "nothing is done about it",
-    "notify": "it is only shown",
-    "prepare": "the machine is prepared, and it starts by itself",
-    "hold": "the machine is prepared, and it waits for a confirmation",
-    "prepare_and_approve": "the machine is prepared, then it is approved",
-    "approve": "it is approved at once",
+    "ignore": "it is ignored",
+    "notify": "it is only reported",
+    "prepare": "the machine is prepared, and the event starts by itself",
+    "hold": "the machine is prepared, and the event waits for a confirmation",
+    "prepare_and_approve": "the machine is prepared, then the event is approved",
+    "approve": "the event is approved at once",
 }
 
 
@@ -30,9 +30,9 @@ def shown(event: Event, decision: EventDecision) -> str:
     if event.has_started:
         return f"{title(event)} of {machines} has started before it was first seen."
     rule = f" (policy: {clause(decision.rule)})" if decision.rule else ""
-    words = f"{title(event)} of {machines} comes {seconds_until(decision.left)}: {_DOES.get(decision.action, decision.action)}{rule}"
+    words = f"{title(event)} of {machines} may start {seconds_until(decision.left)}: {_DOES.get(decision.action, decision.action)}{rule}"
     if acts(decision.action) and not decision.prepare and not decision.approve:
-        return f"{words}, not approved early for now, as {clause(decision.waits, 1000)}."
+        return f"{words}; not approved yet: {clause(decision.waits, 1000)}."
     return f"{words}."
 
 
@@ -43,7 +43,7 @@ def grown(event: Event, names: "frozenset[str]") -> str:
 
 
 def started(event: Event, approved: bool, after: float) -> str:
-    by = "" if approved else ", not by an approval of this machine"
+    by = "" if approved else ", without an approval by this machine"
     return f"{title(event)} has started, {max(after, 0.0):.0f} s after it was shown{by}."
 
 
@@ -74,14 +74,14 @@ def late(event: Event, left: float) -> str:
 
 
 def not_approved(event: Event, why: str) -> str:
-    return f"{title(event)} could not be approved: {clause(why, 500) or 'no reason is known'}. It is tried again."
+    return f"{title(event)} could not be approved: {clause(why, 500) or 'no reason is known'}. It is retried."
 
 
 def failed(event: Event, why: str, is_begun: bool) -> str:
     then = (
-        "What was done is undone when there is time for it before the event, else when that is over"
+        "Completed steps are undone before the event if there is time, otherwise after it"
         if is_begun
-        else "It is tried again until the event starts"
+        else "The preparation is retried until the event starts"
     )
     return (
         f"This machine could not be prepared for {title(event)}: {clause(why, 1000) or 'no reason is known'}. {then}."

@@ -104,11 +104,11 @@ class CommandHandler:
                 Hold(order.reason, order.by, order.until, identity.vm_id if identity else ""), self._clock.wall()
             )
             until = f" until {iso_utc(order.until)}" if order.until is not None else ""
-            return f"No event is approved early{until or ' until that is released'}."
+            return f"Approvals are on hold{until or ' until released (azure-maintenance release)'}."
         if order.order == "release":
             was_held = self._hold.read() is not None
             self._hold.remove()
-            return "Events are approved early again." if was_held else "Nothing was held."
+            return "Approvals are no longer on hold." if was_held else "Approvals were not on hold."
         if order.order == "approve":
             return self._yes(order, look, identity)
         if order.order == "recover":
@@ -125,15 +125,15 @@ class CommandHandler:
         found = [event for event in events if event.key == order.event.upper()]
         if not found:
             there = ", ".join(event.event_id for event in events) or "none"
-            raise NotDone(f"The document holds no event {order.event}. Those that it holds: {there}.")
+            raise NotDone(f"The document has no event {order.event}. Its events: {there}.")
         self._program.confirm_event(found[0].event_id, order.by)
         said, hold = f"The confirmation of {found[0].event_id} is noted", self._hold.read()
         never = self._never(found[0], identity)
         if never:
             return f"{said}. The watcher itself does not approve it, as {never}; a run of maintain does, which uses this confirmation."
         if hold and hold.lasts(self._clock.wall()):
-            return f"{said}, but all approvals are held: it is approved after azure-maintenance release, or when the hold ends."
-        return f"{said}; it is approved as soon as this machine is prepared and its turn has come."
+            return f"{said}, but approvals are on hold: it is approved after azure-maintenance release, or when the hold ends."
+        return f"{said}; it is approved as soon as this machine is prepared and no other event comes first."
 
     def _never(self, event: Event, identity: Optional[Identity]) -> str:
         """Why it is not the watcher's to approve, whatever a person says; "" where it is."""
@@ -153,8 +153,8 @@ class CommandHandler:
         mark, unreadable = self._program.mark()
         if unreadable and not order.force:
             raise NotDone(
-                f"The mark can't be read, so nobody can tell what was done to the machine: {unreadable}. To undo all steps and run all "
-                "recovery hooks, force it: azure-maintenance recover --force"
+                f"The mark can't be read, so it is not known what was done to the machine: {unreadable}. To undo all steps and run all "
+                "recover hooks, run: azure-maintenance recover --force"
             )
         if unreadable:
             mark = self._all_done(look, identity)
@@ -166,14 +166,16 @@ class CommandHandler:
             return
         view = mark_view(mark, "", asker(identity, self._settings.current.endpoint), self._system.moment())
         if view.owner not in (OURS, UNIDENTIFIED, COPIED):
-            raise NotDone(f"The machine is owned by {view.owner_words}; to take it over, force it.")
+            raise NotDone(f"The machine is owned by {view.owner_words}; to take it over, add --force.")
         if not (look and identity) or self._clock.now() - look.asked > UNBROKEN:
-            raise NotDone("Which events concern this machine is not known now; to recover it all the same, force it.")
+            raise NotDone(
+                "It is not known now which events affect this machine; to recover it all the same, add --force."
+            )
         shown = [event.event_id for event in look.document.events if event.affects(identity.name)]
         # One document that lacks an event does not end it.
         not_over = [*shown, *open_events]
         if not_over:
-            raise NotDone(f"The event {not_over[0]} is not over; to recover the machine now, force it.")
+            raise NotDone(f"The event {not_over[0]} is not over; to recover the machine now, add --force.")
 
     def _all_done(self, look: Optional[Look], identity: Optional[Identity]) -> Optional[Mark]:
         """The mark in the place of one that can't be read: all steps, those for every type of event, count as done."""
@@ -200,4 +202,4 @@ class CommandHandler:
         entry: Dict[str, Any] = {"name": order.name, "order": order.order, "outcome": outcome, "done": done}
         self.outcomes = [*self.outcomes, dict(entry, at=iso_utc(self._clock.wall()))][-KEPT:]
         by = f" of {order.by}" if order.by else ""
-        return f"Order{by} to {order.order}: {outcome}" if order.order else outcome
+        return f"Command {order.order}{by}: {outcome}" if order.order else outcome

@@ -261,7 +261,7 @@ class Loop:
         try:
             self._parts.remembered.keep(act.what)
         except OSError as error:  # what is lost costs a wait, nothing else
-            self._say_once(f"What is to be remembered can't be written: {one_line(error)}", WARNING)
+            self._say_once(f"The watcher's memory can't be written: {one_line(error)}", WARNING)
 
     # --- what it says of itself ---
 

@@ -371,18 +371,16 @@ def test_hold_and_release(played):
     assert given(played, "hold", reason="Friday", until=1767229200)[0]
     hold = played.facts.hold
     assert (hold.reason, hold.by, hold.until, hold.vm_id) == ("Friday", "anna", 1767229200, "VM-1")
-    assert given(played, "release") == (True, "Events are approved early again.")
+    assert given(played, "release") == (True, "Approvals are no longer on hold.")
     assert played.facts.hold is None
-    assert given(played, "release") == (True, "Nothing was held.")
+    assert given(played, "release") == (True, "Approvals were not on hold.")
 
 
 def test_approve(played):
     played.metadata.shows(event("aB-1"))
     done, outcome = given(played, "approve", event="nothing")
-    assert not done and "Those that it holds: aB-1" in outcome
-    words = (
-        "The confirmation of aB-1 is noted; it is approved as soon as this machine is prepared and its turn has come."
-    )
+    assert not done and "Its events: aB-1" in outcome
+    words = "The confirmation of aB-1 is noted; it is approved as soon as this machine is prepared and no other event comes first."
     assert given(played, "approve", event="AB-1") == (True, words)
     assert played.facts.yes == frozenset({"AB-1"})
 

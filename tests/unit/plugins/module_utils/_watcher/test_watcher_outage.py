@@ -133,8 +133,8 @@ def test_a_report_says_what_will_be_done_and_why_not_now():
     story = Story({"policy": "prepare"})
     say = said(story.tick({"at": 0, "document": [E1]}), "scheduled")
     assert say.message == (
-        "Reboot E1 of this machine comes in 900 s: the machine is prepared, and it starts by itself (policy: rule 1), "
-        "not approved early for now, as the policy says prepare."
+        "Reboot E1 of this machine may start in 900 s: the machine is prepared, and the event starts by itself (policy: rule 1); "
+        "not approved yet: the policy says prepare."
     )
     assert (say.event.event_id, say.notice, say.details) == ("E1", 900.0, {"do": "prepare", "rule": "rule 1"})
 

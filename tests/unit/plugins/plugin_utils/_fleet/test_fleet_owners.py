@@ -86,7 +86,7 @@ def test_a_copied_mark_is_put_aside_and_nothing_is_undone(kind):
     run.to_end()
     assert (run["web1"].mark, run.goes("web1"), run.problems) == (None, [], [])
     (happening,) = run.record["happenings"]
-    assert happening["what"] == "put aside" and "the VM that it was copied from" in happening["text"]
+    assert happening["what"] == "moved aside" and "the VM that it was copied from" in happening["text"]
 
 
 def test_the_copy_is_prepared_as_any_machine():
