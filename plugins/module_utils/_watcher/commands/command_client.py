@@ -18,7 +18,7 @@ from ..host.this_host import HOST
 from .cli import FINE, NO_ANSWER, NOT_ROOT, WRONG, CliContext, Subcommand
 
 WITHIN = 10.0
-"""Seconds in which the service takes an order: it looks for one every five seconds, more often while an event is open."""
+"""Seconds in which the service takes a command: it checks for one every five seconds, more often while an event is open."""
 
 _LOOK_EVERY = 0.1
 

@@ -1,13 +1,13 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``azure-maintenance recover``: the machine is put back into service now.
+"""``azure-maintenance recover``: the machine is recovered now.
 
 Private to this collection.
 
 The service does it. Where none runs, only a person can say that the event is over, by force; then it is done here, in the watcher's
 place: the command holds the watcher's own lock all the time, so a service that is started meanwhile waits until it is over; and it
-changes the mark as the watcher does, by the same loop and the same numbers. Only nobody looks: what the events do is a person's to know.
+changes the mark as the watcher does, by the same loop and the same numbers. Only nobody polls: what the events do is a person's to know.
 """
 
 import argparse
@@ -98,7 +98,7 @@ def is_running(folder: str) -> bool:
 
 
 def recover_offline(here: CliContext, settings: SettingsFile, inside_for: Any = inside_of) -> int:
-    """Put the machine back, whatever its event says; returns the exit code.
+    """Recover the machine, whatever its event says; returns the exit code.
 
     :raises AlreadyRunning: when a watcher has been started in this moment
     """

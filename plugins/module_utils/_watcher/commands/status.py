@@ -294,8 +294,8 @@ def _events(published: Mapping[str, Any], wall: float) -> List[Entry]:
     if not published.get("looked_at"):
         return [("Events", "not known")]
     shown = [event for event in _list(published.get("shown")) if isinstance(event, dict)]
-    name, put_back = one_line(published.get("name")), _list(published.get("put_back"))
-    words = [line for event in shown for line in _event(event, name, event.get("id") in put_back, wall)]
+    name, suppressed = one_line(published.get("name")), _list(published.get("put_back"))
+    words = [line for event in shown for line in _event(event, name, event.get("id") in suppressed, wall)]
     unreadable = len(_list(published.get("unreadable")))
     if unreadable:
         words.append(f"{unreadable} that CAN'T BE READ, see below")
@@ -304,7 +304,7 @@ def _events(published: Mapping[str, Any], wall: float) -> List[Entry]:
     return [("Events" if number == 0 else "", line) for number, line in enumerate(words)]
 
 
-def _event(event: Mapping[str, Any], name: str, is_put_back: bool, wall: float) -> List[str]:
+def _event(event: Mapping[str, Any], name: str, is_suppressed: bool, wall: float) -> List[str]:
     """What it is; of one of this machine's also what speaks against its approval."""
     status, waits = one_line(event.get("status"), 40), one_line(event.get("waits"), 500)
     resources = [one_line(resource) for resource in _list(event.get("resources"))]
@@ -313,7 +313,7 @@ def _event(event: Mapping[str, Any], name: str, is_put_back: bool, wall: float) 
     words = " ".join([one_line(event.get("type"), 40), one_line(event.get("id")), status, f"of {of}" if of else ""])
     if at is not None:
         words += f", not before {one_line(event['not_before'], 30)} (in {duration(at - wall)})"
-    if is_put_back:
+    if is_suppressed:
         words += ", despite which the machine was recovered by force"
     if not waits or status.lower() == "started":
         return [one_line(words, 1000)]

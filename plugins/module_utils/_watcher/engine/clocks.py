@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..._core.deadlines import Terms
 from ..._core.lease import Moment
 from ..settings.options import Settings
-from .facts import Look
+from .facts import PollResult
 
 MARGIN = 30.0
 """Seconds before not-before at which a machine has to be prepared, or it is late."""
@@ -37,9 +37,9 @@ class Reckoning(NamedTuple):
         return self.wall + at - self.at
 
 
-def reckoned(look: Look, moment: Moment, now: float) -> Reckoning:
-    """The moment of a look: what the answer says itself, else the machine's clock."""
-    return Reckoning(look.at, look.date if look.date is not None else moment.wall - (now - look.at))
+def reckoned(polled: PollResult, moment: Moment, now: float) -> Reckoning:
+    """The moment of a poll: what the answer says itself, else the machine's clock."""
+    return Reckoning(polled.at, polled.date if polled.date is not None else moment.wall - (now - polled.at))
 
 
 def terms(settings: Settings) -> Terms:

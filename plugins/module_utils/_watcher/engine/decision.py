@@ -68,7 +68,7 @@ def decision_on(here: Snapshot, life: MachineEvent) -> EventDecision:
         life.event,
         decision.action,
         [_standing(here, life, decision)],
-        life.key in here.facts.yes,
+        life.key in here.facts.confirmed,
         left,
         has_started=life.started,
         must=must,
@@ -86,7 +86,7 @@ def decision_on(here: Snapshot, life: MachineEvent) -> EventDecision:
 def _prepare(here: Snapshot, life: MachineEvent, decision: Decision, may_begin: bool) -> bool:
     if (
         life.failed
-        or is_put_back(here, life)
+        or is_suppressed(here, life)
         or not (life.is_coming or (life.has_struck and life.event.takes_machines_away))
     ):
         return False
@@ -97,9 +97,9 @@ def _prepare(here: Snapshot, life: MachineEvent, decision: Decision, may_begin: 
     return may_begin
 
 
-def is_put_back(here: Snapshot, life: MachineEvent) -> bool:
+def is_suppressed(here: Snapshot, life: MachineEvent) -> bool:
     """Whether a person has recovered the machine despite the event. A confirmation of it, which can only be later, ends that."""
-    return life.key in here.facts.put_back and life.key not in here.facts.yes
+    return life.key in here.facts.suppressed and life.key not in here.facts.confirmed
 
 
 # ---- what stands against approving it ----
@@ -117,7 +117,7 @@ def _standing(here: Snapshot, life: MachineEvent, decision: Decision) -> Standin
 
 
 def _first(here: Snapshot, life: MachineEvent) -> List[Reason]:
-    found = [Reason("put_back")] if is_put_back(here, life) else []
+    found = [Reason("put_back")] if is_suppressed(here, life) else []
     return found if here.acts else [*found, Reason("report_only")]
 
 

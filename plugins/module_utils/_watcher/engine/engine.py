@@ -22,7 +22,7 @@ from .approval_order import keys_of_others
 from .clocks import Reckoning
 from .decision import EventDecision, decision_on, judged
 from .engine_state import Recollection, unpacked
-from .facts import Facts, Look
+from .facts import Facts, PollResult
 from .machine_event import MachineEvent
 from .own_mark import note_of, own_mark
 from .progress import Progress, forgotten, late, progress
@@ -41,7 +41,7 @@ class Engine:
         self._remembered = remembered or {}
         self._known = Recollection()
         self._since: Optional[float] = None  # when the first tick was
-        self._look: Optional[Look] = None  # the last one whose document is one
+        self._polled: Optional[PollResult] = None  # the last one whose document is one
         self._taken: Optional[Tuple[int, str]] = None  # number of the last answer that was taken, and by which name
         self._reckoning: Optional[Reckoning] = None
         self._clocks: Optional[Reckoning] = None  # of the last tick
@@ -93,22 +93,22 @@ class Engine:
 
     def _take_look(self, facts: Facts) -> None:
         """What the last answer says of this machine's events, and of whether others are out."""
-        look, known = facts.look, self._known
+        polled, known = facts.look, self._known
         name = facts.identity.name if facts.identity else ""
-        if look is None or self._taken == (look.number, name):
+        if polled is None or self._taken == (polled.number, name):
             return
-        self._taken = (look.number, name)
-        if look.document.incarnation is None:
+        self._taken = (polled.number, name)
+        if polled.document.incarnation is None:
             return  # an empty answer is no document
-        self._reckoning = clocks.reckoned(look, facts.moment, facts.now)
-        gap = self._gap(look)
-        self._take_poll(_poll(look, known.lives, self._reckoning.wall, gap), name, facts.now)
+        self._reckoning = clocks.reckoned(polled, facts.moment, facts.now)
+        gap = self._gap(polled)
+        self._take_poll(_poll(polled, known.lives, self._reckoning.wall, gap), name, facts.now)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
-        if gap > UNBROKEN or look.document.lacks(known.others):
-            known.quiet_since = look.at
+        if gap > UNBROKEN or polled.document.lacks(known.others):
+            known.quiet_since = polled.at
         known.name = name or known.name
-        self._look, known.looked, known.date = look, look.at, look.date
-        known.others = keys_of_others(look.document, known.name)
+        self._polled, known.polled_at, known.date = polled, polled.at, polled.date
+        known.others = keys_of_others(polled.document, known.name)
 
     def _take_poll(self, poll: Poll, name: str, now: float) -> None:
         """What a document makes of the machine's events."""
@@ -119,21 +119,21 @@ class Engine:
         for key, tracked in after.items():
             lives[key] = lives_of.followed(lives[key], tracked) if key in lives else lives_of.begun(tracked)
 
-    def _gap(self, look: Look) -> float:
-        """Seconds for which nobody had looked. A machine that Azure lets stand still does not feel it; the service's clock goes on."""
-        if self._known.looked is None:
+    def _gap(self, polled: PollResult) -> float:
+        """Seconds for which nobody had polled. A machine that Azure lets stand still does not feel it; the service's clock goes on."""
+        if self._known.polled_at is None:
             return FOREVER
-        felt = look.at - self._known.looked
+        felt = polled.at - self._known.polled_at
         before = self._known.date
-        stood = 0.0 if look.date is None or before is None else look.date - before - felt
+        stood = 0.0 if polled.date is None or before is None else polled.date - before - felt
         return felt + stood if stood > clocks.PAUSE else felt
 
     def _here(self, facts: Facts, mark: MarkView) -> Snapshot:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall
-        document = self._look.document if self._look else None
+        document = self._polled.document if self._polled else None
         known = self._known
-        asked = self._look.asked if self._look else known.looked
-        return Snapshot(facts, wall, mark, known.lives, document, known.looked, asked, facts.now - known.quiet_since)
+        asked = self._polled.asked if self._polled else known.polled_at
+        return Snapshot(facts, wall, mark, known.lives, document, known.polled_at, asked, facts.now - known.quiet_since)
 
     def _follow(self, here: Snapshot) -> Optional[Progress]:
         """What all that means for the events and their outage; None while nobody knows whose the mark is."""
@@ -184,22 +184,22 @@ class Engine:
         return [Remember(self._known.packed(facts.moment, facts.now))]
 
 
-def _poll(look: Look, lives: Mapping[str, MachineEvent], wall: float, gap: float) -> Poll:
+def _poll(polled: PollResult, lives: Mapping[str, MachineEvent], wall: float, gap: float) -> Poll:
     """A document as the core takes it.
 
     :arg wall: the Unix time of its answer
     """
-    events = {event.key: event for event in look.document.events}
+    events = {event.key: event for event in polled.document.events}
     # What a document leaves out is kept.
     due = {key: life.event.not_before_time for key, life in lives.items()}
     due.update((key, event.not_before_time) for key, event in events.items() if event.not_before_time is not None)
     return Poll(
         lives_of.HERE,
-        look.asked,
-        look.at,
+        polled.asked,
+        polled.at,
         events,
         {key: moment - wall for key, moment in due.items() if moment is not None},
-        frozenset(entry.key for entry in look.document.unusable),
+        frozenset(entry.key for entry in polled.document.unusable),
         unwatched=gap,
     )
 

@@ -30,7 +30,7 @@ class Begun(NamedTuple):
 class Recollection:
     """Moments are of the clock that nobody sets.
 
-    lives: this machine's events, by key; looked: when the last document came; date: the Unix time of that answer, where it said that;
+    lives: this machine's events, by key; polled_at: when the last document came; date: the Unix time of that answer, where it said that;
     others: keys of the events of other machines in it; quiet_since: since when none of them has left; reported: what was said of the
     machine itself, by what it is about; name: the last that was known of this machine, which only serves to leave out its own events
     from those of others
@@ -38,7 +38,7 @@ class Recollection:
 
     def __init__(self) -> None:
         self.lives: Dict[str, MachineEvent] = {}
-        self.looked: Optional[float] = None
+        self.polled_at: Optional[float] = None
         self.date: Optional[float] = None
         self.others: FrozenSet[str] = frozenset()
         self.quiet_since = 0.0
@@ -56,7 +56,7 @@ class Recollection:
             "uptime": moment.uptime,
             "now": now,
             "lives": [lives_of.packed(life) for life in self.lives.values()],
-            "looked": self.looked,
+            "looked": self.polled_at,
             "date": self.date,
             "others": sorted(self.others),
             "quiet_since": self.quiet_since,
@@ -76,7 +76,7 @@ def unpacked(data: Mapping[str, Any], moment: Moment, now: float) -> Optional[Re
         # Another process may count from another moment; the time since the machine's start is the same for both.
         shift = (now - moment.uptime) - (data["now"] - data["uptime"])
         found.lives = {life.key: life for life in (lives_of.unpacked(one, shift) for one in data["lives"])}
-        found.looked = None if data["looked"] is None else data["looked"] + shift
+        found.polled_at = None if data["looked"] is None else data["looked"] + shift
         found.date = data["date"]
         found.others = frozenset(data["others"])
         found.quiet_since = data["quiet_since"] + shift

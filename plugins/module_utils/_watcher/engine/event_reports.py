@@ -13,7 +13,7 @@ from ..._core.mark_view import NOBODY, OURS
 from ..._core.messages import title
 from . import report_texts
 from .actions import Say
-from .decision import EventDecision, decided, decision_on, is_put_back
+from .decision import EventDecision, decided, decision_on, is_suppressed
 from .machine_event import MachineEvent
 from .snapshot import Snapshot
 
@@ -69,7 +69,7 @@ class EventNews:
         mine = marked.owner == OURS or (marked.owner == NOBODY and self._here.acts)
         if not mine or marked.phase == "prepared" or decided(self._here, life).action not in PREPARING:
             return
-        if life.event.takes_machines_away and not (life.failed or is_put_back(self._here, life)):
+        if life.event.takes_machines_away and not (life.failed or is_suppressed(self._here, life)):
             return  # it is prepared for even now
         self.tell(life, "started_unprepared", report_texts.started_unprepared(life.event))
 

@@ -22,7 +22,7 @@ class Identity(NamedTuple):
     vm_id: str  # compute/vmId; a copy of the machine has another one
 
 
-class Look(NamedTuple):
+class PollResult(NamedTuple):
     """The last document that came."""
 
     document: Document
@@ -70,14 +70,14 @@ class Facts(NamedTuple):
     moment: Moment  # the machine's own: wall, time since the boot, boot id
     settings: Settings
     identity: Optional[Identity]  # None until the service has said it
-    look: Optional[Look]  # None until the first document
-    blind: str  # why the last look failed; "" when it did not
+    look: Optional[PollResult]  # None until the first document
+    poll_problem: str  # why the last poll failed; "" when it did not
     mark: Optional[Mark]
     unreadable: str  # why the mark that is there can't be read
     answer: Optional[Answer]
     posted: Dict[str, Posted]  # by the event's key
     hold: Optional[Hold]
-    yes: FrozenSet[str]  # keys of the events to which a person has said yes
+    confirmed: FrozenSet[str]  # keys of the events that a person has confirmed
     steps: Dict[
         str, Tuple[Step, ...]
     ]  # by type of event, in lower case: hooks and drain steps; under "" those of any other
@@ -89,4 +89,4 @@ class Facts(NamedTuple):
     ] = {}  # by type, as in steps: which prepare hook is not run, though it is there or should be
     recovery_lacks: Mapping[str, str] = {}  # the same of recover hooks
     endpoint: str = ""  # of the metadata service, as it is configured; "" for Azure's own
-    put_back: FrozenSet[str] = frozenset()  # keys of the events despite which a person has recovered the machine
+    suppressed: FrozenSet[str] = frozenset()  # keys of the events despite which a person has recovered the machine

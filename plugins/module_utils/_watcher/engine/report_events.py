@@ -27,7 +27,7 @@ _OTHERS = (DRAIN, RUN, EXPIRED, FOREIGN)
 """Whose mark keeps the watcher off, for as long as it is there. That it can't be read is said on its own."""
 
 FIRST_LOOK = 130.0
-"""Seconds until a watcher that has never seen a document is blind: the first answer may take two minutes."""
+"""Seconds until a watcher that has never seen a document reports that: the first answer may take two minutes."""
 
 
 def said(
@@ -37,15 +37,15 @@ def said(
 
     :arg reported: what was so far, by what it is about
     :arg clocks: of the tick before
-    :arg since: when this watcher began to look
+    :arg since: when this watcher began to poll
     """
     says, known = [], dict(reported)
     for about, begins, ends, words in (
-        ("imds_unreachable", "imds_unreachable", "imds_reachable", _blind(here, since)),
+        ("imds_unreachable", "imds_unreachable", "imds_reachable", _unreachable(here, since)),
         ("degraded", "degraded", "healthy", here.facts.degraded),
         ("unreadable", "degraded", "healthy", here.facts.unreadable),
         ("approvals_held", "approvals_held", "approvals_released", _held(here)),
-        ("skipped", "skipped", "", _kept_off(here)),
+        ("skipped", "skipped", "", _skipped(here)),
     ):
         if words and about not in known:
             says.append(Say(begins, _BEGINS[about].format(clause(words, 1000))))
@@ -73,12 +73,12 @@ _ENDS = {
 }
 
 
-def _blind(here: Snapshot, since: float) -> str:
-    if here.looked is not None:
-        dark = here.now - here.looked > UNBROKEN
+def _unreachable(here: Snapshot, since: float) -> str:
+    if here.polled_at is not None:
+        dark = here.now - here.polled_at > UNBROKEN
     else:
         dark = here.now - since > FIRST_LOOK
-    return (here.facts.blind or "there was no answer so far") if dark else ""
+    return (here.facts.poll_problem or "there was no answer so far") if dark else ""
 
 
 def _held(here: Snapshot) -> str:
@@ -89,7 +89,7 @@ def _held(here: Snapshot) -> str:
     return f"{one_line(hold.by)}: {one_line(hold.reason)}{until}"
 
 
-def _kept_off(here: Snapshot) -> str:
+def _skipped(here: Snapshot) -> str:
     if here.marked.owner not in _OTHERS or not here.acts:
         return ""
     wanted = [life for life in here.open if decision_on(here, life).prepare]
@@ -127,7 +127,7 @@ def news(
     :arg progress: None while nobody knows whose the mark is: what is said of events may be of another machine, or against the mark
     :arg reported: of the machine so far
     :arg clocks: of the tick before
-    :arg since: when this watcher began to look
+    :arg since: when this watcher began to poll
     """
     events = EventNews(here)
     of_machine = dict(reported)

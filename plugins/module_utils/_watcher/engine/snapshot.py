@@ -28,7 +28,7 @@ class Snapshot(NamedTuple):
     marked: MarkView
     lives: Dict[str, MachineEvent]  # this machine's events, by key
     document: Optional[Document]  # the last one that is one
-    looked: Optional[float]  # when it came
+    polled_at: Optional[float]  # when it came
     asked: Optional[float]  # when it was asked for
     quiet: float  # seconds for which nothing of another machine's has left the document
 

@@ -14,7 +14,7 @@ from ..._core.decision import PREPARING
 from ..._core.mark_view import NOBODY, OURS
 from ..._core.transitions import PREPARED, RECOVERED, Ahead, Goal, Machine, Try, becomes, is_due_back
 from .actions import Go
-from .decision import EventDecision, is_put_back
+from .decision import EventDecision, is_suppressed
 from .machine_event import MachineEvent
 from .mark_note import named, note
 from .snapshot import Snapshot
@@ -41,7 +41,7 @@ def target(here: Snapshot, decisions: Mapping[str, EventDecision], tried: Try) -
 
 def _machine(here: Snapshot, tried: Try) -> Machine:
     # A recovery that was begun goes on while the metadata service does not answer, once a document has come since the last start.
-    may_recover = here.is_fresh or (here.marked.is_recovering and here.looked is not None)
+    may_recover = here.is_fresh or (here.marked.is_recovering and here.polled_at is not None)
     return Machine(here.marked, here.terms, here.now, may_recover, tried, here.facts.settled)
 
 
@@ -54,7 +54,7 @@ def _ahead(here: Snapshot, life: MachineEvent, decision: EventDecision) -> Ahead
         shown=_is_seen(here, life),
         approved=life.approved,
         failed=bool(life.failed),
-        ignored=is_put_back(here, life),
+        ignored=is_suppressed(here, life),
         undone=_is_undone(here, life),
         begun=_begun(here, life),
     )
@@ -66,7 +66,7 @@ def _begun(here: Snapshot, life: MachineEvent) -> Optional[float]:
 
 
 def _is_seen(here: Snapshot, life: MachineEvent) -> bool:
-    """Whether a document shows it. Where nobody has looked yet, what restarted the machine may well have been this event."""
+    """Whether a document shows it. Where nobody has polled yet, what restarted the machine may well have been this event."""
     return not life.is_lacking and not (life.is_recalled and _has_restarted(here))
 
 

@@ -14,7 +14,7 @@ from ..._core.messages import title
 from ..._events.document import UnusableEvent
 from ..._text import clause, listed
 from .actions import Say
-from .decision import is_put_back
+from .decision import is_suppressed
 from .machine_event import MachineEvent
 from .snapshot import Snapshot
 
@@ -84,7 +84,7 @@ def _kept_out(here: Snapshot) -> str:
 def _holds_out(here: Snapshot, life: MachineEvent) -> bool:
     """Whether the machine is out of service for an event, and not recovered before that is over."""
     waits = life.has_struck or not here.marked.is_failed
-    return here.is_marked(life) and waits and not is_put_back(here, life)
+    return here.is_marked(life) and waits and not is_suppressed(here, life)
 
 
 def _title(entry: UnusableEvent, begins: str = "E") -> str:

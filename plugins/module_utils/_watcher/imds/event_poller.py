@@ -18,11 +18,11 @@ from ..._imds.client import Client
 from ..._imds.option_names import WATCHER, with_variables
 from ..._imds.retries import ADVICE, BACK_OFF, asked_pause, pause_after
 from ..._text import one_line
-from ..engine.facts import Look
+from ..engine.facts import PollResult
 from .session import ImdsSession
 
 LONGEST_ORDER = 300.0
-"""Seconds for which the service may ask to be left alone: to be blind for longer helps nobody."""
+"""Seconds for which the service may ask to be left alone: to see nothing for longer helps nobody."""
 
 DAY = 86400.0  # without a request, after which the service sleeps, and its first answer takes minutes
 _VERSION_EVERY = 3600.0
@@ -36,12 +36,12 @@ _SLOWER = {
 
 
 class EventPoller:
-    """The thread that looks.
+    """The thread that polls.
 
     :arg woken: called when there is a document that differs from the one before, or the first failure after a document
     :arg expects_events: whether a document with events was seen before the watcher was started: an empty body is none then
-    :arg number: of the last look of the one before
-    latest: the last document; blind: why the last look failed; ended: when a look last ended, whatever came of it; left_alone_until: by order of
+    :arg number: of the last poll of the one before
+    latest: the last document; poll_problem: why the last poll failed; ended: when a poll last ended, whatever came of it; left_alone_until: by order of
     the service; polls, failures: how many there were
     """
 
@@ -50,10 +50,10 @@ class EventPoller:
         session: ImdsSession,
         woken: Callable[[], None],
         expects_events: bool = False,
-        latest: Optional[Look] = None,
+        latest: Optional[PollResult] = None,
     ) -> None:
-        self.latest: Optional[Look] = latest
-        self.blind = "" if latest else "There was no answer of the metadata service yet."
+        self.latest: Optional[PollResult] = latest
+        self.poll_problem = "" if latest else "There was no answer of the metadata service yet."
         self.polls = self.failures = 0
         self.warnings: List[str] = []
         self._session = session
@@ -66,28 +66,28 @@ class EventPoller:
         self._transport = session.transport()
         self._client = self._conversation(session.endpoint)
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="looking", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="polling", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        """No more looks; one that is under way ends by itself and tells nobody."""
+        """No more polls; one that is under way ends by itself and tells nobody."""
         self._stop.set()
 
     def _run(self) -> None:
         while not self._stop.is_set():
             try:
-                pause = self.look()
-            except Exception as error:  # a thread that is gone would be blind without a word
+                pause = self.poll()
+            except Exception as error:  # a thread that is gone would poll no more, and say nothing
                 pause = self._failed(
                     ScheduledEventsError(f"The poll failed: {type(error).__name__}: {one_line(error)}")
                 )
             self._stop.wait(pause)
         self._transport.close()
 
-    def look(self) -> float:
-        """Look once; returns the seconds until the next look."""
+    def poll(self) -> float:
+        """Poll once; returns the seconds until the next poll."""
         began = self._clock.now()
         self.polls += 1
         try:
@@ -100,11 +100,11 @@ class EventPoller:
         return max(0.0, began + self._session.configuration.interval - self._clock.now())
 
     def _seen(self, document: Document, asked: float) -> None:
-        known, was_blind = self.latest, bool(self.blind)
+        known, had_failed = self.latest, bool(self.poll_problem)
         at = self.ended = self._answered = self._clock.now()
         number = known.number + 1 if known else 1
-        self.latest = Look(document, at, self._client.server_time(), number, asked)
-        self.blind = ""
+        self.latest = PollResult(document, at, self._client.server_time(), number, asked)
+        self.poll_problem = ""
         self.warnings = self._client.warnings
         self._in_a_row, self.left_alone_until = 0, 0.0
         self._session.endpoint, self._session.api_version = self._client.endpoint, self._client.api_version_used
@@ -114,17 +114,17 @@ class EventPoller:
         ):  # it was chosen while the service was being updated, maybe
             self._version_chosen = at
             self._client.choose_version_anew()
-        if was_blind or known is None or known.document != document:
+        if had_failed or known is None or known.document != document:
             self._woken()
 
     def _failed(self, error: ScheduledEventsError) -> float:
         self.failures += 1
         self._in_a_row += 1
         self.ended = self._clock.now()
-        first = not self.blind
+        first = not self.poll_problem
         advice = ADVICE.get(error.kind, "")
         words = error.message if not advice or advice in error.message else f"{error.message} {advice}"
-        self.blind = with_variables(words, WATCHER)
+        self.poll_problem = with_variables(words, WATCHER)
         interval = self._session.configuration.interval
         if error.kind == "version_refused":
             self._client.choose_version_anew()
@@ -141,7 +141,7 @@ class EventPoller:
         return max(interval, steps[min(self._in_a_row, len(steps)) - 1])
 
     def _try_elsewhere(self) -> None:
-        """The next look goes to the next of the addresses that may be the service's."""
+        """The next poll goes to the next of the addresses that may be the service's."""
         candidates = [self._session.configuration.endpoint, *self._session.elsewhere()]
         now = self._client.endpoint
         following = candidates[(candidates.index(now) + 1) % len(candidates)] if now in candidates else candidates[0]

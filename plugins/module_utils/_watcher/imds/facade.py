@@ -17,7 +17,7 @@ from ..._clock import Clock
 from ..._errors import ScheduledEventsError
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
-from ..engine.facts import Identity, Look, Posted
+from ..engine.facts import Identity, PollResult, Posted
 from ..settings.options import Configuration
 from .event_poller import EventPoller
 from .session import Connect, IdentityPoller, ImdsSession
@@ -114,7 +114,7 @@ class ApprovalSender:
 
 
 HUNG = 130.0
-"""Seconds after which a look that has not ended is not going to: the first answer may take 120."""
+"""Seconds after which a poll that has not ended is not going to: the first answer may take 120."""
 
 
 class ImdsFacade:
@@ -180,19 +180,19 @@ class ImdsFacade:
         return self._identity_poller.problem
 
     @property
-    def look(self) -> Optional[Look]:
+    def polled(self) -> Optional[PollResult]:
         return self._event_poller.latest
 
     @property
-    def blind(self) -> str:
-        return self._event_poller.blind
+    def poll_problem(self) -> str:
+        return self._event_poller.poll_problem
 
     def about(self) -> Dict[str, Any]:
         """For people."""
         return {
             "endpoint": self._session.endpoint,
             "api_version": self._session.api_version,
-            "looks": self._event_poller.polls,
+            "polls": self._event_poller.polls,
             "failures": self._event_poller.failures,
             "warnings": list(self._event_poller.warnings),
         }
@@ -205,7 +205,7 @@ class ImdsFacade:
         return self._approval_sender.posted()
 
     def hangs(self) -> bool:
-        """Whether the looks have come to a halt, other than by order of the service."""
+        """Whether the polls have come to a halt, other than by order of the service."""
         now = self._clock.now()
         return now - self._event_poller.ended > HUNG and now > self._event_poller.left_alone_until
 

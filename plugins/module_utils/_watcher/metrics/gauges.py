@@ -51,7 +51,7 @@ def gauges_of(facts: Facts, version: str) -> Gauges:
     return Gauges(
         version=version,
         mode=facts.settings.mode,
-        imds_up=facts.look is not None and not facts.blind,
+        imds_up=facts.look is not None and not facts.poll_problem,
         phase=phase_of(facts.mark, facts.unreadable),
         events=tuple(
             sorted((_known(_TYPES, event.event_type), _known(_STATUSES, event.event_status)) for event in events)

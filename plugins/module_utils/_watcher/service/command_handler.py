@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries out the orders of people. What handling has to know of them stands in the hold, in a yes to an event, or in ``recovery``.
+"""Carries out the orders of people. What handling has to know of them stands in the hold, in a confirmation of an event, or in ``recovery``.
 
 Private to this collection.
 """
@@ -15,7 +15,7 @@ from ..._events.event import Event
 from ..._machine.mark import Mark, NotWritten
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
-from ..engine.facts import Hold, Identity, Look
+from ..engine.facts import Hold, Identity, PollResult
 from ..engine.mark_note import named
 from ..engine.own_mark import RUN, asker
 from ..reports.systemd_transport import NOTICE
@@ -36,7 +36,7 @@ class CommandHandler:
     """The orders of one watcher.
 
     :arg parts: what the watcher works with
-    :arg check: looks again at everything that is looked at now and then; returns what is wrong
+    :arg check: checks everything again that is checked now and then; returns what is wrong
     :arg steps: those of this machine by type of event, as they are now
     recovery: the order to recover the machine that is being carried out
     outcomes: what came of the last orders, for whoever gave them
@@ -52,7 +52,7 @@ class CommandHandler:
         self.outcomes: List[Dict[str, Any]] = []
         self._orders = parts.orders
         self._hold = parts.hold
-        self._put_back = parts.put_back
+        self._suppressed = parts.suppressed
         self._program = parts.program
         self._clock = parts.clock
         self._settings = parts.settings
@@ -60,9 +60,9 @@ class CommandHandler:
         self._log = parts.log
         self._check = check
         self._steps = steps
-        self._in_spite_of: List[str] = []  # events, of the recovery that is being carried out
+        self._despite: List[str] = []  # events, of the recovery that is being carried out
 
-    def take(self, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]) -> List[str]:
+    def take(self, polled: Optional[PollResult], identity: Optional[Identity], open_events: Sequence[str]) -> List[str]:
         """Carry out those that wait; returns a sentence about each.
 
         :arg open_events: keys of this machine's events that are not over for certain, as handling saw it last
@@ -73,7 +73,7 @@ class CommandHandler:
             try:
                 if order.problem:
                     raise NotDone(order.problem)
-                outcome, done = self._carried_out(order, look, identity, open_events), True
+                outcome, done = self._carried_out(order, polled, identity, open_events), True
             except NotDone as error:
                 outcome = str(error)
             except (OSError, NotWritten) as error:
@@ -85,8 +85,10 @@ class CommandHandler:
     def recovered(self, outcome: str, done: bool) -> str:
         """The order to recover has been carried out, or can't be; returns a sentence about it."""
         order, self.recovery = self.recovery, None
-        if done and self._in_spite_of:
-            outcome += f" It stays in service for {listed(self._in_spite_of)}; azure-maintenance approve ID has it prepared again."
+        if done and self._despite:
+            outcome += (
+                f" It stays in service for {listed(self._despite)}; azure-maintenance approve ID has it prepared again."
+            )
         return self._noted(order, outcome, done) if order else ""
 
     def take_from(self) -> str:
@@ -96,7 +98,7 @@ class CommandHandler:
         return mark["holder"]["run"] if force and mark and mark["holder"]["run"] != RUN else ""
 
     def _carried_out(
-        self, order: Command, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]
+        self, order: Command, polled: Optional[PollResult], identity: Optional[Identity], open_events: Sequence[str]
     ) -> str:
         """What came of it; "" while it is being carried out."""
         if order.order == "hold":
@@ -110,9 +112,9 @@ class CommandHandler:
             self._hold.remove()
             return "Approvals are no longer on hold." if was_held else "Approvals were not on hold."
         if order.order == "approve":
-            return self._yes(order, look, identity)
+            return self._confirm(order, polled, identity)
         if order.order == "recover":
-            self._recover(order, look, identity, open_events)
+            self._recover(order, polled, identity, open_events)
             self.recovery = order
             return ""
         problems = self._check()
@@ -120,8 +122,8 @@ class CommandHandler:
             raise NotDone(" ".join(problems))
         return "Nothing is wrong."
 
-    def _yes(self, order: Command, look: Optional[Look], identity: Optional[Identity]) -> str:
-        events = look.document.events if look else ()
+    def _confirm(self, order: Command, polled: Optional[PollResult], identity: Optional[Identity]) -> str:
+        events = polled.document.events if polled else ()
         found = [event for event in events if event.key == order.event.upper()]
         if not found:
             there = ", ".join(event.event_id for event in events) or "none"
@@ -147,7 +149,7 @@ class CommandHandler:
         return ""
 
     def _recover(
-        self, order: Command, look: Optional[Look], identity: Optional[Identity], open_events: Sequence[str]
+        self, order: Command, polled: Optional[PollResult], identity: Optional[Identity], open_events: Sequence[str]
     ) -> None:
         """:raises NotDone: when the machine can't be recovered, or must not be unless it is forced"""
         mark, unreadable = self._program.mark()
@@ -157,31 +159,31 @@ class CommandHandler:
                 "recover hooks, run: azure-maintenance recover --force"
             )
         if unreadable:
-            mark = self._all_done(look, identity)
+            mark = self._all_done(polled, identity)
         if not mark:
             raise NotDone("The machine is not marked: there is nothing to undo.")
-        self._in_spite_of = []
+        self._despite = []
         if order.force:
-            self._keep_off(mark, look)
+            self._suppress(mark, polled)
             return
         view = mark_view(mark, "", asker(identity, self._settings.current.endpoint), self._system.moment())
         if view.owner not in (OURS, UNIDENTIFIED, COPIED):
             raise NotDone(f"The machine is owned by {view.owner_words}; to take it over, add --force.")
-        if not (look and identity) or self._clock.now() - look.asked > UNBROKEN:
+        if not (polled and identity) or self._clock.now() - polled.asked > UNBROKEN:
             raise NotDone(
                 "It is not known now which events affect this machine; to recover it all the same, add --force."
             )
-        shown = [event.event_id for event in look.document.events if event.affects(identity.name)]
+        shown = [event.event_id for event in polled.document.events if event.affects(identity.name)]
         # One document that lacks an event does not end it.
         not_over = [*shown, *open_events]
         if not_over:
             raise NotDone(f"The event {not_over[0]} is not over; to recover the machine now, add --force.")
 
-    def _all_done(self, look: Optional[Look], identity: Optional[Identity]) -> Optional[Mark]:
+    def _all_done(self, polled: Optional[PollResult], identity: Optional[Identity]) -> Optional[Mark]:
         """The mark in the place of one that can't be read: all steps, those for every type of event, count as done."""
         steps = self._steps()
         kinds = {kind or _ANY: kind or _ANY for kind in steps}
-        events = look.document.events if look and identity else ()
+        events = polled.document.events if polled and identity else ()
         shown = [event.event_id for event in events if identity and event.affects(identity.name)]
         note = {"outage": named(self._system.moment()), "types": kinds}
         kept = self._program.count_all_as_done(
@@ -190,13 +192,13 @@ class CommandHandler:
         self._log.say(f"The mark that can't be read is kept as {kept}. All steps count as done.", NOTICE)
         return self._program.mark()[0]
 
-    def _keep_off(self, mark: Mark, look: Optional[Look]) -> None:
-        """The machine is not prepared again for what it is put back despite; noted before anything is undone."""
-        self._put_back.add(mark["events"], self._clock.wall())
+    def _suppress(self, mark: Mark, polled: Optional[PollResult]) -> None:
+        """The machine is not prepared again for the events despite which it is recovered; noted before anything is undone."""
+        self._suppressed.add(mark["events"], self._clock.wall())
         for event in mark["events"]:
             self._program.withdraw_confirmation(event)
-        there = {event.key for event in look.document.events} if look else set()
-        self._in_spite_of = [event for event in mark["events"] if event.upper() in there]
+        there = {event.key for event in polled.document.events} if polled else set()
+        self._despite = [event for event in mark["events"] if event.upper() in there]
 
     def _noted(self, order: Command, outcome: str, done: bool) -> str:
         entry: Dict[str, Any] = {"name": order.name, "order": order.order, "outcome": outcome, "done": done}

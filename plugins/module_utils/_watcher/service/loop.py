@@ -6,7 +6,7 @@
 Private to this collection.
 
 It ticks in one thread, which alone changes anything. All that may hang is done beside it. Most ticks find nothing new, so what is dear is
-looked at when there is a reason to: hooks when another document comes and now and then, files when they have changed.
+checked when there is a reason to: hooks when another document comes and now and then, files when they have changed.
 """
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -23,7 +23,7 @@ from .command_handler import CommandHandler
 from .status_file import line_of, state_of
 from .wiring import Components
 
-HOOKS_EVERY = 30.0  # seconds after which the hooks are looked at again
+HOOKS_EVERY = 30.0  # seconds after which the hooks are checked again
 
 
 class Snapshots:
@@ -42,21 +42,21 @@ class Snapshots:
         :arg answer: of the machine program to the last ``Go``
         """
         parts = self._parts
-        self._look_at_hooks()
+        self._check_hooks()
         mark, unreadable = parts.program.mark()
         return Facts(
             now=parts.clock.now(),
             moment=parts.system.moment(),
             settings=self._settings,
             identity=parts.metadata.identity,
-            look=parts.metadata.look,
-            blind=parts.metadata.blind,
+            look=parts.metadata.polled,
+            poll_problem=parts.metadata.poll_problem,
             mark=mark,
             unreadable=unreadable,
             answer=answer,
             posted=parts.metadata.posted(),
             hold=parts.hold.read(),
-            yes=parts.program.confirmed_events(),
+            confirmed=parts.program.confirmed_events(),
             steps=self._found.steps,
             going_down=parts.system.going_down or stopping,
             settled=parts.system.settled,
@@ -64,16 +64,16 @@ class Snapshots:
             lacking=self._found.lacking,
             recovery_lacks=self._found.recovery_lacks,
             endpoint=parts.settings.current.endpoint,
-            put_back=parts.put_back.read(),
+            suppressed=parts.suppressed.read(),
         )
 
-    def look_at_settings(self, anyway: bool = False) -> None:
+    def refresh_settings(self, anyway: bool = False) -> None:
         """Follow the file as it is now, where it can be followed."""
         parts, file = self._parts, self._parts.settings
         before, folder = file.problem, file.current.folder
         if anyway:
             self._found_at = None
-        if file.look(anyway):
+        if file.refresh(anyway):
             parts.log.say(f"{file.path} has changed and is followed from now on.", NOTICE)
             if file.current.folder != folder:
                 parts.log.say("The state stays in its folder until the watcher is restarted.", WARNING)
@@ -84,28 +84,28 @@ class Snapshots:
 
     def check(self) -> List[str]:
         """Look at everything again; returns what is wrong."""
-        self.look_at_settings(anyway=True)
+        self.refresh_settings(anyway=True)
         self._found_at = None
-        self._look_at_hooks()
+        self._check_hooks()
         return self.problems(self._parts.degraded())
 
     def steps(self) -> Mapping[str, Sequence[Step]]:
         """Those of this machine by type of event."""
-        self._look_at_hooks()
+        self._check_hooks()
         return self._found.steps
 
     def problems(self, degraded: str) -> List[str]:
         """What keeps the watcher from its work, or may, for people."""
         parts = self._parts
         unknown = "" if parts.metadata.identity else parts.metadata.unknown
-        own = (parts.settings.problem, *self._found.problems, parts.metadata.blind, unknown, degraded)
+        own = (parts.settings.problem, *self._found.problems, parts.metadata.poll_problem, unknown, degraded)
         written = (parts.published.problem, parts.flag.problem, parts.metrics.problem)
         return [problem for problem in (*own, *written, parts.untold()) if problem]
 
-    def _look_at_hooks(self) -> None:
+    def _check_hooks(self) -> None:
         parts, now = self._parts, self._parts.clock.now()
-        look = parts.metadata.look
-        document = look.document if look else None
+        polled = parts.metadata.polled
+        document = polled.document if polled else None
         if self._found_at is not None and now - self._found_at < HOOKS_EVERY and document is self._document:
             return
         before = self._found.problems
@@ -172,9 +172,9 @@ class Loop:
         facts: Optional[Facts] = None
         try:
             anyway, self._hung_up = self._hung_up, False
-            self._snapshots.look_at_settings(anyway)
+            self._snapshots.refresh_settings(anyway)
             open_events = tuple(self._handling.decisions)
-            for sentence in self._commands.take(parts.metadata.look, parts.metadata.identity, open_events):
+            for sentence in self._commands.take(parts.metadata.polled, parts.metadata.identity, open_events):
                 parts.log.say(sentence, NOTICE)
             facts = self._snapshots.facts(self._answer, self._stopping)
             acts = self._wanted(facts)
@@ -322,7 +322,7 @@ class Loop:
             self._say_once(f"The state could not be published: {type(error).__name__}: {one_line(error)}", ERROR)
 
     def _sign_of_life(self) -> None:
-        """While the loop ticks and its looks end, the service manager need not end it."""
+        """While the loop ticks and its polls end, the service manager need not end it."""
         parts, now = self._parts, self._parts.clock.now()
         interval = parts.notify.interval
         if interval and now - self._said_alive >= interval and not parts.metadata.hangs():
@@ -331,4 +331,4 @@ class Loop:
 
 
 def _is_idle(facts: Facts) -> bool:
-    return facts.mark is None and facts.look is not None and not (facts.look.document.events or facts.blind)
+    return facts.mark is None and facts.look is not None and not (facts.look.document.events or facts.poll_problem)

@@ -40,7 +40,7 @@ def state_of(
     :arg orders: what came of the last ones
     :arg decisions: what the engine has decided about each of this machine's events, by its key
     """
-    configuration, look = settings.current, facts.look
+    configuration, polled = settings.current, facts.look
     return dict(
         about,
         mode=configuration.settings.mode,
@@ -50,15 +50,17 @@ def state_of(
         vm_id=facts.identity.vm_id if facts.identity else "",
         boot_id=facts.moment.boot_id,
         uptime=facts.moment.uptime,
-        looked_at=iso_utc(facts.moment.wall - (facts.now - look.at)) if look else None,
-        looking=look is not None and not facts.blind,
-        looks=imds["looks"],
-        metadata={key: value for key, value in imds.items() if key != "looks"},
-        incarnation=look.document.incarnation if look else None,
-        events=[event.event_id for event in look.document.events] if look else [],
+        looked_at=iso_utc(facts.moment.wall - (facts.now - polled.at)) if polled else None,
+        looking=polled is not None and not facts.poll_problem,
+        looks=imds["polls"],
+        metadata={key: value for key, value in imds.items() if key != "polls"},
+        incarnation=polled.document.incarnation if polled else None,
+        events=[event.event_id for event in polled.document.events] if polled else [],
         shown=_shown(facts, decisions),
-        unreadable=[entry.position for entry in look.document.unusable] if look else [],
-        put_back=[event.event_id for event in look.document.events if event.key in facts.put_back] if look else [],
+        unreadable=[entry.position for entry in polled.document.unusable] if polled else [],
+        put_back=[event.event_id for event in polled.document.events if event.key in facts.suppressed]
+        if polled
+        else [],
         doing=doing(facts),
         hold=facts.hold._asdict() if facts.hold else None,
         steps=[{key: step[key] for key in ("key", "type", "does", "undoes")} for step in configuration.steps],

@@ -62,7 +62,7 @@ class Components(NamedTuple):
     metrics: MetricsFile
     orders: CommandQueue
     hold: HoldFile
-    put_back: SuppressedEvents
+    suppressed: SuppressedEvents
     remembered: RememberedState
     find: Callable[[Configuration], Found]
     context: Callable[[Go, Facts], Mapping[str, Any]]
@@ -122,17 +122,17 @@ def assemble(
             store=inside.store,
             clock=clock,
             moment=system.moment,
-            transport=lambda clock: None,  # the looks are the watcher's own
+            transport=lambda clock: None,  # the polls are the watcher's own
             find=lambda: None,
             runner_of=inside.runner_of,
             end_jobs=inside.end_jobs,
         )
     )
 
-    hold, put_back = HoldFile(folder), SuppressedEvents(folder)  # those of the thread that approves
+    hold, suppressed = HoldFile(folder), SuppressedEvents(folder)  # those of the thread that approves
 
     def why_not(events: Tuple[str, ...], own: Tuple[str, ...]) -> str:
-        if (put_back.read() - program.confirmed_events()).intersection(event.upper() for event in events):
+        if (suppressed.read() - program.confirmed_events()).intersection(event.upper() for event in events):
             return "a person has recovered the machine despite it"
         us = asker(metadata.identity, settings.current.endpoint)
         return objection(*program.mark(), own, us, system.moment(), hold.read())
@@ -159,7 +159,7 @@ def assemble(
         metrics=MetricsFile(run_folder, folder, str(about["version"]), clock),
         orders=CommandQueue(folder),
         hold=HoldFile(folder),
-        put_back=SuppressedEvents(folder),
+        suppressed=SuppressedEvents(folder),
         remembered=RememberedState(run_folder),
         find=inside.find,
         context=inside.context,

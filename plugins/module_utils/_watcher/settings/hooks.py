@@ -37,7 +37,7 @@ class Hook(NamedTuple):
 
 
 class HooksFound(NamedTuple):
-    """What a look into a hook folder has found."""
+    """What was found in a hook folder."""
 
     steps: Tuple[Step, ...]  # in the order in which they run
     refused: Dict[str, str]  # by key: why it is not run, and what to do

@@ -200,7 +200,7 @@ class SettingsFile:
         self._seen = self._state()
         self.current: Configuration = self._read()
 
-    def look(self, anyway: bool = False) -> bool:
+    def refresh(self, anyway: bool = False) -> bool:
         """Read it again where it has changed, or anyway; whether there is another configuration now."""
         state = self._state()
         if state == self._seen and not anyway:

@@ -5,7 +5,10 @@
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity, Look
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
+    Identity,
+    PollResult,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.metrics_file import (
     MetricsFile,
 )
@@ -67,14 +70,19 @@ class PlayedMetadata:
 
     def __init__(self, clock):
         self._clock = clock
-        self.identity, self.unknown, self.blind, self.endpoint = Identity("web1", "VM-1"), "", "", "http://imds.test"
-        self.look, self.approved, self.configured, self.hung = None, [], [], False
+        self.identity, self.unknown, self.poll_problem, self.endpoint = (
+            Identity("web1", "VM-1"),
+            "",
+            "",
+            "http://imds.test",
+        )
+        self.polled, self.approved, self.configured, self.hung = None, [], [], False
         self.shows()
 
     def shows(self, *events):
-        number = self.look.number + 1 if self.look else 1
+        number = self.polled.number + 1 if self.polled else 1
         found = parse_document(document(number, *events), "2020-07-01")
-        self.look = Look(found, self._clock.now(), None, number, self._clock.now())
+        self.polled = PollResult(found, self._clock.now(), None, number, self._clock.now())
 
     def approve(self, events, at, own=()):
         self.approved.append((events, at))
@@ -86,7 +94,7 @@ class PlayedMetadata:
         self.configured.append(configuration)
 
     def about(self):
-        return {"looks": self.look.number if self.look else 0}
+        return {"polls": self.polled.number if self.polled else 0}
 
     def hangs(self):
         return self.hung

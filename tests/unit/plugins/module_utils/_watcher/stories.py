@@ -30,7 +30,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     Facts,
     Hold,
     Identity,
-    Look,
+    PollResult,
     Posted,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Settings
@@ -76,8 +76,8 @@ class Story:
         self.settings = Settings(**given)
         self.world = {"boot": "boot-1", "settled": True, "identity": [NAME, VM_ID], "document": [], "clock": 0.0}
         self.at = 0.0
-        self.looks = 0
-        self.look = None
+        self.polls = 0
+        self.polled = None
         self.go = None
         self.mark = None
         self.remembered = {}
@@ -93,7 +93,7 @@ class Story:
         given = dict(given)
         at = given.pop("at", self.at + 1.0)
         acts = []
-        while self.look and not given.get("gap") and at - self.at > EVERY:
+        while self.polled and not given.get("gap") and at - self.at > EVERY:
             self.at += EVERY
             same = words(self.go) if self.go else ""
             acts += [act for act in self._acts() if not (isinstance(act, Go) and words(act) == same)]
@@ -105,7 +105,7 @@ class Story:
         if restart:  # the watcher, or the whole machine
             if restart == "machine":
                 self.world["boot"] += "'"
-            self.look = None
+            self.polled = None
             self.handling = Engine(json.loads(json.dumps(self.remembered)) if restart == "watcher" else {})
         if "settings" in given:
             more = given.pop("settings")
@@ -161,7 +161,7 @@ class Story:
         world = self.world
         wall = WALL + self.at + world["clock"]
         if not world.get("blind"):
-            self.looks += 1
+            self.polls += 1
             entries = world["document"]
             document = Document()
             if entries is not None:
@@ -171,18 +171,18 @@ class Story:
                     for entry in entries
                     if "broken" in entry
                 )
-                document = Document(self.looks, readable, broken)
+                document = Document(self.polls, readable, broken)
             date = WALL + self.at + world.get("stood", 0.0) if world.get("date", True) else None
             asked = NOW + self.at - world.get("took", 0.0)
-            self.look = Look(document, NOW + self.at, date, self.looks, asked)
+            self.polled = PollResult(document, NOW + self.at, date, self.polls, asked)
         hold = world.get("hold")
         return Facts(
             now=NOW + self.at,
             moment=Moment(wall, 100.0 + NOW + self.at, world["boot"]),
             settings=self.settings,
             identity=Identity(*world["identity"]) if world["identity"] else None,
-            look=self.look,
-            blind=world.get("blind", ""),
+            look=self.polled,
+            poll_problem=world.get("blind", ""),
             mark=self.mark,
             unreadable=world.get("unreadable", ""),
             answer=self.answer,
@@ -190,7 +190,7 @@ class Story:
             hold=Hold(**dict({"reason": "a freeze", "by": "root", "until": None}, **hold))
             if hold is not None
             else None,
-            yes=frozenset(key.upper() for key in world.get("yes", ())),
+            confirmed=frozenset(key.upper() for key in world.get("yes", ())),
             steps={},
             lacking=world.get("lacking", {}),
             recovery_lacks=world.get("recovery_lacks", {}),
@@ -198,7 +198,7 @@ class Story:
             settled=world["settled"],
             degraded=world.get("degraded", ""),
             endpoint=world.get("endpoint", ""),
-            put_back=frozenset(key.upper() for key in world.get("put_back", ())),
+            suppressed=frozenset(key.upper() for key in world.get("put_back", ())),
         )
 
 

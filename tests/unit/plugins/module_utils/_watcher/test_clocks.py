@@ -11,7 +11,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.t
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import clocks
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.clocks import Reckoning
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Look
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import PollResult
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Settings
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import event
 
@@ -26,14 +26,14 @@ def test_a_margin_is_30_s_and_at_most_a_tenth_of_the_notice(notice, seconds):
 
 
 def test_the_answer_s_date_counts_and_not_the_clock_on_the_wall():
-    look = Look(Document(1), at=100.0, date=BEGIN, number=1, asked=100.0)
+    look = PollResult(Document(1), at=100.0, date=BEGIN, number=1, asked=100.0)
     reckoned = clocks.reckoned(look, Moment(BEGIN + 3600, 50.0, "boot"), now=130.0)
     assert reckoned == Reckoning(100.0, BEGIN)
     assert reckoned.wall_at(130.0) == BEGIN + 30
 
 
 def test_without_a_date_the_clock_on_the_wall_tells_when_the_answer_came():
-    look = Look(Document(1), at=100.0, date=None, number=1, asked=100.0)
+    look = PollResult(Document(1), at=100.0, date=None, number=1, asked=100.0)
     assert clocks.reckoned(look, Moment(BEGIN, 50.0, "boot"), now=130.0).wall == BEGIN - 30
 
 

@@ -10,7 +10,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.l
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Look
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import PollResult
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.event_poller import (
     DAY,
     LONGEST_ORDER,
@@ -69,7 +69,7 @@ class Service:
 
 def look_on(service, looking):
     """One look, and the pause after it; how long that was."""
-    pause = looking.look()
+    pause = looking.poll()
     service.clock.elapsed += pause
     return pause
 
@@ -77,7 +77,7 @@ def look_on(service, looking):
 def test_a_look_and_the_next_one_a_second_after_its_beginning():
     service = Service(look(200, ONE, DATED, takes=0.25), look(304, takes=0.25), look(304, takes=2.0))
     looking = service.looking()
-    assert looking.latest is None and looking.blind
+    assert looking.latest is None and looking.poll_problem
     assert [look_on(service, looking) for _each in range(3)] == [0.75, 0.75, 0.0]
     assert looking.latest.number == 3 and looking.latest.at == service.clock.now()
     assert looking.latest.document.events[0].event_id == "ID-1" and looking.latest.date is None
@@ -87,7 +87,7 @@ def test_a_look_and_the_next_one_a_second_after_its_beginning():
 def test_the_date_is_that_of_the_answer():
     service = Service(look(200, ONE, DATED))
     looking = service.looking()
-    looking.look()
+    looking.poll()
     assert looking.latest.date == WALL + 7
 
 
@@ -121,9 +121,9 @@ def test_what_may_not_be_asked_every_second_is_left_alone_for_longer(outcome, pa
     looking = service.looking()
     look_on(service, looking)
     assert [look_on(service, looking) for _each in pauses] == pauses
-    assert looking.blind and looking.latest.document.events, "an event that was seen is not undone"
+    assert looking.poll_problem and looking.latest.document.events, "an event that was seen is not undone"
     assert look_on(service, looking) == 1.0
-    assert not looking.blind
+    assert not looking.poll_problem
     assert look_on(service, looking) == pauses[0], "counted anew"
 
 
@@ -145,36 +145,36 @@ def test_an_empty_answer_after_a_start_in_the_middle_of_an_outage():
     service = Service(look(200, b""))
     looking = service.looking(expects_events=True)
     look_on(service, looking)
-    assert looking.latest is None and "takes back no event" in looking.blind
+    assert looking.latest is None and "takes back no event" in looking.poll_problem
 
 
 def test_what_was_known_before_other_settings_is_not_forgotten():
     service = Service(look(200, ONE), look(200, b""))
     first = service.looking()
-    first.look()
+    first.poll()
     second = service.looking(latest=first.latest)
-    second.look()
-    assert second.latest is first.latest and second.blind
+    second.poll()
+    assert second.latest is first.latest and second.poll_problem
 
 
 def test_after_a_day_of_failures_the_first_answer_may_take_its_time_again():
     service = Service(look(200, ONE), look(503, timeout=10.0), look(200, ONE, timeout=125.0))
     looking = service.looking()
-    looking.look()
-    looking.look()
+    looking.poll()
+    looking.poll()
     service.clock.elapsed += DAY + 1
-    looking.look()
-    assert not looking.blind
+    looking.poll()
+    assert not looking.poll_problem
 
 
 def test_a_newer_version_is_looked_for_now_and_then():
     older = events_path("2019-08-01")
     service = Service(look(400), get(older, 200, ONE), get(older, 200, ONE), look(200, ONE))
     looking = service.looking()
-    looking.look()
+    looking.poll()
     service.clock.elapsed += 3601
-    looking.look()
-    looking.look()
+    looking.poll()
+    looking.poll()
     assert service.session.api_version == "2020-07-01"
     service.transport.finish()
 
@@ -185,7 +185,7 @@ def test_a_version_that_is_not_served_any_more():
     looking = service.looking()
     for _each in range(3):
         look_on(service, looking)
-    assert service.session.api_version == "2019-08-01" and not looking.blind
+    assert service.session.api_version == "2019-08-01" and not looking.poll_problem
 
 
 def test_the_endpoint_is_looked_for_elsewhere_where_that_is_wanted():
@@ -199,7 +199,7 @@ def test_the_endpoint_is_looked_for_elsewhere_where_that_is_wanted():
     looking = service.looking()
     look_on(service, looking)
     look_on(service, looking)
-    assert service.session.endpoint == other and not looking.blind
+    assert service.session.endpoint == other and not looking.poll_problem
     found = Service(look(Unreachable("cut.")), look(Unreachable("cut.")), find=lambda: Found((other,), ()))
     looking = found.looking()
     look_on(found, looking)
@@ -214,7 +214,7 @@ def test_after_other_settings_it_is_looked_for_elsewhere_though_a_document_is_kn
         find=lambda: Found((other,), ()),
         discover=True,
     )
-    known = Look(Document(1), service.clock.now(), None, 7, service.clock.now())
+    known = PollResult(Document(1), service.clock.now(), None, 7, service.clock.now())
     looking = service.looking(latest=known)
     look_on(service, looking)
     look_on(service, looking)
@@ -247,12 +247,12 @@ def test_a_look_that_has_not_ended_for_long_hangs_unless_that_was_ordered():
         connect=lambda clock, rate: service.transport,
     )
     looking = metadata._event_poller
-    looking.look()
+    looking.poll()
     service.clock.elapsed += HUNG - 1
     assert not metadata.hangs()
     service.clock.elapsed += 2
     assert metadata.hangs()
-    looking.look()
+    looking.poll()
     service.clock.elapsed += 199
     assert not metadata.hangs()
     service.clock.elapsed += 2

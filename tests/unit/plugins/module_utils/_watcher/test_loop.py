@@ -68,9 +68,9 @@ def test_the_facts(played):
     played.tick()
     facts = played.facts
     assert (facts.now, facts.moment.boot_id, facts.identity.name) == (played.clock.now(), "boot-1", "web1")
-    assert facts.look is played.metadata.look and (facts.mark, facts.unreadable, facts.answer) == (None, "", None)
+    assert facts.look is played.metadata.polled and (facts.mark, facts.unreadable, facts.answer) == (None, "", None)
     assert (facts.settings.limits, facts.settings.undo_limits, facts.settled) == (60.0, 40.0, False)
-    assert facts.steps == played.steps and facts.hold is None and facts.yes == frozenset()
+    assert facts.steps == played.steps and facts.hold is None and facts.confirmed == frozenset()
     assert not facts.going_down
 
 
@@ -127,14 +127,14 @@ def test_settings_that_change(played):
 
 def test_only_while_there_is_nothing_to_do_it_takes_its_time(played):
     assert played.tick() == IDLE
-    played.metadata.blind = "no answer"
+    played.metadata.poll_problem = "no answer"
     assert played.tick() == EVERY
-    played.metadata.blind = ""
+    played.metadata.poll_problem = ""
     played.metadata.shows(event())
     assert played.tick() == EVERY
     played.metadata.shows()
     assert played.tick() == IDLE
-    played.metadata.look = None
+    played.metadata.polled = None
     assert played.tick() == EVERY
 
 
@@ -298,7 +298,7 @@ def test_the_service_manager_hears_of_it_while_looks_end(played):
 
 def test_the_published_state(played):
     played.metadata.shows(event())
-    played.metadata.blind = "HTTP 503."
+    played.metadata.poll_problem = "HTTP 503."
     played.tick()
     found = played.published()
     assert (found["format"], found["mode"], found["approve"], found["name"], found["pid"]) == (
@@ -382,7 +382,7 @@ def test_approve(played):
     assert not done and "Its events: aB-1" in outcome
     words = "The confirmation of aB-1 is noted; it is approved as soon as this machine is prepared and no other event comes first."
     assert given(played, "approve", event="AB-1") == (True, words)
-    assert played.facts.yes == frozenset({"AB-1"})
+    assert played.facts.confirmed == frozenset({"AB-1"})
 
 
 def test_a_yes_under_a_hold_names_what_it_waits_for(played):
@@ -407,12 +407,12 @@ def test_a_yes_to_what_the_watcher_will_not_approve_says_who_goes_by_it(played, 
     played.metadata.shows(event(resources=resources))
     done, outcome = given(played, "approve", event="ID-1")
     assert done and f"does not approve it, as {why}; a run of maintain does" in outcome
-    assert played.facts.yes == frozenset({"ID-1"})
+    assert played.facts.confirmed == frozenset({"ID-1"})
 
 
 def test_check(played):
     assert given(played, "check") == (True, "Nothing is wrong.")
-    played.metadata.blind = "HTTP 503."
+    played.metadata.poll_problem = "HTTP 503."
     assert given(played, "check") == (False, "HTTP 503.")
 
 
@@ -478,7 +478,7 @@ def test_recover_by_force_undoes_all_steps_where_the_mark_can_not_be_read(played
         ("undo", "20-freeze"),
         ("undo", "30-reboot"),
     }
-    assert played.facts.put_back == {"ID-1"}
+    assert played.facts.suppressed == {"ID-1"}
 
 
 def test_a_recovery_by_a_mark_that_could_not_be_read_outlives_the_watcher(played):
@@ -509,14 +509,14 @@ def test_recover_by_force_while_its_event_is_there(played):
     played.metadata.shows(event())
     assert given(played, "approve", event="id-1")[0]
     played.tick(PREPARE)
-    assert played.facts.put_back == frozenset() and played.facts.yes == {"ID-1"}
+    assert played.facts.suppressed == frozenset() and played.facts.confirmed == {"ID-1"}
     done, outcome = given(played, "recover", force=True)
     assert done and outcome.endswith(
         "It stays in service for ID-1; azure-maintenance approve ID has it prepared again."
     )
     played.tick()
     assert played.published()["put_back"] == ["ID-1"]
-    assert played.facts.put_back == {"ID-1"} and played.facts.yes == frozenset()
+    assert played.facts.suppressed == {"ID-1"} and played.facts.confirmed == frozenset()
     assert SuppressedEvents(str(played.state)).read() == {"ID-1"}
 
 

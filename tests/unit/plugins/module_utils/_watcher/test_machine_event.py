@@ -79,7 +79,7 @@ def test_a_mark_tells_of_an_event_that_nobody_saw():
 def recollection():
     known = Recollection()
     known.lives = {"E1": shown()._replace(said=frozenset(["scheduled"]), asked=150.0)}
-    known.looked, known.quiet_since, known.others = 160.0, 40.0, frozenset(["E9"])
+    known.polled_at, known.quiet_since, known.others = 160.0, 40.0, frozenset(["E9"])
     known.date = BEGIN + 60
     known.begun, known.reported = Begun("o1", "prepared", frozenset(["E1"])), {"imds_unreachable": "no route"}
     return known
@@ -92,7 +92,7 @@ def test_a_recollection_comes_through_json_and_another_process_s_clock():
         shown=-53.0, deadline=847.0, sightings={life.HERE: Sighting(-53.0, -53.0, -53.0)}
     )
     assert known.lives["E1"] == shown()._replace(tracked=tracked, said=frozenset(["scheduled"]), asked=-3.0)
-    assert (known.looked, known.quiet_since, known.others) == (7.0, -113.0, {"E9"})
+    assert (known.polled_at, known.quiet_since, known.others) == (7.0, -113.0, {"E9"})
     assert known.date == BEGIN + 60
     assert (known.begun, known.reported) == (
         Begun("o1", "prepared", frozenset(["E1"])),

@@ -94,7 +94,7 @@ def test_what_is_wrong_returns_to_nothing(played):
     facts = played.facts
     wall = facts.moment.wall
     for changed, name in (
-        ({"blind": "no answer"}, "imds_up"),
+        ({"poll_problem": "no answer"}, "imds_up"),
         ({"look": None}, "imds_up"),
         ({"degraded": "the disk is full"}, "degraded"),
         ({"unreadable": "no JSON"}, "degraded"),
@@ -129,7 +129,7 @@ def test_it_is_written_when_something_changes_and_else_every_half_minute(played)
     assert metrics(played, "last_poll_timestamp_seconds") == int(played.clock.wall()) - 1 - int(
         played.clock.now() - written[1]
     )
-    played.parts.metadata.blind = "no answer"
+    played.parts.metadata.poll_problem = "no answer"
     played.tick()
     assert metrics(played, "imds_up") == 0, "at once"
 

@@ -214,10 +214,10 @@ def file(tmp_path):
 
 def test_a_file_that_changes_is_read_again_and_only_then(file):
     found = SettingsFile(str(file))
-    assert not found.look() and not found.look(anyway=True)
+    assert not found.refresh() and not found.refresh(anyway=True)
     file.write_text('{"format": 1, "approve": "never"}')
-    assert found.look() and found.current.settings.approve == "never"
-    assert not found.look()
+    assert found.refresh() and found.current.settings.approve == "never"
+    assert not found.refresh()
 
 
 def test_one_that_is_put_in_its_place_is_seen_too(file):
@@ -226,7 +226,7 @@ def test_one_that_is_put_in_its_place_is_seen_too(file):
     other.write_text('{"format": 1, "mode": "observe"}')
     os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
     other.rename(file)
-    assert found.look() and found.current.settings.mode == "observe"
+    assert found.refresh() and found.current.settings.mode == "observe"
 
 
 @pytest.mark.parametrize("broken", ["{", '{"format": 1, "mode": "x"}', "\udcff", None])
@@ -237,10 +237,10 @@ def test_the_last_good_ones_stay_in_force(file, broken):
         file.unlink()
     else:
         file.write_bytes(broken.encode("utf-8", "surrogateescape"))
-    assert not found.look()
+    assert not found.refresh()
     assert str(file) in found.problem and found.current.settings.approve == "never"
     file.write_text('{"format": 1}')
-    assert found.look() and not found.problem and found.current.settings.approve == "own"
+    assert found.refresh() and not found.problem and found.current.settings.approve == "own"
 
 
 def test_at_the_start_there_must_be_good_ones(file):

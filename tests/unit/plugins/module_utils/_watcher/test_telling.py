@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
     Facts,
     Identity,
-    Look,
+    PollResult,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import Machine
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import Reporter
@@ -69,7 +69,7 @@ def world(tmp_path):
 
 
 def facts(*events, mark=None):
-    look = Look(parse_document(document(1, *events), "2020-07-01"), 0.0, None, 1, 0.0)
+    look = PollResult(parse_document(document(1, *events), "2020-07-01"), 0.0, None, 1, 0.0)
     return Facts(
         0.0, MOMENT, Settings(), IDENTITY, look, "", mark, "", None, {}, None, frozenset(), {}, False, True, ""
     )

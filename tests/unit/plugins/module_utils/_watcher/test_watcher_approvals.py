@@ -44,7 +44,7 @@ def start(tmp_path, world):
 
         def start(cooldown=0.0, **keys):
             found = stack.enter_context(watched(tmp_path / "watcher", cooldown, endpoint=world.endpoint, **keys))
-            until(lambda: found.parts.metadata.look and found.parts.metadata.identity)
+            until(lambda: found.parts.metadata.polled and found.parts.metadata.identity)
             return found
 
         yield start
@@ -113,14 +113,14 @@ def test_the_document_s_number_begins_anew(world, start):
     until(lambda: "prepared" in happened(watcher))
     document = dict(world.document(), DocumentIncarnation=0)
     fault = world.fault("body", method="GET", body=json.dumps(document))
-    until(lambda: watcher.parts.metadata.look.document.incarnation == 0)
-    looks = watcher.parts.metadata.about()["looks"]
-    until(lambda: watcher.parts.metadata.about()["looks"] > looks + 6)
+    until(lambda: watcher.parts.metadata.polled.document.incarnation == 0)
+    looks = watcher.parts.metadata.about()["polls"]
+    until(lambda: watcher.parts.metadata.about()["polls"] > looks + 6)
     assert "ended" not in happened(watcher) and len(watcher.hand.begun) == 1
     world.heal(fault)
     world.fault("body", method="GET", body=json.dumps(dict(document, Events=[])))
     assert recovered(watcher)
-    assert not watcher.parts.metadata.blind
+    assert not watcher.parts.metadata.poll_problem
 
 
 def place(event):

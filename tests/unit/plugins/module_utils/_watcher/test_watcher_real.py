@@ -29,14 +29,14 @@ def watched(tmp_path, world):
     folder = tmp_path / "watcher"
     folder.mkdir()
     with Watched(folder, endpoint=world.endpoint) as found:
-        until(lambda: found.parts.metadata.look and found.parts.metadata.identity)
+        until(lambda: found.parts.metadata.polled and found.parts.metadata.identity)
         yield found
 
 
 def looks(watched, count):
     """The watcher has looked so often from now on."""
-    before = watched.parts.metadata.about()["looks"]
-    until(lambda: watched.parts.metadata.about()["looks"] >= before + count)
+    before = watched.parts.metadata.about()["polls"]
+    until(lambda: watched.parts.metadata.about()["polls"] >= before + count)
 
 
 def test_an_event_is_prepared_for_within_a_look(world, watched):
@@ -79,12 +79,12 @@ def test_a_fault_takes_back_no_event_and_ends(world, watched, fault):
     until(lambda: watched.published().get("doing") == "prepared")
     world.control("DELETE", "/faults")
     broken = world.control("POST", "/faults", dict(fault, method="GET", count=2))["id"]
-    words = until(lambda: watched.parts.metadata.blind)
+    words = until(lambda: watched.parts.metadata.poll_problem)
     assert "metadata" in words or "document" in words, words
-    assert watched.parts.metadata.look.document.events, "it is still there"
+    assert watched.parts.metadata.polled.document.events, "it is still there"
     assert (watched.state / "mark.json").exists()
     until(lambda: broken not in [one["id"] for one in world.control("GET", "/faults")["faults"]])
-    until(lambda: not watched.parts.metadata.blind)
+    until(lambda: not watched.parts.metadata.poll_problem)
     assert not watched.log.has("A tick failed"), watched.log.lines
     assert (watched.state / "mark.json").exists()
 
@@ -102,9 +102,9 @@ def test_an_answer_that_hangs_stops_neither_loop_nor_looks(world, watched):
     until(lambda: world.control("GET", "/faults")["faults"] == [])
     ticks = len(watched.handling.seen)
     until(lambda: len(watched.handling.seen) > ticks + 2)
-    assert not watched.parts.metadata.blind, "nobody has given up that look yet"
-    until(lambda: watched.parts.metadata.blind)
-    until(lambda: not watched.parts.metadata.blind)
+    assert not watched.parts.metadata.poll_problem, "nobody has given up that look yet"
+    until(lambda: watched.parts.metadata.poll_problem)
+    until(lambda: not watched.parts.metadata.poll_problem)
 
 
 def test_it_asks_no_more_than_it_may(world, watched):
@@ -127,7 +127,7 @@ def test_one_connection_and_an_etag(world, watched):
 def test_a_post_that_is_lost_is_sent_again_until_the_document_confirms_it(world, watched, kind):
     world.fault(kind, method="POST", count=1)
     event = world.event()
-    until(lambda: any(e.has_started for e in watched.parts.metadata.look.document.events))
+    until(lambda: any(e.has_started for e in watched.parts.metadata.polled.document.events))
     looks(watched, 1)  # one more may have been on its way when that document came
     posts = world.journal("post")
     assert [post["requests"][0]["event_id"] for post in posts] == [event] * len(posts)
@@ -140,7 +140,7 @@ def test_a_post_that_is_lost_is_sent_again_until_the_document_confirms_it(world,
 def test_a_post_that_fails_once(world, watched):
     world.fault("status", status=500, method="POST", count=1)
     world.event()
-    until(lambda: any(e.has_started for e in watched.parts.metadata.look.document.events))
+    until(lambda: any(e.has_started for e in watched.parts.metadata.polled.document.events))
     assert not [posted for posted in watched.parts.metadata.posted().values() if not posted.accepted]
 
 
@@ -156,7 +156,7 @@ def test_what_somebody_else_has_approved_is_not_approved(world, tmp_path):
         event = world.event()
         until(lambda: watched.published().get("doing") == "prepared")
         world.control("POST", f"/events/{event}/approve")
-        until(lambda: any(e.has_started for e in watched.parts.metadata.look.document.events))
+        until(lambda: any(e.has_started for e in watched.parts.metadata.polled.document.events))
         assert world.journal("post") == []
 
 
@@ -166,7 +166,7 @@ def test_proxies_are_not_used(world, tmp_path, monkeypatch):
     folder = tmp_path / "watcher"
     folder.mkdir()
     with Watched(folder, endpoint=world.endpoint) as watched:
-        until(lambda: watched.parts.metadata.look and watched.parts.metadata.identity)
+        until(lambda: watched.parts.metadata.polled and watched.parts.metadata.identity)
 
 
 def test_settings_that_break_leave_those_of_before_in_force(world, watched):
@@ -203,6 +203,6 @@ def _look_often(world, folder):
         until(lambda: looking.polls > 600, 300)
         handles, memory = len(os.listdir("/proc/self/fd")), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         until(lambda: looking.polls > 3600, 900)
-        assert looking.failures == 0, watched.parts.metadata.blind
+        assert looking.failures == 0, watched.parts.metadata.poll_problem
         assert len(os.listdir("/proc/self/fd")) <= handles + 1
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory < 2048, "kB"
