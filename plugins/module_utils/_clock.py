@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clocks that tests can replace, deadlines on them, and the rhythm of looking.
+"""Clocks that tests can replace, deadlines on them, and the rhythm of polls.
 
 Private to this collection.
 """
@@ -76,9 +76,9 @@ class Deadline:
 
 
 def ticks(clock: Clock, interval: float, deadline: Deadline) -> Iterator[int]:
-    """Count looks: the first at once, one every `interval` seconds, the last when the deadline has passed.
+    """Count polls: the first at once, one every `interval` seconds, the last when the deadline has passed.
 
-    There is always one look, and always one after the deadline, so that a wait which gives up
+    There is always one poll, and always one after the deadline, so that a wait which gives up
     has seen the end of its time; no sleep goes beyond the deadline.
     """
     count = 0

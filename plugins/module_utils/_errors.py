@@ -51,7 +51,7 @@ class ScheduledEventsError(Exception):
 class TransportError(ScheduledEventsError):
     """There was no usable HTTP answer. What every Transport raises, and nothing else."""
 
-    polls = 1  # how many looks a call that looks repeatedly had made, the failed one included
+    polls = 1  # how many polls a call that polls repeatedly had made, the failed one included
 
 
 class Unreachable(TransportError):

@@ -8,7 +8,7 @@ Two things must never happen here: that something which is no document passes fo
 recovered in the middle of their maintenance), and that one odd event hides the others.
 
 An entry that can't be matched to machines for certain is not used at all: a name that lost a letter would be taken for
-another machine's, and an approval holds for the one that nobody looked at as well.
+another machine's, and an approval holds for the one that nobody polled as well.
 
 Private to this collection.
 """
@@ -302,7 +302,7 @@ def _resources_problem(entry: JsonObject) -> str:
     if not resources:
         return "its Resources are an empty list"
     for position, name in enumerate(resources, 1):
-        # Leaving the odd one out would mean to approve for a machine that nobody has looked at.
+        # Leaving the odd one out would mean to approve for a machine that nobody has polled.
         if not isinstance(name, str):
             return f"number {position} of its Resources is {kind_of(name)}, not a name"
         problem = _damage(name if name.strip("_") else "")

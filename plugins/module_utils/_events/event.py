@@ -100,7 +100,7 @@ def among(text: str, names: Collection[str]) -> bool:
 
 
 def event_to_dict(event: Event, own_name: Optional[str], now: float) -> Dict[str, Any]:
-    """The event as modules return it; ``now`` is the Unix time of the look."""
+    """The event as modules return it; ``now`` is the Unix time of the poll."""
     not_before_utc, notice = None, None
     if event.not_before_time is not None:
         not_before_utc = iso_utc(event.not_before_time)
@@ -164,7 +164,7 @@ def notification(event: Event, notice: Optional[float]) -> Dict[str, Any]:
 def parse_not_before(text: Optional[str]) -> Optional[float]:
     """Unix seconds of a not-before in RFC 1123 or ISO 8601; None for a blank one and for what is no date.
 
-    The weekday is not looked at (Microsoft's own example has a wrong one), fractions of a second are dropped,
+    The weekday is ignored (Microsoft's own example has a wrong one), fractions of a second are dropped,
     and a time without a zone is UTC. Years before 1970 are what programs write that have no date.
     """
     match = _RFC_1123.fullmatch((text or "").strip()) or _ISO_8601.fullmatch((text or "").strip())

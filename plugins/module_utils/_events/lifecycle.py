@@ -38,7 +38,7 @@ def transitions(
 ) -> Tuple[Transition, ...]:
     """What happened to which event, in the order of the documents: first what ended, then what goes on or is new.
 
-    approved: ids of the events that could start at any time: approved from here, or, where nobody looked for a
+    approved: ids of the events that could start at any time: approved from here, or, where nobody polled for a
         while, perhaps by somebody else
     now: Unix time of the later document
     """

@@ -9,7 +9,7 @@ How Azure behaves is guesswork in places; what was guessed stands here, each gue
   one is asked. 404 may also mean "the service is being updated": when all versions give it, the first is asked again
   later, and all of them now and then; and before an older version is kept because of a 404, the one that was asked for
   gets a second chance.
-* Failures (:mod:`.retries`): what may pass by itself is tried again: 404, 408, 410, 429, 5xx, cut connections,
+* Failures (:mod:`.retries`): what may pass by itself is retried: 404, 408, 410, 429, 5xx, cut connections,
   late and broken answers. 400, 401, 403 and answers of somebody else are final.
 * An empty 200 (:meth:`Client._adopt`) is a failure that may pass. It means "no events" only to a client that was last
   shown a document without any, or has seen no document yet and gets the next answer empty as well.
@@ -116,9 +116,9 @@ class Client:
     def document(
         self, deadline: Optional[Deadline] = None, final: Sequence[str] = (), leaves: Sequence[str] = ()
     ) -> Document:
-        """The document as it is now. Failures are tried again until the deadline, without one for a little while.
+        """The document as it is now. Failures are retried until the deadline, without one for a little while.
 
-        :arg final: kinds of failure that are not tried again
+        :arg final: kinds of failure that are not retried
         :arg leaves: what of the machine itself will be asked for next: a Transport may bring it along
         """
         self._leaves_next = leaves
@@ -127,8 +127,8 @@ class Client:
         finally:
             self._leaves_next = ()
 
-    def look(self, patient: bool = False) -> Document:
-        """One look in which no failure is tried again: whoever looks every second anyway does that by the next look.
+    def poll_once(self, patient: bool = False) -> Document:
+        """One poll in which no failure is retried: whoever polls every second retries with the next poll.
 
         Where nothing has changed, the document is the very one that was returned before.
 
@@ -147,7 +147,7 @@ class Client:
         self._has_seen_document = True
 
     def choose_version_anew(self) -> None:
-        """Find out with the next look which api-version is served by now."""
+        """Find out with the next poll which api-version is served by now."""
         self.api_version_used = ""
 
     def server_time(self) -> Optional[float]:
@@ -157,7 +157,7 @@ class Client:
     def changed_document(self, known: Document, interval: float, deadline: Deadline) -> Document:
         """The first document that differs from `known`; `known` itself when the deadline passes without one.
 
-        Failures on the way are tried again; one that is still there at the deadline is raised.
+        Failures on the way are retried; one that is still there at the deadline is raised.
         """
         self._has_seen_document = self._has_seen_document or known.incarnation is not None
         if self._document is None or self._document != known:
@@ -165,7 +165,7 @@ class Client:
             if document != known:
                 return document
         while True:
-            # The last look was a moment ago: the next one is due an interval later.
+            # The last poll was a moment ago: the next one is due an interval later.
             pause = self._asked_at + interval - self._clock.now()
             self._clock.sleep(max(0.0, min(pause, deadline.remaining())))
             document = self._retries.persist(lambda: self._look_until_changed(interval, deadline), deadline, interval)
@@ -175,7 +175,7 @@ class Client:
                 return known
 
     def approve(self, event_ids: Sequence[str]) -> None:
-        """One POST for all ids. Nothing is tried again here: whether it arrived is for the next document to tell."""
+        """One POST for all ids. Nothing is retried here: whether it arrived is for the next document to tell."""
         body = json.dumps({"StartRequests": [{"EventId": event_id} for event_id in event_ids]}).encode("utf-8")
         url = self._events_url(self.api_version_used or self._versions[0])
         self.last_url = url
@@ -187,7 +187,7 @@ class Client:
     def resource_name(self, final: Sequence[str] = (), timeout: Optional[float] = None) -> str:
         """The machine's name as events list it and as the service gives it, whatever its callers know; asked once.
 
-        :arg final: kinds of failure that are not tried again
+        :arg final: kinds of failure that are not retried
         :arg timeout: seconds for one exchange, where the usual ones are too many
         """
         if not self._name:
@@ -221,7 +221,7 @@ class Client:
             seconds = min(self._timeout, NAME_TIMEOUT)
             self._transport.foresee(self._leaf_url(leaf), {"Metadata": "true"}, seconds, lasting=True)
 
-    # --- one look ---
+    # --- one poll ---
 
     def _look(self, deadline: Optional[Deadline]) -> Document:
         if self.api_version_used:
@@ -309,7 +309,7 @@ class Client:
             self._retries.begin_row()
 
     def _adopt(self, answer: Answer, url: str, deadline: Optional[Deadline]) -> Document:
-        """The answer as a document, kept as the one that the next look compares with."""
+        """The answer as a document, kept as the one that the next poll compares with."""
         if is_empty(answer) and self._document is None and not self._has_seen_document:
             self._clock.sleep(EMPTY_PAUSE)
             answer = self._get(url, deadline)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Failures: which may pass by themselves, how they are tried again, and what a person can do about them.
+"""Failures: which may pass by themselves, how they are retried, and what a person can do about them.
 
 Private to this collection.
 """
@@ -14,7 +14,7 @@ from .._errors import ScheduledEventsError
 from .._text import digits
 from .transport import Answer
 
-# For how many seconds a single look (not a wait, that has its own end) is tried again, by kind of failure.
+# For how many seconds a single poll (not a wait, that has its own end) is retried, by kind of failure.
 RETRY_FOR = {
     "unreachable": 5.0,
     "malformed": 5.0,
@@ -77,7 +77,7 @@ class Retries:
         """Ask until there is an answer, the failure is one that stays, or the time is over.
 
         :arg interval: the least number of seconds between two tries
-        :arg final: kinds of failure that are not tried again
+        :arg final: kinds of failure that are not retried
         """
         self.begin_row()
         while True:

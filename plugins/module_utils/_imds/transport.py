@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 class Moments(NamedTuple):
     """When an answer was asked for and came, by the Transport's clock. What it says is as old as the request, at most.
 
-    first: when the first look of an unbroken row was asked for that ends with this answer: the same as ``asked`` where it is alone
+    first: when the first poll of an unbroken row was asked for that ends with this answer: the same as ``asked`` where it is alone
     """
 
     first: float
@@ -91,10 +91,10 @@ class Transport:
     def get_until_changed(
         self, url: str, headers: Dict[str, str], timeout: float, known: bytes, interval: float, limit: float
     ) -> Tuple[Answer, int]:
-        """Look every `interval` seconds until the answer is another one than `known`, or `limit` seconds are over.
+        """Poll every `interval` seconds until the answer is another one than `known`, or `limit` seconds are over.
 
-        Any status besides 200 and 304 is another answer. Returns the last answer and the number of looks;
-        a TransportError carries that number as ``polls``. There is always one look, and one at the limit.
+        Any status besides 200 and 304 is another answer. Returns the last answer and the number of polls;
+        a TransportError carries that number as ``polls``. There is always one poll, and one at the limit.
         """
         self.moments = None
         for polls in ticks(self.clock, interval, Deadline(self.clock, limit)):
@@ -174,7 +174,7 @@ class SharedRateLimit(RateLimit):
     """The same for several threads that ask at the same time, each with a Transport of its own.
 
     A request that is under way may arrive at any moment, so it counts like one that has just ended. Who came first is
-    served first: looks that use all that is allowed would else keep an approval waiting.
+    served first: polls that use all that is allowed would else keep an approval waiting.
     """
 
     _PAUSE = 0.05

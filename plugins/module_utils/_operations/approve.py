@@ -61,10 +61,10 @@ class Approval(Operation):
         self.not_approved: Dict[str, Dict[str, str]] = {}
 
     def run(self) -> None:
-        self.first_look(None)
-        looked_at = self.clock.now()
+        self.first_poll(None)
+        polled_at = self.clock.now()
         self.learn_name(needed=self._needs_name(), unchecked=False)
-        if self.clock.now() - looked_at > self.options["timeout"]:
+        if self.clock.now() - polled_at > self.options["timeout"]:
             self.document = self.imds.document()  # the events may list other machines by now
         pending = self._sort()
         options = self.options
@@ -179,7 +179,7 @@ class Approval(Operation):
                 if not may_pass(error):
                     raise
                 failure = error
-            if failure:  # at the very moment of our turn: an approver of the last resort looks again
+            if failure:  # at the very moment of our turn: an approver of the last resort polls again
                 self.document = self.imds.document()
             pending = self._sort()
         return pending

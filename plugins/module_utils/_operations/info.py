@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look, or look until something is the case: what scheduled_events_info does.
+"""Poll, or poll until a condition is met: what scheduled_events_info does.
 
 Private to this collection.
 """
@@ -26,7 +26,7 @@ _MOST_DESCRIBED = 20
 def info(
     options: Mapping[str, Any], transport: Transport, clock: Clock, find: Optional[Callable[[], Found]] = None
 ) -> Dict[str, Any]:
-    """Look, or look until something is the case.
+    """Poll, or poll until a condition is met.
 
     :arg find: finds endpoints where the option endpoint can't be reached (option discover)
     """
@@ -47,7 +47,7 @@ class Info(Operation):
     def run(self) -> None:
         options = self.options
         deadline = Deadline(self.clock, options["wait_timeout"]) if options["wait"] else None
-        self.first_look(deadline)
+        self.first_poll(deadline)
         self.learn_name(needed=options["affecting"] == "self")
         if options["placement_group"]:
             self.placement_group = self.imds.placement_group()
@@ -133,7 +133,7 @@ class Info(Operation):
     def _passes(self, event: Event, with_status: bool = True, in_doubt: bool = False) -> bool:
         """Whether the filters let the event through.
 
-        :arg in_doubt: what to say when something that a filter looks at can't be read
+        :arg in_doubt: what to say when something that a filter uses can't be read
         """
         options = self.options
         return (
@@ -174,7 +174,7 @@ class Info(Operation):
 
 
 def _filtered_texts(event: Event) -> Dict[str, str]:
-    """What the options that are filters look at; "" where it can't be read, or this api-version lacks it."""
+    """What the options that are filters use; "" where it can't be read, or this api-version lacks it."""
     return {"types": event.event_type, "statuses": event.event_status, "sources": event.source}
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the operations have in common: the first look, the machine's own name, the result, and how one fails.
+"""What the operations have in common: the first poll, the machine's own name, the result, and how one fails.
 
 An operation is what a module does: options, a Transport and a clock in, the result out. The same code runs in the
 module on a Linux machine and on the controller for a Windows one, so it knows neither Ansible nor `requests`.
@@ -36,9 +36,9 @@ class OperationFailed(ScheduledEventsError):
 
 
 class Operation:
-    """What both operations have in common: the first look, where it goes to, and whose machine it is.
+    """What both operations have in common: the first poll, where it goes to, and whose machine it is.
 
-    leaves: what of the machine itself is asked for after the first look
+    leaves: what of the machine itself is asked for after the first poll
     """
 
     leaves: Sequence[str] = (NAME,)
@@ -102,7 +102,7 @@ class Operation:
     def event_dicts(self, events: Sequence[Event]) -> List[Dict[str, Any]]:
         return [event_to_dict(event, self.name, self.imds.looked_at or self.clock.wall()) for event in events]
 
-    def first_look(self, deadline: Optional[Deadline]) -> None:
+    def first_poll(self, deadline: Optional[Deadline]) -> None:
         """The first document; from a discovered endpoint if need be and allowed."""
         failure = None
         try:

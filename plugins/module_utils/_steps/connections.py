@@ -4,7 +4,7 @@
 """Step ``connections``: waits until a port has no connections, and afterwards until it listens again.
 
 A load balancer notices a machine that is being prepared only after some probes, and sends new connections until then. That a port has
-none means nothing before: ``at_least`` is how long the step goes on looking.
+none means nothing before: ``at_least`` is how long the step goes on polling.
 
 Private to this collection.
 """
@@ -48,7 +48,7 @@ def _complete(step: Step, host: Host, system: str) -> Words:
 
 
 def _gone(step: Step, direction: str, result: TaskResult) -> Verdict:
-    """By how many were ``left``, and for how many seconds the step has looked, ``looked``."""
+    """By how many were ``left``, and for how many seconds the step has polled, ``looked``."""
     port = f"port {step['port']}"
     if int(result["result"]["left"]) > 0:
         return at_limit(
@@ -60,7 +60,7 @@ def _gone(step: Step, direction: str, result: TaskResult) -> Verdict:
 
 
 def _listens(step: Step, direction: str, result: TaskResult) -> Verdict:
-    """One look of a module that gives up after a second."""
+    """One poll of a module that gives up after a second."""
     said = one_line(result.get("msg"), MOST)
     if not said:
         return Verdict(True)
@@ -83,5 +83,5 @@ TYPE = StepType(
     judges={"gone": _gone, "listens": _listens},
     by_itself=on_linux_itself,
     repeatable=True,
-    only_looks=True,
+    only_waits=True,
 )

@@ -79,7 +79,7 @@ def _initial_state(step: Step, result: TaskResult) -> Dict[str, Any]:
 
 
 def _orders(step: Step, direction: str) -> List[Dict[str, Any]]:
-    """Setting what is set already changes nothing, and the answer is a look. The module waits only for one backend after the other,
+    """Setting what is set already changes nothing, and the answer is a poll. The module waits only for one backend after the other,
     and a wait in it that is cut off goes on over there: so it never waits.
     """
     become = {"become": step["become"]} if "become" in step else {}
@@ -144,7 +144,7 @@ def _out(step: Step, direction: str, result: TaskResult) -> Verdict:
 
 
 def _sessions(step: Step, direction: str, result: TaskResult) -> Verdict:
-    """While the server's sessions end. A look that failed fails the task by itself."""
+    """While the server's sessions end. A poll that failed fails the task by itself."""
     if result.get("failed"):
         return Verdict(True)
     left = sum(int(count or 0) for item in rounds(result) for count in _states(item, "scur"))

@@ -89,7 +89,7 @@ def begun(step: Marked, direction: str, since: str) -> Dict[str, Any]:
 def came(
     step: Marked, direction: str, state: str, note: str = "", seconds: float = 0.0, refused: bool = False
 ) -> Dict[str, Any]:
-    """The step as it stands in the mark when it was looked at.
+    """The step as it stands in the mark when it was polled.
 
     :arg state: what came of it: ``pending``, ``done`` or ``failed``
     :arg refused: whether it failed without having been begun

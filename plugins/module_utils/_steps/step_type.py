@@ -141,7 +141,7 @@ class Verdict(NamedTuple):
     """What an answer means to a step."""
 
     done: bool
-    """Whether to look no more."""
+    """Whether to poll no more."""
     problem: str = ""
     """Why the step can't go on from here; "" when it can."""
     note: str = ""
@@ -197,7 +197,7 @@ class StepType(NamedTuple):
     judges: Mapping[str, Callable[[Step, str, TaskResult], Verdict]] = {}
     """What is asked about an answer, by the word that asks."""
     interval: Callable[[Step, str], int] = _own_interval
-    """Seconds between two looks."""
+    """Seconds between two polls."""
     undoing: str = "undone"
     """How messages call its inverse."""
     place: Callable[[Step, TaskResult], Tuple[str, ...]] = _where_it_runs
@@ -223,7 +223,7 @@ class StepType(NamedTuple):
     """Whether doing it once more changes nothing: then it is gone on with where a run was interrupted in the middle of it."""
     in_background: bool = False
     """Whether others, once they were asked to do it, go on by themselves until it has ended: it is not undone before."""
-    only_looks: bool = False
+    only_waits: bool = False
     """Whether it changes nothing, and only waits for something."""
     own: bool = False
     """Whether it is a file of the user's own tasks, which Ansible itself has to go through."""

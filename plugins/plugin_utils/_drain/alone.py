@@ -299,7 +299,7 @@ def _reports(record: Record, marked: Sequence[Mapping[str, Any]], direction: str
         if entry["state"] not in (good, bad) or (entry["state"] == good and not words):
             continue
         ok = entry["state"] == good
-        acted = bool(entry["tries"]) and not type_of(entry["type"]).only_looks
+        acted = bool(entry["tries"]) and not type_of(entry["type"]).only_waits
         message = (
             entry["note"] if ok else failed_words(record["host"], step, direction, entry["note"], entry["seconds"])
         )

@@ -152,8 +152,8 @@ def _takes_for_none(real: Any) -> Any:
 def _seen_just_now(real: Any) -> Any:
     def unpacked(data: Any, moment: Any, now: float) -> Any:
         found = real(data, moment, now)
-        if found is not None and found.looked is not None:
-            found.looked, found.date = now, None
+        if found is not None and found.polled_at is not None:
+            found.polled_at, found.date = now, None
         return found
 
     return unpacked
@@ -238,7 +238,7 @@ FAULTS = {
     ),
     "unseen": Fault(
         "unseen",
-        "a recovery goes on before anybody has polled_at",
+        "a recovery goes on before anybody has polled",
         [("transitions", "_machine", _has_looked)],
         seed=219,
     ),

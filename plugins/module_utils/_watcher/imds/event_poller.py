@@ -91,7 +91,7 @@ class EventPoller:
         began = self._clock.now()
         self.polls += 1
         try:
-            document = self._client.look(patient=began - self._answered > DAY)
+            document = self._client.poll_once(patient=began - self._answered > DAY)
         except ScheduledEventsError as error:
             return self._failed(error)
         if self._stop.is_set():

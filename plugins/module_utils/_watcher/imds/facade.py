@@ -118,7 +118,7 @@ HUNG = 130.0
 
 
 class ImdsFacade:
-    """Looks, identity and approvals, each in a thread of its own.
+    """Polls, identity and approvals, each in a thread of its own.
 
     :arg woken: called when there is something new
     :arg objection: asked right before an approval is sent; see :class:`ApprovalSender`

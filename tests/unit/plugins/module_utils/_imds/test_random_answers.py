@@ -176,7 +176,7 @@ def outcome(transport, line, timeout):
     """What the client makes of it: a document, or the kind of its failure."""
     client = Client(transport, "http://imds.test", timeout=timeout, first_timeout=timeout, clock=ScriptedClock())
     try:
-        return client.look()
+        return client.poll_once()
     except ScheduledEventsError as error:
         assert error.kind in KINDS and error.kind != "invalid"
         assert error.message.isprintable() and len(error.message) < 2000

@@ -35,59 +35,59 @@ def test_looks_after_the_first_are_conditional(transport, client):
         look(200, EMPTY, headers=KNOWN),
         look(200, EMPTY, headers=METADATA),
     )
-    first = client.look()
-    assert client.look() is first
-    assert client.look().events == ()
-    client.look()
+    first = client.poll_once()
+    assert client.poll_once() is first
+    assert client.poll_once().events == ()
+    client.poll_once()
     assert client.looked_at == WALL
 
 
 def test_the_time_of_the_service(transport, client):
     transport.expect(look(200, ONE, DATED), look(304, b"", {"date": "Thu, 01 Jan 2026 00:00:08 GMT"}), look(304))
-    client.look()
+    client.poll_once()
     assert client.server_time() == WALL + 7
-    client.look()
+    client.poll_once()
     assert client.server_time() == WALL + 8
-    client.look()
+    client.poll_once()
     assert client.server_time() is None
 
 
 @pytest.mark.parametrize("outcome", [(Unreachable("cut."),), (503,), (429,), (404,)])
 def test_no_failure_is_tried_again(transport, client, outcome):
     transport.expect(look(200, ONE, DATED), look(*outcome), look(304, headers=KNOWN))
-    first = client.look()
-    failure(client.look)
+    first = client.poll_once()
+    failure(client.poll_once)
     assert transport.clock.sleeps == []
-    assert client.look() is first, "what was seen before still counts"
+    assert client.poll_once() is first, "what was seen before still counts"
 
 
 def test_an_empty_answer_takes_back_no_event(transport, client):
     transport.expect(look(200, ONE), look(200, b""))
-    client.look()
-    assert failure(client.look).kind == "malformed"
+    client.poll_once()
+    assert failure(client.poll_once).kind == "malformed"
 
 
 def test_nor_one_that_was_seen_before_this_conversation(transport, client):
     client.expect_events()
     transport.expect(look(200, b""))
-    assert failure(client.look).kind == "malformed"
+    assert failure(client.poll_once).kind == "malformed"
 
 
 def test_after_a_day_the_answer_may_take_its_time_again(transport, client):
     transport.expect(look(200, ONE), look(200, ONE, timeout=10.0), look(200, ONE, timeout=125.0))
-    client.look()
-    client.look()
-    client.look(patient=True)
+    client.poll_once()
+    client.poll_once()
+    client.poll_once(patient=True)
 
 
 def test_a_version_that_is_chosen_anew(transport, client):
     older = events_path("2019-08-01")
     transport.expect(look(400), get(older, 200, ONE), get(older, 200, ONE), look(200, ONE))
-    client.look()
-    client.look()
+    client.poll_once()
+    client.poll_once()
     assert client.api_version_used == "2019-08-01"
     client.choose_version_anew()
-    client.look()
+    client.poll_once()
     assert client.api_version_used == "2020-07-01"
 
 
