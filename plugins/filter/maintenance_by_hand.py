@@ -33,7 +33,7 @@ options:
   before:
     description: For V(heard), what the playbook C(approve) knows.
     type: dict
-  wish:
+  given:
     description:
       - For V(recover), what is wanted against its own judgement.
       - For V(rehearse), what was asked for; for V(rehearsed), the endpoint of each host.
@@ -58,12 +58,12 @@ _value:
 from ..plugin_utils._filter import call
 
 
-def maintenance_by_hand(value, part, before=None, wish=None, wall=0.0):
+def maintenance_by_hand(value, part, before=None, given=None, wall=0.0):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..plugin_utils._fleet.by_hand import by_hand
 
-    return call(by_hand, value, part, before=before or {}, wish=wish or {}, wall=wall)
+    return call(by_hand, value, part, before=before or {}, given=given or {}, wall=wall)
 
 
 class FilterModule:

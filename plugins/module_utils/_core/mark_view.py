@@ -210,22 +210,55 @@ def _failed_words(mark: Mapping[str, Any]) -> str:
 # ---- what may be done by it ----
 
 
+NO_MARK, OWNED, OTHER_EVENT, OTHER_PHASE, REBOOTED, LEFT_OUT, STALE = (
+    *("no_mark", "owned", "other_event", "other_phase", "rebooted", "left_out", "stale"),
+)
+"""Why a machine is not prepared for an event."""
+
+
 def is_prepared_for(
     view: MarkView, key: str, boot_id: str, age: Optional[float], start: float = 0.0, left_out: bool = False
 ) -> bool:
-    """Whether the machine is out of service for an event, as far as that can be known now.
+    """Whether the machine is out of service for an event, as far as that can be known now; see :func:`why_not_prepared_for`."""
+    return not why_not_prepared_for(view, key, boot_id, age, start, left_out)
+
+
+def why_not_prepared_for(
+    view: MarkView, key: str, boot_id: str, age: Optional[float], start: float = 0.0, left_out: bool = False
+) -> str:
+    """Why the machine is not out of service for an event, as far as that can be known now: one of the words above, "" when it is.
 
     :arg boot_id: of the machine's present start: a start undoes what was done, whatever the reason for it was
     :arg age: seconds since the end of the call that brought the mark; None where none did
     :arg start: seconds that the last start of PowerShell on it took, where each call needs one
     :arg left_out: whether a step or a hook of it is not run
     """
-    return (
-        view.owner in (OURS, WATCHER)
-        and view.phase == "prepared"
-        and key in view.keys
-        and view.boot_id == boot_id
-        and not left_out
-        and age is not None
-        and age <= min(FRESH + start, FRESH_AT_MOST)
-    )
+    if view.owner == NOBODY:
+        return NO_MARK
+    if view.owner not in (OURS, WATCHER):
+        return OWNED
+    if key not in view.keys:
+        return OTHER_EVENT
+    if view.phase != "prepared":
+        return OTHER_PHASE
+    if view.boot_id != boot_id:
+        return REBOOTED
+    if left_out:
+        return LEFT_OUT
+    return STALE if age is None or age > min(FRESH + start, FRESH_AT_MOST) else ""
+
+
+def is_drains_own(view: MarkView) -> bool:
+    """Whether role drain alone has taken the machine out of service, for no event: whoever ran it recovers it.
+
+    That role's name is also on a mark that the playbook ``recover`` has taken over, or made where there was none.
+    """
+    return view.owner == DRAIN and not view.keys and view.phase in ("preparing", "prepared")
+
+
+def is_left(view: MarkView, is_over: bool) -> bool:
+    """Whether nobody goes on with the machine by its mark, so that a person may.
+
+    :arg is_over: whether its lease has expired, or its watcher is not alive
+    """
+    return is_over or (view.owner == DRAIN and (view.is_failed or view.is_partially_recovered))

@@ -94,7 +94,7 @@ REASONS: Dict[str, Row] = {
         "run maintain for all of its machines",
     ),
     "not_in_inventory": Row(
-        "it also affects {subject}, which this inventory doesn't have",
+        "it also affects {subject}, which this inventory doesn't have{words}",
         "approve it from where they are, or, where nothing needs to be prepared on them, name them in approve_allow_unknown",
         "run maintain for all of its machines",
     ),

@@ -210,20 +210,25 @@ def _is_under_event(events: Sequence[Ahead]) -> bool:
 
 
 def is_held(machine: Machine, events: Sequence[Ahead]) -> bool:
-    """Whether an event keeps the machine out of service: nothing is put into service under one, and there is time for all of it before."""
+    """Whether an event keeps the machine out of service; see :func:`held_by`."""
+    return bool(held_by(machine, events))
+
+
+def held_by(machine: Machine, events: Sequence[Ahead]) -> List[Ahead]:
+    """The events that keep the machine out of service: nothing is put into service under one, and there is time for all of it before."""
     view = machine.view
-    if any(one.has_started or (one.approved and not one.ignored) for one in events):
-        return True
-    failed = any(one.failed and one.key in view.keys for one in events)
-    if failed and machine.keeps_failed:
-        return True
+    under = [one for one in events if one.has_started or (one.approved and not one.ignored)]
+    failed = [one for one in events if one.failed and one.key in view.keys]
+    if under or (failed and machine.keeps_failed):
+        return under or failed
     if view.is_recovering:
-        return False  # what shows, or shows again, in the middle of it is another outage's
-    if any(one.key in view.keys and not (one.failed or one.ignored) for one in events):
-        return True
+        return []  # what shows, or shows again, in the middle of it is another outage's
+    waits = [one for one in events if one.key in view.keys and not (one.failed or one.ignored)]
+    if waits:
+        return waits
     if failed:
-        return not undo_fits(machine, events)
-    return any(comes_soon(machine, one) for one in events if one.key not in view.keys)
+        return [one for one in events if not undo_fits(machine, [one])]
+    return [one for one in events if one.key not in view.keys and comes_soon(machine, one)]
 
 
 def undo_fits(machine: Machine, events: Sequence[Ahead]) -> bool:

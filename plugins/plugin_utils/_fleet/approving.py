@@ -19,11 +19,10 @@ from ...module_utils._text import clause, first_line, listed, one_line
 from .approval import Approver, Choice, in_order, next_approver, tried, unknown_machines, words_of
 from .evaluation import group_of, is_acting, is_handled, near, needs_preparation, title, within
 from .event_terms import closed, is_late, not_open, outside_hours
-from .hold import said_yes
 from .marks import holder_words, is_prepared, lacks_steps, mark_keys, was_prepared, whose, why_not_by_watcher
 from .reports import happened
 from .run_events import event_of, is_open, not_before
-from .said_there import PUT_BACK, hold_of
+from .said_there import PUT_BACK, confirmed_on, hold_of
 from .schema import EventState, MachineState, Record
 
 OUTSIDE_HOURS = "outside_hours"
@@ -60,7 +59,9 @@ def decision_of(
 
 def is_agreed(record: Record, key: str, entry: EventState) -> bool:
     """Whether a person has said yes on any of its machines."""
-    return bool(said_yes(key, entry["affected"], {host: record["hosts"][host]["yes"] for host in entry["affected"]}))
+    return bool(
+        confirmed_on(key, entry["affected"], {host: record["hosts"][host]["yes"] for host in entry["affected"]})
+    )
 
 
 def is_waiting_for_yes(record: Record, key: str, entry: EventState, at: float) -> bool:

@@ -15,9 +15,9 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import did_you_mean, listed
-from .asked import Asked, asked
-from .manual_approval import is_heard
-from .recovering import Wish, verdicts
+from .approval_stages import is_heard
+from .inspection import Asked
+from .recover_plan import Overrides, verdicts
 from .rehearsal import left_behind, rehearsal
 from .status import status_lines, unknown
 
@@ -28,12 +28,13 @@ def by_hand(
     answers: Mapping[str, Mapping[str, Any]],
     part: str,
     before: Any,
-    wish: Mapping[str, Any],
+    given: Mapping[str, Any],
     wall: float,
 ) -> Any:
     """One of these parts, by its name.
 
     :arg answers: by host: ``is_linux``, ``resource_name`` and ``answer``; empty for one that was not called
+    :arg given: for "recover" what is wanted against its own judgement; for the two of a rehearsal what was asked for
     """
     if part == "heard":
         return all(is_heard(before, host, said.get("answer") or {}) for host, said in answers.items())
@@ -43,19 +44,16 @@ def by_hand(
     if part == "unknown":
         return unknown(machines)
     if part == "recover":
-        return {host: verdict._asdict() for host, verdict in verdicts(machines, _wish(wish)).items()}
+        # On a command line all of it is text.
+        overrides = Overrides(boolean(given["force"]), str(given["take"]), boolean(given["unmarked"]))
+        return {host: verdict._asdict() for host, verdict in verdicts(machines, overrides).items()}
     if part == "rehearse":
-        return rehearsal(machines, wish)._asdict()
+        return rehearsal(machines, given)._asdict()
     if part == "rehearsed":
-        return {host: left._asdict() for host, left in left_behind(machines, wish).items()}
+        return {host: left._asdict() for host, left in left_behind(machines, given).items()}
     raise ScheduledEventsError(
         f"maintenance_by_hand knows no part {part!r}{did_you_mean(part, _PARTS)}; it knows {listed(_PARTS)}."
     )
-
-
-def _wish(given: Mapping[str, Any]) -> Wish:
-    """Said on a command line, all of it is text."""
-    return Wish(boolean(given["force"]), str(given["take"]), boolean(given["unmarked"]))
 
 
 def machines_of(answers: Mapping[str, Mapping[str, Any]]) -> list[Asked]:
@@ -65,4 +63,4 @@ def machines_of(answers: Mapping[str, Mapping[str, Any]]) -> list[Asked]:
 
 def _machine(host: str, said: Mapping[str, Any]) -> Asked:
     name, endpoint = str(said.get("resource_name") or ""), str(said.get("endpoint") or "")
-    return asked(host, bool(said.get("is_linux")), name, said.get("answer") or {}, endpoint)
+    return Asked(host, bool(said.get("is_linux")), name, said.get("answer") or {}, endpoint)

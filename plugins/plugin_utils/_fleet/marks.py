@@ -32,14 +32,14 @@ def whose(record: Record, machine: MachineState, at: float) -> str:
     mark = machine["mark"]
     if mark is None:
         return core.NOBODY
-    return core.owner_of(mark, mark.get("unreadable", ""), _asker(record, machine), _moment(machine, at))
+    return core.owner_of(mark, mark.get("unreadable", ""), _asker(record, machine), moment_of(machine, at))
 
 
 def view_of(record: Record, machine: MachineState, at: float) -> MarkView:
     """All that the machine's mark says, as it was last seen. Building it costs more than whose it is."""
     unreadable = str((machine["mark"] or {}).get("unreadable", ""))
     mark = None if unreadable else machine["mark"]
-    return core.mark_view(mark, unreadable, _asker(record, machine), _moment(machine, at))
+    return core.mark_view(mark, unreadable, _asker(record, machine), moment_of(machine, at))
 
 
 def how_far(record: Record, machine: MachineState, at: float) -> MarkView:
@@ -53,7 +53,7 @@ def how_far(record: Record, machine: MachineState, at: float) -> MarkView:
 
 def is_expired(machine: MachineState, at: float) -> bool:
     """Whether the lease of the machine's mark is over, whosever it is."""
-    return lease.is_expired((machine["mark"] or {})["lease"], _moment(machine, at))
+    return lease.is_expired((machine["mark"] or {})["lease"], moment_of(machine, at))
 
 
 def mark_keys(machine: MachineState) -> list[str]:
@@ -100,7 +100,7 @@ def _asker(record: Record, machine: MachineState) -> Asker:
     return Asker(record["run"]["run"], machine["vm_id"], machine["endpoint"])
 
 
-def _moment(machine: MachineState, at: float) -> Moment:
+def moment_of(machine: MachineState, at: float) -> Moment:
     """Now, by the machine's clock; where its uptime is not known, by how long its mark has been seen with this lease."""
     given = (machine["mark"] or {}).get("lease")
     if not given:
@@ -120,22 +120,29 @@ def is_prepared(record: Record, machine: MachineState, key: str, at: float) -> b
 
     What it said before another event of it was approved, or seen to start, counts no more: that may have rebooted it.
     """
-    said = machine["mark_at"]
-    age = None if said is None or _was_affected_since(record, machine, key, said) else at - said
-    return _is_prepared(record, machine, key, at, age)
+    return _is_marked(machine, key) and not why_not_prepared(record, machine, key, at)
 
 
 def was_prepared(record: Record, machine: MachineState, key: str, at: float) -> bool:
     """Whether it said so when the machine last answered, however long ago that was."""
-    return _is_prepared(record, machine, key, at, 0.0)
+    return _is_marked(machine, key) and not _why_not_prepared(record, machine, key, at, 0.0)
 
 
-def _is_prepared(record: Record, machine: MachineState, key: str, at: float, age: float | None) -> bool:
-    if phase(machine) != "prepared" or key not in mark_keys(machine):
-        return False  # most machines at most times: no view is built
+def why_not_prepared(record: Record, machine: MachineState, key: str, at: float) -> str:
+    """Why it is not: one of the words of :mod:`.._core.mark_view`; "" when it is."""
+    said = machine["mark_at"]
+    age = None if said is None or _was_affected_since(record, machine, key, said) else at - said
+    return _why_not_prepared(record, machine, key, at, age)
+
+
+def _is_marked(machine: MachineState, key: str) -> bool:
+    return phase(machine) == "prepared" and key in mark_keys(machine)  # most machines at most times: no view is built
+
+
+def _why_not_prepared(record: Record, machine: MachineState, key: str, at: float, age: float | None) -> str:
     view, watcher = view_of(record, machine, at), machine["watcher"]
     left_out = view.owner == WATCHER and bool(watcher and watcher["lacks"])
-    return core.is_prepared_for(view, key, machine["boot_id"], age, machine["start"], left_out)
+    return core.why_not_prepared_for(view, key, machine["boot_id"], age, machine["start"], left_out)
 
 
 def _was_affected_since(record: Record, machine: MachineState, key: str, at: float) -> bool:

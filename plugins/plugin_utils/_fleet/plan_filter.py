@@ -14,12 +14,10 @@ from typing import Any
 from ...module_utils._events.policy import DEFAULT_POLICY
 from .approving import approvers_of
 from .event_terms import closed, preparation_end
-from .record import begun, ticked
+from .inspection import Asked, facts_of, first_tick, options
 from .run_events import has_failed, message_of, not_before
-from .schema import EventState, HostFacts, Record
+from .schema import EventState, Record
 
-_NOBODY: Any = {"run": "plan", "job": "", "controller": "", "check": True}
-_SAME: Any = {"rounds": 1, "wait_timeout": 0, "slice": 90, "event_timeout": 3600, "takeover": 30}
 _COPIED = (
     *("id", "type", "status", "source", "resource_type", "resources", "raw_resources", "not_before", "description"),
     *("duration", "action", "rule", "hold", "affected", "unknown"),
@@ -40,42 +38,24 @@ def plan(
     :arg wall: the Unix time of this moment
     :raises ScheduledEventsError: two hosts are the same VM, or the policy is wrong
     """
-    options: Any = {
-        "policy": DEFAULT_POLICY if policy is None else policy,
-        "margin": margin,
-        "allow_unknown": allow_unknown,
-        "prepare_before": prepare_before,
-        "on_failure": "revert",
-        "recover_timeout": 900,
-        "max_unavailable": "100%",
-        "hold": "wait",
-    }
-    record = begun([_facts(item, options) for item in found], _NOBODY, 0.0, wall)
-    call: Any = {
-        "requests": [{"do": "hello"}, {"do": "look", "wait": 0.0, "since": None}],
-        "run": "",
-        "number": 0,
-        "seconds": 10,
-    }
-    record["todo"]["calls"] = {item["host"]: call for item in found}
-    record = ticked(record, {item["host"]: _answer(item.get("look") or {}) for item in found}, 0.0)
+    given = options(
+        policy=DEFAULT_POLICY if policy is None else policy,
+        margin=margin,
+        allow_unknown=allow_unknown,
+        prepare_before=prepare_before,
+    )
+    facts = [facts_of(_asked(item), given) for item in found]
+    answers = {str(item["host"]): _answer(item.get("look") or {}) for item in found}
+    record = first_tick(facts, answers, "plan", 0.0, wall)
     return [_planned(record, key, entry) for key, entry in record["events"].items()]
 
 
-def _facts(item: Mapping[str, Any], options: Any) -> HostFacts:
-    return {
-        "host": str(item["host"]),
-        # Before ansible-core 2.19 a template makes "False" of false.
-        "is_linux": str(item.get("is_linux", True)).lower() == "true",
-        "scope": str(item.get("scope") or ""),
-        # From ansible-core 2.19 on a template keeps the number that somebody wrote for a name.
-        "resource_name": str((item.get("look") or {}).get("resource_name") or item.get("resource_name") or ""),
-        "group": "",
-        "steps": 1,
-        "needs": 0.0,
-        "options": options,
-        "same": _SAME,
-    }
+def _asked(item: Mapping[str, Any]) -> Asked:
+    look = item.get("look") or {}
+    # Before ansible-core 2.19 a template makes "False" of false; from then on it keeps the number that somebody wrote for a name.
+    is_linux = str(item.get("is_linux", True)).lower() == "true"
+    name = str(look.get("resource_name") or item.get("resource_name") or "")
+    return Asked(str(item["host"]), is_linux, name, look, scope=str(item.get("scope") or ""))
 
 
 def _answer(look: Mapping[str, Any]) -> dict[str, Any]:

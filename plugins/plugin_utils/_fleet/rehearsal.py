@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from ...module_utils._core.mark_endpoint import is_made_for, service_words
 from ...module_utils._core.mark_view import since_words
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
-from .asked import Asked, holder_words
 from .event_terms import SHARE_OF_NOTICE_FOR_MARGIN
+from .inspection import Asked, Inspection, holder_words, inspected
 from .marks import no_steps
 
 LEAST = 5.0
@@ -60,30 +60,31 @@ class Left(NamedTuple):
     run: str = ""
 
 
-def rehearsal(machines: Sequence[Asked], wish: Mapping[str, Any]) -> Rehearsal:
+def rehearsal(machines: Sequence[Asked], given: Mapping[str, Any]) -> Rehearsal:
     """What a rehearsal is to be, or why it can't begin.
 
     :arg machines: what each machine answered, of whose mark a look is taken
-    :arg wish: the variables ``affects``, ``speed``, ``port`` and ``scenario``, as they were given; ``emulator_host``; ``scenarios``,
+    :arg given: the variables ``affects``, ``speed``, ``port`` and ``scenario``, as they were given; ``emulator_host``; ``scenarios``,
         those that there are, by name; ``hosts``, by name, with their ``name`` in the rehearsal, ``endpoint``, ``margin`` and
         ``needs``
     """
-    hosts: Mapping[str, Mapping[str, Any]] = wish["hosts"]
+    hosts: Mapping[str, Mapping[str, Any]] = given["hosts"]
     problems: list[str] = []
-    port, speed = _port(wish["port"], problems), _speed(wish["speed"], problems)
-    affected, in_turn = _affected(wish["affects"], hosts, problems)
-    scenario = _scenario(wish["scenario"], wish["scenarios"], problems)
-    problems += _emulator_host(str(wish["emulator_host"]), machines)
+    port, speed = _port(given["port"], problems), _speed(given["speed"], problems)
+    affected, in_turn = _affected(given["affects"], hosts, problems)
+    scenario = _scenario(given["scenario"], given["scenarios"], problems)
+    problems += _emulator_host(str(given["emulator_host"]), machines)
     if scenario is not None and affected:
-        name, events = str(wish["scenario"]), scenario.get("events") or ()
+        name, events = str(given["scenario"]), scenario.get("events") or ()
         problems += _too_few(name, events, affected, in_turn)
         if speed:
             problems += _too_fast(name, events, speed, affected, hosts)
-    problems += [f"{machine.host} {why}" for machine in machines if (why := _bears(machine, hosts))]
+    found = inspected(machines)
+    problems += [f"{host} {why}" for host in found.machines if (why := _marked(found, host, hosts[host]["endpoint"]))]
     problems += _without_steps(hosts)
     if problems or scenario is None:
         return Rehearsal(tuple(problems))
-    played = Rehearsal((), _in_short(wish, scenario, speed, affected, in_turn, hosts), affected, port, speed, in_turn)
+    played = Rehearsal((), _in_short(given, scenario, speed, affected, in_turn, hosts), affected, port, speed, in_turn)
     if not in_turn:
         return played
     names = [str(hosts[host]["name"]) for host in affected]
@@ -219,7 +220,7 @@ def _to_drain(notice: float, speed: float, margin: float) -> float:
 
 
 def _in_short(
-    wish: Mapping[str, Any],
+    given: Mapping[str, Any],
     scenario: Mapping[str, Any],
     speed: float,
     affected: Sequence[str],
@@ -229,8 +230,8 @@ def _in_short(
     """What is about to be played, for people."""
     order = ", one after the other" if in_turn and len(affected) > 1 else ""
     lines = [
-        f"Scenario {wish['scenario']} ({one_line(scenario.get('description'))}), {speed:g} times as fast, for {listed(affected)}{order}.",
-        f"The emulator is on {wish['emulator_host']}. The machines are really drained, nothing is rebooted, nothing is sent to Azure. "
+        f"Scenario {given['scenario']} ({one_line(scenario.get('description'))}), {speed:g} times as fast, for {listed(affected)}{order}.",
+        f"The emulator is on {given['emulator_host']}. The machines are really drained, nothing is rebooted, nothing is sent to Azure. "
         "If this is interrupted, -e rehearse_state=absent recovers them and removes the emulator.",
     ]
     notice = min((_seconds(event) for event in scenario["events"] if _has_notice(event)), default=0.0)
@@ -262,17 +263,17 @@ def _one_each(events: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tupl
 # ---- the marks that are there ----
 
 
-def _bears(machine: Asked, hosts: Mapping[str, Mapping[str, Any]]) -> str:
+def _marked(found: Inspection, host: str, endpoint: str) -> str:
     """Why a machine can't take part; "" when it can."""
-    mark = machine.mark
-    if machine.problem:
-        return f"could not be asked ({clause(machine.problem, 500)}): see to it, or leave it out."
+    lost, mark = found.machines[host]["lost"], found.mark(host)
+    if lost:
+        return f"could not be asked ({clause(lost, 500)}): see to it, or leave it out."
     if mark is None:
         return ""
     if "unreadable" in mark:
         return f"has an unreadable mark ({clause(mark['unreadable'], 500)}), so it may be out of service."
     whose = f"is marked by {holder_words(mark)}{since_words(mark)}"
-    if is_made_for(mark, hosts[machine.host]["endpoint"]):
+    if is_made_for(mark, endpoint):
         return f"{whose}: a rehearsal is under way, or was interrupted; -e rehearse_state=absent recovers its machines."
     return f"{whose}, made for {service_words(mark)}: it is out of service, and a rehearsal does not touch it. The playbook status shows more."
 
@@ -282,15 +283,16 @@ def left_behind(machines: Sequence[Asked], endpoints: Mapping[str, str]) -> dict
 
     :arg endpoints: of the rehearsal, as each machine was to reach it
     """
-    return {machine.host: _left(machine, endpoints[machine.host]) for machine in machines}
+    found = inspected(machines)
+    return {host: _left(found, host, endpoints[host]) for host in found.machines}
 
 
-def _left(machine: Asked, endpoint: str) -> Left:
-    mark = machine.mark
-    if machine.problem:
+def _left(found: Inspection, host: str, endpoint: str) -> Left:
+    lost, mark = found.machines[host]["lost"], found.mark(host)
+    if lost:
         return Left(
             "refuse",
-            f"could not be asked ({clause(machine.problem, 500)}): begin this again when it can.",
+            f"could not be asked ({clause(lost, 500)}): begin this again when it can.",
         )
     if mark is None:
         return Left("leave", "is not marked: it was not taken out of service, or is back.")

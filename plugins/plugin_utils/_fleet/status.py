@@ -24,7 +24,7 @@ from ...module_utils._steps.sequence import (
     WAITING,
 )
 from ...module_utils._text import listed, one_line, seconds_until
-from .asked import Asked, has_ended, holder_words, is_drains
+from .inspection import Asked, Inspection, holder_words, inspected
 from .reasons import by_reason, counted
 
 _STEPS = {
@@ -48,69 +48,77 @@ def status_lines(machines: Sequence[Asked], wall: float) -> list[str]:
 
     :arg wall: the controller's Unix time
     """
-    hosts = max((len(machine.host) for machine in machines), default=0)
-    reached = [machine for machine in machines if not machine.problem]
-    sights = max((len(_sight(machine)) for machine in reached if machine.mark or not machine.blind), default=0)
-    below = " " * (hosts + 4)
-    why = by_reason({machine.host: machine.blind for machine in reached if machine.blind})
+    if not machines:
+        return ["There is no host."]
+    found = inspected(machines)
+    width = max(map(len, found.machines))
+    reached = [host for host, machine in found.machines.items() if not machine["lost"]]
+    sights = max((len(_sight(found, host)) for host in reached if found.mark(host) or not found.blind(host)), default=0)
+    below = " " * (width + 4)
+    why = by_reason({host: found.blind(host) for host in reached if found.blind(host)})
     alone = {one.hosts[0] for one in why if len(one.hosts) == 1}
     lines: list[str] = []
-    for machine in machines:
-        if machine.problem:
-            lines.append(f"{machine.host:<{hosts}}  NOT REACHED: {one_line(machine.problem, 1000)}")
+    for host, machine in found.machines.items():
+        if machine["lost"]:
+            lines.append(f"{host:<{width}}  NOT REACHED: {machine['lost']}")
             continue
-        lines.append(f"{machine.host:<{hosts}}  {_sight(machine):<{sights}}  {_in_short(machine)}".rstrip())
-        lines.extend(below + line for line in _below(machine, wall, machine.host in alone))
+        lines.append(f"{host:<{width}}  {_sight(found, host):<{sights}}  {_in_short(found, host)}".rstrip())
+        lines.extend(below + line for line in _below(found, host, wall, host in alone))
     lines += [f"CANNOT POLL, {counted(one.hosts)}: {one.words}" for one in why if len(one.hosts) > 1]
     if len(reached) < len(machines):
-        lost = listed(machine.host for machine in machines if machine.problem)
+        lost = listed(host for host in found.machines if host not in reached)
         lines.append(f"Not reached, so nothing is known of their events and marks: {lost}.")
-    return lines or ["There is no host."]
+    return lines
 
 
-def _sight(machine: Asked) -> str:
-    if machine.blind:
-        return f"{machine.name or '(name in Azure not known)'}: CANNOT POLL"
-    count = len(machine.events or ())
-    return f"{machine.name or '(name in Azure not known)'}: {count or 'no'} event{'' if count == 1 else 's'}"
+def _sight(found: Inspection, host: str) -> str:
+    name = found.machines[host]["resource_name"] or "(name in Azure not known)"
+    if found.blind(host):
+        return f"{name}: CANNOT POLL"
+    count = len(found.events(host) or ())
+    return f"{name}: {count or 'no'} event{'' if count == 1 else 's'}"
 
 
-def _in_short(machine: Asked) -> str:
-    view = machine.view
-    if view.owner == NOBODY:
+def _in_short(found: Inspection, host: str) -> str:
+    owner = found.owner(host)
+    if owner == NOBODY:
         return NO_MARK
-    if view.owner == UNREADABLE:
+    if owner == UNREADABLE:
         return CANNOT_BE_READ
-    if view.owner == COPIED:
+    if owner == COPIED:
         return OF_ANOTHER_VM
-    phase = view.phase.upper()
-    if is_drains(view):
+    phase = found.view(host).phase.upper()
+    if found.is_drains_own(host):
         return f"{phase} by role drain"
-    return f"{phase}, its owner {'has EXPIRED' if has_ended(machine) else 'may be alive'}"
+    return f"{phase}, its owner {'has EXPIRED' if found.is_left(host) else 'may be alive'}"
 
 
 def unknown(machines: Sequence[Asked]) -> list[str]:
     """What keeps anybody from knowing how the machines are, for monitors: a sentence for each kind."""
+    found = inspected(machines)
     kinds = {
-        "not reached": [machine.host for machine in machines if machine.problem],
-        "can't poll": [machine.host for machine in machines if machine.blind and not machine.problem],
-        "mark can't be read": [machine.host for machine in machines if machine.view.owner == UNREADABLE],
+        "not reached": [host for host, machine in found.machines.items() if machine["lost"]],
+        "can't poll": [host for host, machine in found.machines.items() if found.blind(host) and not machine["lost"]],
+        "mark can't be read": [host for host in found.machines if found.owner(host) == UNREADABLE],
     }
     return [f"{what}: {counted(hosts)} of {len(machines)}" for what, hosts in kinds.items() if hosts]
 
 
-def _below(machine: Asked, wall: float, says_why: bool) -> list[str]:
-    lines = [f"why: {machine.blind}"] if machine.blind and says_why else []
-    for event in machine.events or ():
-        lines += [_seen(event), *_waits(machine.waits.get(event["id"].upper()))]
+def _below(found: Inspection, host: str, wall: float, says_why: bool) -> list[str]:
+    answer, mark = found.answers[host], found.mark(host)
+    lines = [f"why: {found.blind(host)}"] if found.blind(host) and says_why else []
+    watcher = answer.get("watcher") or {}
+    waits = (watcher.get("waits") or {}) if watcher.get("alive") else {}
+    for event in found.events(host) or ():
+        lines += [_seen(event), *_waits(waits.get(event["id"].upper()))]
     lines += [
         f"CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
-        for unusable in machine.unusable
+        for unusable in found.looks[host].get("unusable_events") or ()
     ]
-    if machine.mark is not None:
-        lines += _mark_lines(machine, machine.mark, wall)
-    if machine.yes:
-        lines.append(f"a person has said yes to {listed(machine.yes)}")
+    if mark is not None:
+        lines += _mark_lines(found, host, mark, wall)
+    if answer.get("yes"):
+        lines.append(f"a person has said yes to {listed(answer['yes'])}")
     return lines
 
 
@@ -133,16 +141,18 @@ def _seen(event: Mapping[str, Any]) -> str:
     return f"{what}, {when}, {event['source'] or 'source unknown'}, affects {whom}, id {event['id']}"
 
 
-def _mark_lines(machine: Asked, mark: Mapping[str, Any], wall: float) -> list[str]:
-    if machine.view.owner == UNREADABLE:
-        return [f"mark: {one_line(machine.view.owner_words, 1000)}"]
+def _mark_lines(found: Inspection, host: str, mark: Mapping[str, Any], wall: float) -> list[str]:
+    if "unreadable" in mark:
+        return [f"mark: {one_line(mark['unreadable'], 1000)}"]
     events = f"for {listed(one_line(event) for event in mark['events'])}" if mark["events"] else "for no event"
     lines = [
         f"mark: {mark['phase']} {events}, by {holder_words(mark)}{since_words(mark)}{_age(mark['since'], wall)}",
-        f"owner: {_life(machine, mark)}",
+        f"owner: {_life(found, host, mark)}",
     ]
-    if machine.view.owner == COPIED:
-        lines.append(f"made on {machine.view.owner_words}, of which this one is a copy: nothing of it was done here")
+    if found.owner(host) == COPIED:
+        lines.append(
+            f"made on {found.view(host).owner_words}, of which this one is a copy: nothing of it was done here"
+        )
     if not is_made_for_azure(mark):
         lines.append(f"made for {service_words(mark)}")
     for state, words in _STEPS.items():
@@ -164,20 +174,21 @@ def _age(since: str, wall: float) -> str:
     return f" ({duration(wall - at)} ago)"
 
 
-def _life(machine: Asked, mark: Mapping[str, Any]) -> str:
-    """Whether who holds the mark is taken to be alive, and why."""
-    if is_drains(machine.view):
+def _life(found: Inspection, host: str, mark: Mapping[str, Any]) -> str:
+    """Whether who holds the mark counts as alive, and why."""
+    if found.is_drains_own(host):
         return "recovered by role drain's entry point recover, or by the playbook recover with recover_take"
-    if machine.silent is None:
-        if machine.expired:
+    silent = found.silent(host)
+    if silent is None:
+        if found.is_over(host):
             return (
                 f"EXPIRED: the machine has been rebooted since the mark was last renewed ({one_line(mark['renewed'])})"
             )
         return f"last renewed {one_line(mark['renewed'])}"
-    heard = f"last renewed {duration(machine.silent)} ago"
-    if has_ended(machine):
+    heard = f"last renewed {duration(silent)} ago"
+    if found.is_left(host):
         return f"EXPIRED, {heard}: maintain or recover takes the machine over"
-    return f"{heard}; without a renewal it counts as alive for another {duration(machine.lasts or 0.0)}"
+    return f"{heard}; without a renewal it counts as alive for another {duration(found.lasts(host))}"
 
 
 def duration(seconds: float) -> str:

@@ -69,6 +69,11 @@ def is_kept(record: Record, machine: MachineState, at: float) -> bool:
     return core.is_held(_machine(record, machine, at), _ahead(record, machine, at))
 
 
+def held_by(record: Record, machine: MachineState, at: float) -> list[str]:
+    """The keys of the events that hold the machine's recovery back."""
+    return [one.key for one in core.held_by(_machine(record, machine, at), _ahead(record, machine, at))]
+
+
 def is_due_back(record: Record, machine: MachineState, at: float) -> bool:
     """Whether a machine that is marked could be recovered, by what is known of its events."""
     return core.is_due_back(_machine(record, machine, at), _ahead(record, machine, at))
@@ -95,13 +100,19 @@ def comes_soon(record: Record, machine: MachineState, key: str, at: float) -> bo
 
 
 def of_machine(record: Record, machine: MachineState) -> dict[str, EventState]:
-    """The events that are not gone and affect the machine, or stand in its mark."""
+    """The events that are not gone and affect the machine, or may, or stand in its mark."""
     keys = mark_keys(machine)
     return {
         key: entry
         for key, entry in record["events"].items()
-        if entry["gone"] is None and (machine["host"] in entry["affected"] or key in keys)
+        if entry["gone"] is None
+        and (machine["host"] in entry["affected"] or key in keys or _may_affect(entry, machine, key))
     }
+
+
+def _may_affect(entry: EventState, machine: MachineState, key: str) -> bool:
+    """Whether one of the machines that nobody here is may be this one, whose name in Azure is not known: its own document shows the event."""
+    return not machine["resource_name"] and bool(entry["unknown"]) and key in machine["shows"]
 
 
 # ---- the machine ----
@@ -113,7 +124,7 @@ def _machine(record: Record, machine: MachineState, at: float) -> Machine:
         view,
         terms(machine),
         at,
-        _may_recover(record, machine, view.owner, at),
+        not against_recovery(record, machine, view.owner, at),
         _tried(machine, view.owner),
         takes_over=view.owner == EXPIRED and not machine["mark_lost"],
         retries=view.is_failed and not any(machine["host"] in entry["failed"] for entry in _marked(record, machine)),
@@ -132,17 +143,22 @@ def _tried(machine: MachineState, owner: str) -> Try:
     return Try() if failed_at is None else Try(to, failed_at, times)
 
 
-def _may_recover(record: Record, machine: MachineState, owner: str, at: float) -> bool:
-    """Whether the machine has looked itself, just now, and its events are over."""
+LOST, NOT_POLLED, UNREADABLE_ENTRY = "lost", "not_polled", "unreadable_entry"
+"""Why what was polled last does not allow a machine to be recovered."""
+
+
+def against_recovery(record: Record, machine: MachineState, owner: str, at: float) -> str:
+    """One of these words; "" where the machine has looked itself, just now, and nothing that it sees may be its event."""
     if machine["lost"]:
-        return False  # much may have changed meanwhile
+        return LOST  # much may have changed meanwhile
     if _has_looked(machine, at):
         if owner == OURS and any(is_given_up(entry) for entry in of_machine(record, machine).values()):
-            return True
+            return ""
         # Its events are gone, as others have it, and its own document does not say otherwise.
-        return not machine["unreadable"] or not {"", *mark_keys(machine)}.intersection(machine["unreadable"])
+        is_doubtful = machine["unreadable"] and {"", *mark_keys(machine)}.intersection(machine["unreadable"])
+        return UNREADABLE_ENTRY if is_doubtful else ""
     in_vain = machine["recovering"] is not None and at - machine["recovering"] >= LOOKS_IN_VAIN
-    return owner == OURS and bool(machine["look_problem"]) and in_vain
+    return "" if owner == OURS and machine["look_problem"] and in_vain else NOT_POLLED
 
 
 def _has_looked(machine: MachineState, at: float) -> bool:

@@ -8,12 +8,13 @@ Private to this collection.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...module_utils._core.mark_view import EXPIRED, OURS, WATCHER
 from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
 from .approving import is_waiting_for_yes
 from .evaluation import SILENT, is_for_later, is_given_up, is_handled, needs_preparation, title, took_away
-from .hold import leaves
 from .marks import has_restarted, is_its_watchers, mark_keys, phase, whose
 from .poll_schedule import is_to_be_learned
 from .recalled import keeping
@@ -170,6 +171,11 @@ def is_left_to_person(record: Record, at: float) -> bool:
 
 def _may_leave(record: Record, entry: EventState) -> bool:
     return leaves([record["hosts"][host]["options"]["hold"] for host in entry["affected"]])
+
+
+def leaves(holds: Sequence[str]) -> bool:
+    """Whether a run may leave an event that is held and prepared, with its marks: when all of its machines say ``leave``."""
+    return bool(holds) and all(hold == "leave" for hold in holds)
 
 
 def end(record: Record, at: float) -> None:

@@ -22,11 +22,11 @@ def asked(*events, **changes):
     return {"is_linux": "True", "resource_name": "", "answer": answer(*events, **changes)}
 
 
-def test_wishes_of_a_command_line_are_texts():
+def test_what_is_said_on_a_command_line_is_text():
     answers = {"web1": asked(event("A-1", "vm1"), **EXPIRED), "web2": {}}
     for force, wanted in (("false", "refuse"), ("true", "recover"), (True, "recover"), ("no", "refuse")):
-        wish = {"force": force, "take": 7, "unmarked": "False"}
-        found = maintenance_by_hand(answers, "recover", wish=wish)
+        overrides = {"force": force, "take": 7, "unmarked": "False"}
+        found = maintenance_by_hand(answers, "recover", given=overrides)
         assert (found["web1"]["verdict"], found["web2"]["verdict"]) == (wanted, "lost")
 
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.asked import asked
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
 
 
 def event(id="A-1", *resources, type="Reboot", status="Scheduled", notice=300, affects_self=True):
@@ -32,6 +32,7 @@ def step(key, state="done", note="", unwords=None):
         "words": f"do {key}",
         "unwords": f"undo {key}" if unwords is None else unwords,
         "state": state,
+        "seconds": 0.0,
         "note": note,
     }
 
@@ -49,6 +50,11 @@ def mark(*ids, phase="prepared", kind="run", run="r7", steps=(), number=17):
         "phase": phase,
         "steps": list(steps),
     }
+
+
+def watcher(alive=True, **more):
+    """What a machine's own watcher says of itself."""
+    return {"alive": alive, "mode": "manage", "version": "1", "endpoint": "", "lacks": [], "prepares": True, **more}
 
 
 UNREADABLE = {"unreadable": "/m/mark.json can't be understood: it is no JSON"}
@@ -80,4 +86,4 @@ def copied(said):
 
 
 def machine(host="web1", said=None, **changes):
-    return asked(host, True, "", said if said is not None else answer(**changes))
+    return Asked(host, True, "", said if said is not None else answer(**changes))

@@ -11,7 +11,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.l
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import OURS
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.own_mark import own_mark
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.asked import asked
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.marks import view_of, whose
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases, shown_of
@@ -32,7 +32,9 @@ def asks(*runs):
 
 def given(case):
     """The mark as a machine's answer has it."""
-    return {"unreadable": case["unreadable"]} if "unreadable" in case else case["mark"]
+    if "unreadable" in case or case["mark"] is None:
+        return {"unreadable": case["unreadable"]} if "unreadable" in case else None
+    return dict(case["mark"], steps=[dict(step, seconds=0.0) for step in case["mark"]["steps"]])
 
 
 @pytest.mark.parametrize("case", asks("r1"))
@@ -49,7 +51,8 @@ def test_a_run(case):
 def test_a_playbook(case):
     hello = {"resource_name": "vm1", "vm_id": case["asker"]["vm_id"]}
     answer = {"answers": [hello, {"events": []}], "mark": given(case), **case["moment"]}
-    assert shown_of(asked("web1", True, "", answer, case["asker"]["endpoint"]).view, case["expect"]) == case["expect"]
+    found = inspected([Asked("web1", True, "", answer, case["asker"]["endpoint"])])
+    assert shown_of(found.view("web1"), case["expect"]) == case["expect"]
 
 
 @pytest.mark.parametrize("case", asks("watcher"))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.asked import asked
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.recovering import Wish, verdicts
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.recover_plan import Overrides, verdicts
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import (
     DENIED,
     ELSEWHERE,
@@ -20,16 +20,17 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     machine,
     mark,
     step,
+    watcher,
 )
 
 PAST = {"uptime": 500.0}  # when a mark has expired
-NOTHING = Wish()
+NOTHING = Overrides()
 OTHERS = event("B-2", "vm9")
 
 
-def verdict(*events, wish=NOTHING, others=(), **changes):
+def verdict(*events, overrides=NOTHING, others=(), **changes):
     said = answer(*events, **changes)
-    return verdicts([machine("web1", said), *others], wish)["web1"]
+    return verdicts([machine("web1", said), *others], overrides)["web1"]
 
 
 class TestByItsMark:
@@ -57,21 +58,21 @@ class TestByItsMark:
         found = verdicts([machine("web1", said)], NOTHING)["web1"]
         assert (found.verdict, found.aside) == ("leave", True)
         assert "the mark of VM vm-a, of which it is a copy" in found.words
-        found = verdicts([machine("web1", said)], Wish(unmarked=True))["web1"]
+        found = verdicts([machine("web1", said)], Overrides(unmarked=True))["web1"]
         assert (found.verdict, found.unmarked, found.aside, found.drop) == ("recover", True, True, False)
 
     def test_unless_version_0_1_0_left_it(self):
-        found = verdict(wish=Wish(unmarked=True))
+        found = verdict(overrides=Overrides(unmarked=True))
         assert (found.verdict, found.unmarked, found.drop, found.take) == ("recover", True, False, "")
 
     def test_one_that_could_not_be_asked_is_lost(self):
-        found = verdicts([machine("web1", LOST)], Wish(force=True, unmarked=True))["web1"]
+        found = verdicts([machine("web1", LOST)], Overrides(force=True, unmarked=True))["web1"]
         assert (found.verdict, found.words) == ("lost", "could not be asked: No route to host. Nothing was done.")
 
 
 class TestWhoHoldsIt:
     def test_a_run_that_lives_keeps_it(self):
-        found = verdict(mark=mark("A-1"), wish=Wish(force=True, take="other"))
+        found = verdict(mark=mark("A-1"), overrides=Overrides(force=True, take="other"))
         assert found.verdict == "refuse"
         assert "owned by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z, and was heard of 40 s ago" in (
             found.words
@@ -79,14 +80,14 @@ class TestWhoHoldsIt:
         assert "-e recover_take=r7" in found.words
 
     def test_unless_it_is_named(self):
-        found = verdict(mark=mark("A-1"), wish=Wish(take="r7"))
+        found = verdict(mark=mark("A-1"), overrides=Overrides(take="r7"))
         assert (found.verdict, found.take, found.forced) == ("recover", "r7", True)
 
     def test_one_that_goes_by_another_metadata_service_keeps_it(self):
         found = verdict(mark={**mark("A-1"), **ELSEWHERE}, **PAST)
         assert found.verdict == "refuse"
         assert "another metadata service" in found.words and "-e recover_take=r7" in found.words
-        assert verdict(mark={**mark("A-1"), **ELSEWHERE}, wish=Wish(take="r7")).verdict == "recover"
+        assert verdict(mark={**mark("A-1"), **ELSEWHERE}, overrides=Overrides(take="r7")).verdict == "recover"
 
     def test_a_reboot_ends_a_lease(self):
         assert verdict(mark=mark("A-1"), boot_id="b2", uptime=1.0).verdict == "recover"
@@ -94,7 +95,7 @@ class TestWhoHoldsIt:
     def test_what_role_drain_did_for_no_event_is_its_own_even_when_it_has_expired(self):
         found = verdict(mark=mark(kind="drain"), **PAST)
         assert found.verdict == "refuse" and "entry point recover of role drain" in found.words
-        assert verdict(mark=mark(kind="drain"), wish=Wish(take="r7"), **PAST).verdict == "recover"
+        assert verdict(mark=mark(kind="drain"), overrides=Overrides(take="r7"), **PAST).verdict == "recover"
 
     @pytest.mark.parametrize("phase, wanted", [("recovering", "recover"), ("half", "recover"), ("prepared", "refuse")])
     def test_a_recovery_of_a_machine_without_a_mark_goes_on_where_it_was_cut_off(self, phase, wanted):
@@ -138,7 +139,7 @@ class TestItsMaintenanceIsNotOver:
 
     def test_a_machine_without_a_mark_is_looked_at_as_well(self):
         shown = event("C-3", "vm1", status="Started")
-        assert verdict(shown, wish=Wish(unmarked=True)).verdict == "refuse"
+        assert verdict(shown, overrides=Overrides(unmarked=True)).verdict == "refuse"
 
     def test_nobody_knows_while_it_can_not_look(self):
         found = verdict(mark=mark("A-1"), **PAST, **DENIED)
@@ -152,18 +153,42 @@ class TestItsMaintenanceIsNotOver:
     @pytest.mark.parametrize("changes", [{}, DENIED, {"unusable": [{"position": 1, "id": "", "reason": "x"}]}])
     def test_forced_it_is_brought_back_all_the_same(self, changes):
         shown = [event("A-1", status="Started")] if not changes else []
-        assert verdict(*shown, mark=mark("A-1"), wish=Wish(force=True), **PAST, **changes).verdict == "recover"
+        assert (
+            verdict(*shown, mark=mark("A-1"), overrides=Overrides(force=True), **PAST, **changes).verdict == "recover"
+        )
+
+
+class TestAsARunDecides:
+    """What keeps a machine out of service is one answer: it was another one of the playbook's own."""
+
+    @pytest.mark.parametrize("status, wanted", [("Scheduled", "recover"), ("Started", "refuse")])
+    def test_a_recovery_that_has_begun_ends_though_its_event_shows_again(self, status, wanted):
+        found = verdict(event("A-1", status=status), mark=mark("A-1", phase="recovering"), **PAST)
+        assert found.verdict == wanted
+
+    @pytest.mark.parametrize("notice, wanted", [(30, "recover"), (None, "recover"), (-1, "refuse")])
+    def test_an_event_for_which_it_could_not_be_prepared_any_more_keeps_it_out(self, notice, wanted):
+        found = verdict(event("C-3", "vm1", notice=notice), mark=mark("A-1"), **PAST)
+        assert found.verdict == wanted
+        assert wanted == "recover" or "is affected by Reboot C-3 (Scheduled, at any moment): recover" in found.words
+
+    def test_an_event_despite_which_a_person_has_recovered_it_keeps_it_out_no_more(self):
+        said = answer(event("A-1"), mark=mark("A-1", phase="half"), **PAST)
+        assert verdicts([machine("web1", said)], NOTHING)["web1"].verdict == "refuse"
+        assert verdicts([machine("web1", {**said, "put_back": ["A-1"]})], NOTHING)["web1"].verdict == "recover"
 
 
 class TestAMarkThatCanNotBeRead:
-    @pytest.mark.parametrize("wish", [Wish(), Wish(force=True), Wish(unmarked=True), Wish(take="r7")])
-    def test_nobody_can_tell_what_was_done(self, wish):
-        found = verdict(mark=UNREADABLE, wish=wish)
+    @pytest.mark.parametrize(
+        "overrides", [Overrides(), Overrides(force=True), Overrides(unmarked=True), Overrides(take="r7")]
+    )
+    def test_nobody_can_tell_what_was_done(self, overrides):
+        found = verdict(mark=UNREADABLE, overrides=overrides)
         assert found.verdict == "refuse"
         assert "it is no JSON." in found.words and "-e recover_force=true -e recover_unmarked=true" in found.words
 
     def test_both_together_take_back_all_steps(self):
-        found = verdict(mark=UNREADABLE, wish=Wish(force=True, unmarked=True))
+        found = verdict(mark=UNREADABLE, overrides=Overrides(force=True, unmarked=True))
         assert (found.verdict, found.unmarked, found.drop) == ("recover", True, True)
 
 
@@ -174,7 +199,7 @@ class TestOfItsWatcher:
         "alive, words", [(True, "which recovers it itself"), (False, "which is down: start it there")]
     )
     def test_its_mark_is_taken_back_by_nobody_else(self, alive, words):
-        found = verdicts([machine("web1", dict(answer(mark=self.MARK, **PAST), watcher={"alive": alive}))], NOTHING)[
+        found = verdicts([machine("web1", dict(answer(mark=self.MARK, **PAST), watcher=watcher(alive)))], NOTHING)[
             "web1"
         ]
         assert found.verdict == "refuse"
@@ -186,12 +211,12 @@ class TestOfItsWatcher:
         ids=["Linux", "Windows"],
     )
     def test_it_is_started_as_its_system_does(self, is_linux, command):
-        down = asked("web1", is_linux, "vm1", dict(answer(mark=self.MARK, **PAST), watcher={"alive": False}))
+        down = Asked("web1", is_linux, "vm1", dict(answer(mark=self.MARK, **PAST), watcher=watcher(False)))
         assert f"is down: start it there ({command})" in verdicts([down], NOTHING)["web1"].words
 
     def test_nor_where_it_was_removed(self):
         assert "which is down" in verdict(mark=self.MARK, **PAST).words
 
     def test_unless_a_person_says_so(self):
-        found = verdict(mark=self.MARK, wish=Wish(take="watcher"), **PAST)
+        found = verdict(mark=self.MARK, overrides=Overrides(take="watcher"), **PAST)
         assert (found.verdict, found.take, found.forced) == ("recover", "watcher", True)

@@ -10,8 +10,8 @@ import pathlib
 import pytest
 import yaml
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.asked import asked
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.by_hand import by_hand
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.rehearsal import (
     left_behind,
     rehearsal,
@@ -47,10 +47,10 @@ def asked_for(*machines, needs=20, margin=60, steps=1, require_steps=True, **var
         }
         for host in HOSTS
     }
-    wish = {"affects": ["web1"], "speed": 10, "port": 8780, "scenario": "reboot", "emulator_host": "web1"}
+    given = {"affects": ["web1"], "speed": 10, "port": 8780, "scenario": "reboot", "emulator_host": "web1"}
     borne = {one.host: one for one in machines}
     return rehearsal(
-        [borne.get(host) or machine(host) for host in HOSTS], dict(wish, scenarios=SCENARIOS, hosts=hosts, **variables)
+        [borne.get(host) or machine(host) for host in HOSTS], dict(given, scenarios=SCENARIOS, hosts=hosts, **variables)
     )
 
 
@@ -138,7 +138,7 @@ def test_the_emulator_is_on_a_linux_machine_of_the_rehearsal():
     assert "rehearse_emulator_host is 'lb1': a host of the rehearsal is wanted (web1, web2, web3)" in problem(
         emulator_host="lb1"
     )
-    windows = asked("web1", False, "", answer())
+    windows = Asked("web1", False, "", answer())
     assert "rehearse_emulator_host is web1, a Windows machine" in problem(windows)
 
 
@@ -235,8 +235,8 @@ def test_templates_get_both_as_plain_data():
         }
         for host in HOSTS
     }
-    wish = {"affects": "all", "speed": "10", "port": "8780", "scenario": "reboot", "emulator_host": "web1"}
-    found = by_hand(said, "rehearse", {}, dict(wish, hosts=hosts, scenarios=SCENARIOS), 0.0)
+    given = {"affects": "all", "speed": "10", "port": "8780", "scenario": "reboot", "emulator_host": "web1"}
+    found = by_hand(said, "rehearse", {}, dict(given, hosts=hosts, scenarios=SCENARIOS), 0.0)
     assert found["problems"] == () and found["port"] == 8780 and len(found["events"]) == 3
     found = by_hand(said, "rehearsed", {}, {host: endpoint(host) for host in HOSTS}, 0.0)
     assert found["web1"]["verdict"] == "leave"

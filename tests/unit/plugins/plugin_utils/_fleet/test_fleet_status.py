@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.asked import asked
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.status import (
     duration,
     status_lines,
@@ -22,6 +22,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     machine,
     mark,
     step,
+    watcher,
 )
 
 TEN_PAST = 1767226200.0  # ten minutes after the marks were made
@@ -47,8 +48,8 @@ def test_machines_stand_in_columns_and_their_events_below():
 
 @pytest.mark.parametrize("alive", [True, False])
 def test_why_a_watcher_does_not_approve_an_event_and_what_ends_that(alive):
-    watcher = {"alive": alive, "waits": {"A-1": ["approvals are on hold (ann: a freeze)", "azure-maintenance release"]}}
-    said = lines(machine(said={**answer(event("A-1")), "watcher": watcher}))
+    waits = {"A-1": ["approvals are on hold (ann: a freeze)", "azure-maintenance release"]}
+    said = lines(machine(said={**answer(event("A-1")), "watcher": watcher(alive, waits=waits)}))
     assert (
         said[2:]
         == [
@@ -125,7 +126,7 @@ def test_one_that_can_not_look_still_shows_its_mark():
 
 
 def test_machines_that_were_not_reached_are_named_at_the_end_too():
-    said = lines(machine("web1", LOST), machine("web2"), asked("web3", True, "vm3", {}))
+    said = lines(machine("web1", LOST), machine("web2"), Asked("web3", True, "vm3", {}))
     assert said == [
         "web1  NOT REACHED: no route to host",
         "web2  vm1: no events  no mark",

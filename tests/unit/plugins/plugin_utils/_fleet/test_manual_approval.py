@@ -11,7 +11,7 @@ import types
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import steady
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.manual_approval import (
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approval_stages import (
     MOST_TRIES,
     is_heard,
 )
@@ -20,6 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     answer,
     event,
     mark,
+    watcher,
 )
 
 SHOWN = event("A-1", "vm1")
@@ -72,6 +73,17 @@ def test_a_confirmation_from_its_beginning_to_its_end():
     assert (
         failed["stage"] == "over" and failed["show"] == [] and "the task that was to do it failed" in failed["problems"]
     )
+
+
+def test_a_machine_that_its_own_watcher_has_prepared_is_asked_in_nobody_s_name():
+    said = dict(
+        answer(SHOWN, mark=mark("A-1", kind="watcher", run="watcher")),
+        watcher=watcher(),
+    )
+    record = ticked(begun({"web1": said}), {"web1": {"answers": [{}]}})
+    record = ticked(record, {"web1": dict(said, ended=steady())})
+    assert record["stage"] == "approve" and record["calls"]["web1"]["mark"] == {}
+    assert record["calls"]["web1"]["requests"][0]["by_watcher"]
 
 
 def test_a_living_run_is_waited_for():

@@ -26,7 +26,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     report_texts,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.asked import event_words
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import event_words
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.status import status_lines
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import (
     Asked as Known,

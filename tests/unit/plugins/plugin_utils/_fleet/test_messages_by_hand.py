@@ -9,7 +9,11 @@ import itertools
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import hold, recovering, rehearsal
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import (
+    confirmation,
+    recover_plan,
+    rehearsal,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.status import status_lines, unknown
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
@@ -77,13 +81,15 @@ def test_what_playbook_approve_says(words):
     failed = {"lost": "", "answers": [{"problem": words}]}
     for machines in fleets(words):
         for at in (None, 1e12):
-            found = hold.by_hand("A-1", machines, at=at)
-            said = [*found.sentences, *hold.by_hand("B-2\n", machines, at=at).sentences]
+            found = confirmation.confirmation_of("A-1", machines, at=at)
+            said = [*found.sentences, *confirmation.confirmation_of("B-2\n", machines, at=at).sentences]
             if found.verdict == "run":
-                said += hold.after_waiting(found, found).sentences
+                said += confirmation.after_waiting(found, found).sentences
             if found.verdict == "approve":
-                said += [hold.approved(found, given)[1] for given in (lost, refused, failed, {})]
-            said += [hold.laid_down(found, {"web1": given, "web2": lost})[1] for given in (lost, refused, failed, {})]
+                said += [confirmation.approved(found, given)[1] for given in (lost, refused, failed, {})]
+            said += [
+                confirmation.recorded(found, {"web1": given, "web2": lost})[1] for given in (lost, refused, failed, {})
+            ]
             for sentence in said:
                 assert_well_said(sentence)
 
@@ -91,22 +97,24 @@ def test_what_playbook_approve_says(words):
 @pytest.mark.parametrize("seconds", SECONDS)
 def test_what_playbook_approve_says_of_when(seconds):
     for machines in fleets("It broke.", seconds):
-        for sentence in hold.by_hand("B-2", machines).sentences:
+        for sentence in confirmation.confirmation_of("B-2", machines).sentences:
             assert_well_said(sentence)
 
 
 @pytest.mark.parametrize("words", WORDS)
 def test_what_playbook_recover_says(words):
-    wishes = [recovering.Wish(*given) for given in itertools.product((False, True), ("", "r7"), (False, True))]
-    for machines, wish in itertools.product(fleets(words), wishes):
-        for host, verdict in recovering.verdicts(machines, wish).items():
+    overrides = [
+        recover_plan.Overrides(*given) for given in itertools.product((False, True), ("", "r7"), (False, True))
+    ]
+    for machines, asked in itertools.product(fleets(words), overrides):
+        for host, verdict in recover_plan.verdicts(machines, asked).items():
             assert_well_said(f"{host} {verdict.words}")
 
 
 @pytest.mark.parametrize("seconds", SECONDS)
 def test_what_playbook_recover_says_of_when(seconds):
     for machines in fleets("It broke.", seconds):
-        for host, verdict in recovering.verdicts(machines, recovering.Wish()).items():
+        for host, verdict in recover_plan.verdicts(machines, recover_plan.Overrides()).items():
             assert_well_said(f"{host} {verdict.words}")
 
 
@@ -118,11 +126,11 @@ def test_what_playbook_status_says(words):
 
 
 def asked_for(**changes):
-    wish = {"affects": "all", "speed": "10", "port": "8780", "scenario": "reboot", "emulator_host": "web1"}
+    asked = {"affects": "all", "speed": "10", "port": "8780", "scenario": "reboot", "emulator_host": "web1"}
     scenario = {"description": "A reboot.", "events": [{"name": "E", "notice": 900.0, "resources": [0]}]}
     own = {"name": "vm1", "endpoint": ENDPOINT, "margin": 60.0, "needs": 95.0, "steps": 1, "require_steps": True}
-    wish.update(scenarios={"reboot": scenario}, hosts={"web1": own, "web2": own})
-    return {**wish, **changes}
+    asked.update(scenarios={"reboot": scenario}, hosts={"web1": own, "web2": own})
+    return {**asked, **changes}
 
 
 @pytest.mark.parametrize("words", WORDS)

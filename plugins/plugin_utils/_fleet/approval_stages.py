@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from . import hold
-from .asked import Asked
+from . import confirmation
+from .confirmation import Confirmation
+from .inspection import Asked
 
 LAY, WAIT, ASK, APPROVE, OVER = "lay", "wait", "ask", "approve", "over"
 _SHOWN = ("run", "approve", "started")
@@ -50,7 +51,7 @@ def begun(machines: Sequence[Asked], event: str, allow_unknown: Sequence[str], b
 
     :arg by: who confirms the event, and where
     """
-    found = hold.by_hand(event, machines, allow_unknown)
+    found = confirmation.confirmation_of(event, machines, allow_unknown)
     approval: Approval = {
         "stage": OVER,
         "event": event,
@@ -61,9 +62,13 @@ def begun(machines: Sequence[Asked], event: str, allow_unknown: Sequence[str], b
         "found": found._asdict(),
         "laid": "",
     }
-    if found.yes_on and not check:
+    if found.recorded_on and not check:
         request = {"do": "yes", "event": found.id, "by": by}
-        return {**approval, "stage": LAY, "calls": {host: {"requests": [request], "mark": {}} for host in found.yes_on}}
+        return {
+            **approval,
+            "stage": LAY,
+            "calls": {host: {"requests": [request], "mark": {}} for host in found.recorded_on},
+        }
     return {**approval, "problems": [] if found.verdict in _SHOWN else list(found.sentences)}
 
 
@@ -76,14 +81,14 @@ def moved_on(
     :arg answers: the same, as they came
     :arg at: now, by the controller's clock
     """
-    approval, found = {**approval, "calls": {}, "show": [], "problems": []}, hold.ByHand(**approval["found"])
+    approval, found = {**approval, "calls": {}, "show": [], "problems": []}, Confirmation(**approval["found"])
     if approval["stage"] == LAY:
         return _laid(approval, found, machines, answers)
     if approval["stage"] == WAIT:
         return _asking(approval, [machine.host for machine in machines])
     if approval["stage"] == ASK:
         return _asked(approval, found, machines, answers, at)
-    done, sentence = hold.approved(found, answers[found.host])
+    done, sentence = confirmation.approved(found, answers[found.host])
     return {**approval, "stage": OVER, "show": sentence if done else [], "problems": [] if done else sentence}
 
 
@@ -104,16 +109,18 @@ MOST_TRIES = 40
 
 
 def _laid(
-    approval: Approval, found: hold.ByHand, machines: Sequence[Asked], answers: Mapping[str, Mapping[str, Any]]
+    approval: Approval, found: Confirmation, machines: Sequence[Asked], answers: Mapping[str, Mapping[str, Any]]
 ) -> Approval:
-    done, sentence = hold.laid_down(found, {host: answers[host] for host in found.yes_on})
+    done, sentence = confirmation.recorded(found, {host: answers[host] for host in found.recorded_on})
     if not done:
         return {**approval, "stage": OVER, "problems": sentence}
     approval["laid"] = sentence
     if found.numbers:
         return {**approval, "stage": WAIT, "calls": dict.fromkeys(found.numbers, _POLL)}
     if found.verdict == "approve":
-        return _asking(approval, [machine.host for machine in machines if machine.host in (*found.yes_on, found.host)])
+        return _asking(
+            approval, [machine.host for machine in machines if machine.host in (*found.recorded_on, found.host)]
+        )
     return {**approval, "stage": OVER, "problems": [sentence, *found.sentences]}
 
 
@@ -124,26 +131,22 @@ def _asking(approval: Approval, hosts: Sequence[str]) -> Approval:
 
 def _asked(
     approval: Approval,
-    before: hold.ByHand,
+    before: Confirmation,
     machines: Sequence[Asked],
     answers: Mapping[str, Mapping[str, Any]],
     at: float,
 ) -> Approval:
     allow_unknown = approval["allow_unknown"]
-    found = hold.after_waiting(hold.by_hand(approval["event"], machines, allow_unknown, at), before)
+    found = confirmation.after_waiting(
+        confirmation.confirmation_of(approval["event"], machines, allow_unknown, at), before
+    )
     lines = [approval["laid"], *found.sentences]
     approval = {**approval, "stage": OVER, "found": found._asdict()}
     if found.verdict not in _SHOWN:
         return {**approval, "problems": lines}
     if found.verdict != "approve":
         return {**approval, "show": lines}
-    request = {
-        "do": "approve",
-        "ids": [found.id],
-        "own": list(found.own),
-        "decided": found.decided,
-        "prepared": list(found.prepared),
-        "allow_unknown": allow_unknown,
-    }
-    call = {"requests": [request], "mark": answers[found.host].get("mark") or {}}
+    # A watcher has its machine prepared: whoever asks it to approve has no part in that mark.
+    mark = {} if found.request["by_watcher"] else answers[found.host].get("mark") or {}
+    call = {"requests": [dict(found.request)], "mark": mark}
     return {**approval, "stage": APPROVE, "show": lines, "calls": {found.host: call}}

@@ -1,0 +1,252 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What becomes of a confirmation: a living run approves the event, or a machine does so now, or something is missing. Pure.
+
+Private to this collection.
+
+The confirmation is a file beside the mark; one, on any machine of the event, is enough. Whether the event is approved, and by which
+machine, is the answer that a run would give whose marks these are. Here are the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...module_utils._core import mark_view as core
+from ...module_utils._core import messages
+from ...module_utils._core.mark_endpoint import service_words
+from ...module_utils._core.mark_view import COPIED, FOREIGN, OURS, UNREADABLE
+from ...module_utils._core.messages import Reason
+from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
+from .approval import Choice
+from .approving import approve_request, choice_of, decision_of
+from .evaluation import title
+from .inspection import Asked, Inspection, event_words, holder_words, inspected
+from .marks import is_expired, mark_keys, whose, why_not_prepared
+from .schema import EventState
+
+_SILENT = "it did not say what came of it"
+_NOT_HERE = "not_in_inventory"
+
+
+class Confirmation(NamedTuple):
+    """What becomes of one.
+
+    verdict: "run" (a living run approves), "approve" (no run lives: ``host`` approves now), "missing" (machines are not prepared),
+        "not_shown" (no machine is shown such an event), "started", "refused" (never approved this way)
+    id: the event's, as Azure writes it
+    sentences: for people
+    recorded_on: hosts on which the confirmation is recorded
+    host: who approves
+    numbers: for "run", of the marks by which it lives, by host: one that rises shows that it does
+    request: for "approve", to the machine program of ``host``
+    """
+
+    verdict: str
+    id: str
+    sentences: Sequence[str]
+    recorded_on: Sequence[str] = ()
+    host: str = ""
+    numbers: Mapping[str, int] = {}
+    request: Mapping[str, Any] = {}
+
+
+def confirmation_of(
+    event_id: str, machines: Sequence[Asked], allow_unknown: Collection[str] = (), at: float | None = None
+) -> Confirmation:
+    """What the playbook ``approve`` does about an event.
+
+    :arg machines: all of the inventory's, in its order
+    :arg allow_unknown: names in Azure of machines outside of the inventory that may be affected
+    :arg at: now, by the controller's clock; None while nothing is approved by what is found: then no answer is too old
+    """
+    key = event_id.strip().upper()
+    found = inspected(machines, at, confirms=key)
+    entry = found.record["events"].get(key)
+    if entry is None:
+        return Confirmation("not_shown", one_line(event_id), _not_shown(event_id, found))
+    if entry["started"] is not None:
+        return Confirmation("started", entry["id"], [f"{title(entry)} has started: nothing is left to approve."])
+    reasons = _against(found, key, entry, allow_unknown)
+    never = [reason for reason in reasons if _is_of_event(reason, entry)]
+    if never:
+        why = "; ".join(messages.sentence(reason) for reason in never)
+        return Confirmation("refused", entry["id"], [f"{title(entry)} is not approved: {why}."])
+    recorded_on = tuple(host for host in entry["affected"] if not found.machines[host]["lost"])
+    living = [host for host in recorded_on if _is_held_by_a_living_run(found, host, key)]
+    if living:
+        numbers = {host: (found.mark(host) or {})["number"] for host in living}
+        return Confirmation("run", entry["id"], [_run_words(found, entry, living)], recorded_on, numbers=numbers)
+    if reasons:
+        words = [f"{title(entry)} is not approved, and no run that would do it is alive."]
+        return Confirmation("missing", entry["id"], [*words, *_missing_words(found, key, entry, reasons)], recorded_on)
+    choice = choice_of(found.record, key, entry, found.at) or Choice("", None, entry["waits"] or entry["hold"])
+    if not choice.host:
+        return Confirmation("refused", entry["id"], [f"{title(entry)} is not approved: {clause(choice.words, 1000)}."])
+    words = [f"{title(entry)} is prepared, and no run that would approve it is alive: {choice.host} approves it."]
+    request = approve_request(found.record, found.machines[choice.host], [key], found.at)
+    request["allow_unknown"] = list(allow_unknown)
+    return Confirmation("approve", entry["id"], words, recorded_on, choice.host, request=request)
+
+
+# ---- what came of it ----
+
+
+def recorded(found: Confirmation, answers: Mapping[str, Mapping[str, Any]]) -> tuple[bool, str]:
+    """Whether a machine of the event has taken the confirmation, and a sentence.
+
+    :arg answers: what came back of the requests, by host
+    """
+    taken = [host for host, answer in answers.items() if answer.get("answers") == [{}]]
+    if taken:
+        return True, f"The confirmation of event {found.id} is laid down on {listed(taken)}."
+    reasons = listed(f"{host}: {_reason(answer) or _SILENT}" for host, answer in answers.items())
+    return (
+        False,
+        f"The confirmation of event {found.id} could not be laid down on any of its machines, nothing was approved. {reasons}.",
+    )
+
+
+def after_waiting(found: Confirmation, before: Confirmation) -> Confirmation:
+    """What is found once those who were to approve have had the time to show that they are alive.
+
+    :arg before: what was found before the confirmation was recorded: "run"
+    """
+    if found.verdict == "not_shown":
+        words = f"The event {before.id} was there when it was confirmed, and is over or has been cancelled since."
+        return found._replace(verdict="started", sentences=(words,))
+    if found.verdict != "run" or any(number > before.numbers.get(host, 0) for host, number in found.numbers.items()):
+        return found
+    words = (
+        "But it has not been heard of since it was confirmed. The confirmation is kept. See whether that run goes on; if it does "
+        "not, confirm it again when its mark has expired (the playbook status says when)."
+    )
+    return found._replace(verdict="silent", sentences=(*found.sentences, words))
+
+
+def approved(found: Confirmation, answer: Mapping[str, Any]) -> tuple[bool, str]:
+    """Whether the event is approved, and a sentence, by what came back of the approval.
+
+    :arg found: "approve"
+    """
+    said = (answer.get("answers") or [{}])[0]
+    if said.get("approved") or said.get("already"):
+        return True, (
+            f"{found.host} has approved event {found.id}. Its machines stay out of service until it is over: run maintain, "
+            "which recovers them, or the playbook recover then."
+        )
+    unknown = "It is not approved" if answer.get("answers") else "It is not known whether Azure got the approval"
+    why = _reason(answer) or _SILENT
+    return False, (
+        f"{found.host} was to approve event {found.id}: {why}. {unknown}. "
+        "Confirm it again: an approval that has arrived is not sent twice."
+    )
+
+
+def _reason(answer: Mapping[str, Any]) -> str:
+    """What a call with one request says against having carried it out; "" when nothing."""
+    lost = answer.get("lost") or ("" if answer.get("answers") else "the task that was to do it failed (see above)")
+    said = (answer.get("answers") or [{}])[0]
+    reasons = [entry["message"] for entry in said.get("not_approved") or ()]
+    words = next((words for words in (lost, *reasons, said.get("msg"), said.get("problem")) if words), "")
+    return clause(words, 1000)
+
+
+# ---- what stands against it ----
+
+
+def _against(found: Inspection, key: str, entry: EventState, allow_unknown: Collection[str]) -> list[Reason]:
+    """All that does, as a run has it; of machines outside of the inventory a person may say by name which nothing is done on."""
+    decision = decision_of(found.record, key, entry, found.at, capacity=False)
+    reasons = [one._replace(code=_NOT_HERE) if one.code == "unknown_machines" else one for one in decision.reasons]
+    allowed = {name.lower() for name in allow_unknown}
+    strange = [name for name in entry["unknown"] if name.lower() not in allowed]
+    if strange and not any(reason.code == _NOT_HERE for reason in reasons):
+        reasons.append(Reason(_NOT_HERE, listed(strange)))
+    return reasons
+
+
+def _is_of_event(reason: Reason, entry: EventState) -> bool:
+    """Whether nothing that is done on a machine ends it."""
+    return reason.code not in (_NOT_HERE, "not_prepared") and reason.subject not in entry["affected"]
+
+
+def _is_held_by_a_living_run(found: Inspection, host: str, key: str) -> bool:
+    # A watcher approves what lists its machine only, and sees a confirmation by itself.
+    machine, mark = found.machines[host], found.mark(host) or {}
+    is_runs = key in mark_keys(machine) and mark["holder"]["kind"] == "run"
+    return is_runs and found.owner(host) == OURS and not is_expired(machine, found.at)
+
+
+def _not_shown(event_id: str, found: Inspection) -> list[str]:
+    seen = found.shown()
+    sentences = [
+        f"No machine is shown an event {shown(event_id)}{did_you_mean(event_id, seen)}: it is over, was cancelled, or affects "
+        "machines that the inventory doesn't have."
+    ]
+    if seen:
+        events = (f"{event_words(event)}, which affects {listed(event['resources'])}" for event in seen.values())
+        sentences.append(f"These are shown: {'; '.join(events)}.")
+    blind = {host: machine["lost"] or found.blind(host) for host, machine in found.machines.items()}
+    if any(blind.values()):
+        why = listed(f"{host} ({clause(words, 1000)})" for host, words in blind.items() if words)
+        sentences.append(f"These could not poll: {why}.")
+    marked = [host for host, machine in found.machines.items() if event_id.strip().upper() in mark_keys(machine)]
+    if marked:
+        sentences.append(f"{listed(marked)} are marked for it: run maintain or recover, which recover them.")
+    return sentences
+
+
+def _run_words(found: Inspection, entry: EventState, living: Sequence[str]) -> str:
+    return (
+        f"{sentence(holder_words(found.mark(living[0]) or {}))} holds {listed(living)} for {title(entry)} and "
+        "approves it when all of its machines are prepared."
+    )
+
+
+def _missing_words(found: Inspection, key: str, entry: EventState, reasons: Sequence[Reason]) -> list[str]:
+    """What is missing, and what a person does about it."""
+    said, ends = [], []
+    for host in entry["affected"]:
+        why = clause(_unprepared(found, host, key), 1000)
+        own = [Reason("in_service", host, why)] if why else [one for one in reasons if one.subject == host]
+        said += [f"{sentence_of(reason)}." for reason in own]
+        ends += [f"{sentence(messages.ends_by(reason, messages.RUN, entry['id']))}." for reason in own]
+    for reason in reasons:
+        if reason.code == _NOT_HERE:
+            said.append(f"{sentence_of(reason)}: {messages.ends_by(reason, messages.RUN, entry['id'])}.")
+    return [*said, *dict.fromkeys(ends)]
+
+
+def sentence_of(reason: Reason) -> str:
+    return messages.sentence(reason) if reason.code == "in_service" else sentence(messages.sentence(reason))
+
+
+_UNPREPARED = {
+    core.NO_MARK: "is not marked: it is in service",
+    core.REBOOTED: "was rebooted since it was prepared: what was stopped may run again",
+    core.LEFT_OUT: "has a watcher that lacks steps of the inventory",
+    core.STALE: "gave its answer too long ago to go by it: confirm it again",
+}
+
+
+def _unprepared(found: Inspection, host: str, key: str) -> str:
+    """Why a machine does not count as prepared for the event, in words; "" when it does."""
+    machine, mark = found.machines[host], found.mark(host) or {}
+    if machine["lost"]:
+        return f"could not be asked: {machine['lost']}"
+    why = why_not_prepared(found.record, machine, key, found.at)
+    if why == core.OTHER_PHASE:
+        return f"has a mark that says {mark['phase']!r}, not 'prepared'"
+    if why not in (core.OWNED, core.OTHER_EVENT):
+        return _UNPREPARED.get(why, "")
+    owner = whose(found.record, machine, found.at)
+    if owner == UNREADABLE:
+        return f"has an unreadable mark: {mark['unreadable']}"
+    if owner == COPIED:
+        return f"has the mark of {found.view(host).owner_words}, of which it is a copy: it is in service"
+    if owner == FOREIGN:
+        return f"is marked by {holder_words(mark)}, made for {service_words(mark)}"
+    return f"has a mark of {mark['holder']['run'] or mark['holder']['kind']} that is not for this event"
