@@ -58,7 +58,7 @@ def decision_of(
 
 
 def is_agreed(record: Record, key: str, entry: EventState) -> bool:
-    """Whether a person has said yes on any of its machines."""
+    """Whether a person has confirmed it, on any of its machines."""
     return bool(
         confirmed_on(key, entry["affected"], {host: record["hosts"][host]["yes"] for host in entry["affected"]})
     )

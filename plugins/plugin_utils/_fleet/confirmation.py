@@ -27,7 +27,7 @@ from .inspection import Asked, Inspection, event_words, holder_words, inspected
 from .marks import is_expired, mark_keys, whose, why_not_prepared
 from .schema import EventState
 
-_SILENT = "it did not say what came of it"
+_SILENT = "it did not report a result"
 _NOT_HERE = "not_in_inventory"
 
 
@@ -101,11 +101,11 @@ def recorded(found: Confirmation, answers: Mapping[str, Mapping[str, Any]]) -> t
     """
     taken = [host for host, answer in answers.items() if answer.get("answers") == [{}]]
     if taken:
-        return True, f"The confirmation of event {found.id} is laid down on {listed(taken)}."
+        return True, f"The confirmation of event {found.id} is recorded on {listed(taken)}."
     reasons = listed(f"{host}: {_reason(answer) or _SILENT}" for host, answer in answers.items())
     return (
         False,
-        f"The confirmation of event {found.id} could not be laid down on any of its machines, nothing was approved. {reasons}.",
+        f"The confirmation of event {found.id} could not be recorded on any of its machines; nothing was approved. {reasons}.",
     )
 
 
@@ -115,13 +115,13 @@ def after_waiting(found: Confirmation, before: Confirmation) -> Confirmation:
     :arg before: what was found before the confirmation was recorded: "run"
     """
     if found.verdict == "not_shown":
-        words = f"The event {before.id} was there when it was confirmed, and is over or has been cancelled since."
+        words = f"Event {before.id} was shown when it was confirmed, and is over or has been cancelled since."
         return found._replace(verdict="started", sentences=(words,))
     if found.verdict != "run" or any(number > before.numbers.get(host, 0) for host, number in found.numbers.items()):
         return found
     words = (
-        "But it has not been heard of since it was confirmed. The confirmation is kept. See whether that run goes on; if it does "
-        "not, confirm it again when its mark has expired (the playbook status says when)."
+        "But that run has not renewed its mark since the event was confirmed. The confirmation is kept. Check whether the run still works; "
+        "if not, confirm the event again when the mark has expired (the playbook status shows when)."
     )
     return found._replace(verdict="silent", sentences=(*found.sentences, words))
 
@@ -135,13 +135,13 @@ def approved(found: Confirmation, answer: Mapping[str, Any]) -> tuple[bool, str]
     if said.get("approved") or said.get("already"):
         return True, (
             f"{found.host} has approved event {found.id}. Its machines stay out of service until it is over: run maintain, "
-            "which recovers them, or the playbook recover then."
+            "which recovers them then, or the playbook recover after that."
         )
     unknown = "It is not approved" if answer.get("answers") else "It is not known whether Azure got the approval"
     why = _reason(answer) or _SILENT
     return False, (
-        f"{found.host} was to approve event {found.id}: {why}. {unknown}. "
-        "Confirm it again: an approval that has arrived is not sent twice."
+        f"The approval of event {found.id} by {found.host} failed: {why}. {unknown}. "
+        "Confirm it again: an approval that Azure has got is not sent twice."
     )
 
 
@@ -201,7 +201,7 @@ def _not_shown(event_id: str, found: Inspection) -> list[str]:
 
 def _run_words(found: Inspection, entry: EventState, living: Sequence[str]) -> str:
     return (
-        f"{sentence(holder_words(found.mark(living[0]) or {}))} holds {listed(living)} for {title(entry)} and "
+        f"{sentence(holder_words(found.mark(living[0]) or {}))} owns {listed(living)} for {title(entry)} and "
         "approves it when all of its machines are prepared."
     )
 
@@ -228,7 +228,7 @@ _UNPREPARED = {
     core.NO_MARK: "is not marked: it is in service",
     core.REBOOTED: "was rebooted since it was prepared: what was stopped may run again",
     core.LEFT_OUT: "has a watcher that lacks steps of the inventory",
-    core.STALE: "gave its answer too long ago to go by it: confirm it again",
+    core.STALE: "answered too long ago: confirm the event again",
 }
 
 

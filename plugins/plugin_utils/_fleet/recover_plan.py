@@ -80,7 +80,7 @@ def _verdict(found: Inspection, host: str, overrides: Overrides) -> Verdict:
         return Verdict("refuse", against)
     coming = "" if overrides.force else _not_over(found, host)
     if coming:
-        return Verdict("refuse", f"{coming} Nothing was done. (-e recover_force=true takes it back all the same.)")
+        return Verdict("refuse", f"{coming} Nothing was done. (-e recover_force=true recovers it all the same.)")
     if mark is None or owner in (UNREADABLE, COPIED):
         return Verdict(
             "recover",
@@ -124,12 +124,12 @@ def _owned(found: Inspection, host: str, mark: Mapping[str, Any], overrides: Ove
         return (
             f"is owned by {whose}, made for {service_words(mark)}, which does not show here whether that is over. "
             "Nothing was done. (A rehearsal that was interrupted: the playbook rehearse with -e rehearse_state=absent; "
-            f"{take} takes it back here.)"
+            f"{take} recovers it here.)"
         )
     if found.is_drains_own(host):
         return (
-            f"was taken out of service by {whose}, and not for an event: let the play that did it bring "
-            f"it back (entry point recover of role drain). Nothing was done. ({take} takes it back here.)"
+            f"was taken out of service by {whose}, and not for an event: let the play that did it "
+            f"recover it (entry point recover of role drain). Nothing was done. ({take} recovers it here.)"
         )
     if owner == WATCHER:
         start = start_watcher(found.machines[host]["is_linux"])
@@ -141,7 +141,7 @@ def _owned(found: Inspection, host: str, mark: Mapping[str, Any], overrides: Ove
     if found.is_left(host):
         return ""
     silent = found.silent(host)
-    heard = "" if silent is None else f", and was heard of {duration(silent)} ago"
+    heard = "" if silent is None else f", last renewed {duration(silent)} ago"
     return (
         f"is owned by {whose}{heard}: that run recovers it itself. Nothing was done. (If it does not live any more: {take}, or wait until "
         "its mark has expired; the playbook status says when.)"

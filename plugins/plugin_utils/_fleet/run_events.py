@@ -56,7 +56,7 @@ def may_hold(look: Mapping[str, Any], key: str) -> bool:
     return any(unusable["id"] in ("", key) for unusable in look.get("unusable_events") or ())
 
 
-TAKEN = "nothing has been heard of its machines since"
+TAKEN = "no answer from its machines since"
 """Why an event that takes its machines away is not watched any more."""
 
 UNSEEN = "all machines that could see it have left the play"

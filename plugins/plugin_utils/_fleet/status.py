@@ -118,7 +118,7 @@ def _below(found: Inspection, host: str, wall: float, says_why: bool) -> list[st
     if mark is not None:
         lines += _mark_lines(found, host, mark, wall)
     if answer.get("yes"):
-        lines.append(f"a person has said yes to {listed(answer['yes'])}")
+        lines.append(f"confirmed by a person: {listed(answer['yes'])}")
     return lines
 
 

@@ -70,7 +70,7 @@ def latest_end(record: Record, entry: EventState) -> float:
 
 
 def _bearing(record: Record, key: str, at: float) -> list[str]:
-    """The machines that this run has marked for the event."""
+    """The machines that are marked for the event by this run."""
     return [
         host
         for host, machine in record["hosts"].items()
@@ -88,7 +88,7 @@ def _comes_over_ours(record: Record, key: str, entry: EventState, at: float) -> 
 
 
 def _is_silent(record: Record, entry: EventState, at: float) -> bool:
-    """Whether nobody is left who could see the end of an event that takes its machines away."""
+    """Whether no machine is left that could show the end of an event that takes its machines away."""
     if not event_of(entry).takes_machines_away or not entry["affected"]:
         return False
     due = entry["started"] is not None or entry["approval"]["maybe"] or at >= not_before(entry)
@@ -99,18 +99,18 @@ def _is_silent(record: Record, entry: EventState, at: float) -> bool:
 def _close_taken(record: Record, key: str, entry: EventState, at: float) -> None:
     entry["closed"] = TAKEN
     last = max(sighting["last"] for sighting in entry["sightings"].values())
-    words = f"last seen {entry['status'] or 'with an unknown status'} {at - last:.0f} s ago; nothing has been heard of {listed(entry['affected'])} since"
+    words = f"last seen {entry['status'] or 'with an unknown status'} {at - last:.0f} s ago; no answer from {listed(entry['affected'])} since"
     happened(record, at, "left", words, key)
     others = [host for host in entry["sightings"] if host not in entry["affected"]]
     if others and entry["started"] is None:
-        # Who is silent with machines that nothing takes away may be there yet, drained.
-        words = f"{title(entry)} was {words}, nor of {listed(others)}. Check in Azure whether it was deleted: if not, it may be out of service."
+        # Other machines are silent as well, so this may be the network: the affected ones may still be there, drained.
+        words = f"{title(entry)} was {words}, nor from {listed(others)}. Check in Azure whether its machines were deleted: if not, they may be out of service."
         report(record, f"event {key}: taken", words)
     else:
         note(record, f"event {key}: taken", f"{title(entry)} was {words}.")
     for host in entry["affected"]:
         machine = record["hosts"][host]
-        # be it for another event, whose reboot may have put it back into service
+        # for this event or another one, whose reboot may have put the machine into service
         ready = (
             phase(machine) == "prepared"
             and whose(record, machine, at) in (OURS, WATCHER)
@@ -148,7 +148,7 @@ def _is_untried(machine: MachineState) -> bool:
 
 
 def is_busy(record: Record, at: float) -> bool:
-    """Whether the run has an event to see through, or a machine to bring back."""
+    """Whether the run has an event to see through, or a machine to recover."""
     return any(is_handled(entry) for entry in record["events"].values()) or any(
         is_awaited(record, machine, at) for machine in record["hosts"].values()
     )
@@ -181,7 +181,7 @@ def leaves(holds: Sequence[str]) -> bool:
 def end(record: Record, at: float) -> None:
     """Count the rounds, and see whether the run is over."""
     busy = is_busy(record, at)
-    # An event whose turn comes later is left to be handled: it may have been taken up already, as long as it seemed to be approved.
+    # An event for later is still to be handled: it may have been under way already, while it seemed that it would be approved.
     in_round = record["busy"] and any(map(is_for_later, record["events"].values()))
     if record["busy"] and not busy and not in_round:
         record["rounds_done"] += 1
@@ -207,7 +207,7 @@ def _note_what_is_to_come(record: Record) -> None:
         if is_for_later(entry):
             words = (
                 f"{title(entry)} is not over: it was too early to prepare {listed(entry['affected'])} for it. "
-                f"A run that is there when its not-before comes near ({entry['not_before'] or 'unknown'}) does so."
+                f"Run maintain again before its not-before ({entry['not_before'] or 'unknown'}), so that this is done in time."
             )
             note(record, f"event {key}: later", words)
 

@@ -27,7 +27,7 @@ says "Say to which event"
 refuses approve -e "event=${event%?}"
 says "(did you mean '$event'?)"
 works approve -e "event=$event" --check
-says "Run gone (job 12) on ctl1 holds web1, web2 for Reboot $event"
+says "Run gone (job 12) on ctl1 owns web1, web2 for Reboot $event"
 [ ! -e "$dir/marks/web1/yes" ]
 
 # Nobody named: nobody is recovered
@@ -48,7 +48,7 @@ says "web1 was taken out of service for Reboot $event (Scheduled"
     edit 'mark["number"] += 1' web1 web2
 ) &
 works approve -e "event=$event"
-says "The confirmation of event $event is laid down on web1, web2."
+says "The confirmation of event $event is recorded on web1, web2."
 says "approves it when all of its machines are prepared."
 posts 0
 notes "web1 prepared" "web2 prepared"
@@ -57,7 +57,7 @@ notes "web1 prepared" "web2 prepared"
 edit 'mark["lease"]["until"] = 0' web1 web2
 works status
 says "EXPIRED, last renewed "
-says "a person has said yes to $event"
+says "confirmed by a person: $event"
 mv "$dir/marks/web2/mark.json" "$dir/aside"
 refuses approve -e "event=$event"
 says "web2 is not marked: it is in service."

@@ -156,7 +156,7 @@ class TestALivingRun:
         found = confirmation_of("a-1", fleet({"mark": mark()}))
         assert (found.verdict, found.id, found.host, found.recorded_on) == ("run", "A-1", "", ("web1", "web2"))
         assert found.numbers == {"web1": 17}
-        assert "Run r7 on ctl holds web1 for Reboot A-1 (web1, web2) and approves it" in found.sentences[0]
+        assert "Run r7 on ctl owns web1 for Reboot A-1 (web1, web2) and approves it" in found.sentences[0]
 
     def test_it_approves_later_what_is_not_prepared_yet(self):
         assert confirmation_of("A-1", fleet({"mark": mark(phase="preparing")}, BARE)).verdict == "run"
@@ -183,7 +183,7 @@ class TestWhetherTheRunLives:
     def test_one_that_did_not_is_no_good_ending(self):
         found = after_waiting(self.before(), self.before())
         assert found.verdict == "silent"
-        assert "not been heard of since" in found.sentences[-1] and "The confirmation is kept" in found.sentences[-1]
+        assert "not renewed its mark since" in found.sentences[-1] and "The confirmation is kept" in found.sentences[-1]
 
     def test_one_that_has_expired_meanwhile_is_gone_by_as_ever(self):
         assert after_waiting(confirmation_of("A-1", fleet()), self.before()).verdict == "approve"
@@ -199,7 +199,7 @@ class TestWhatCameOfIt:
         lost = {"lost": "no route", "answers": None}
         assert recorded(found, {"web1": lost, "web2": {"answers": [{}]}}) == (
             True,
-            "The confirmation of event A-1 is laid down on web2.",
+            "The confirmation of event A-1 is recorded on web2.",
         )
         said = recorded(found, {"web1": lost, "web2": {"answers": [{"problem": "/m can't be written."}]}, "web3": {}})
         assert said[0] is False
@@ -220,7 +220,7 @@ class TestWhatCameOfIt:
             ({"answers": [{"not_approved": [{"message": "It grew."}]}]}, "It grew. It is not approved."),
             ({"answers": [{"failure": {"kind": "denied"}, "msg": "HTTP 403."}]}, "HTTP 403. It is not approved."),
             ({"answers": [{"problem": "broken"}]}, "broken. It is not approved."),
-            ({"answers": [{"approved": []}]}, "it did not say what came of it. It is not approved."),
+            ({"answers": [{"approved": []}]}, "it did not report a result. It is not approved."),
         ],
     )
     def test_one_that_was_not_says_why_and_what_to_do(self, answer, why):
@@ -288,7 +288,7 @@ class TestNoRunLives:
     def test_what_is_approved_by_is_no_older_than_its_age_allows(self, at, start, verdict):
         found = confirmation_of("A-1", [changed(one, start=float(start)) for one in fleet()], at=at)
         assert found.verdict == verdict
-        assert verdict == "approve" or "gave its answer too long ago" in found.sentences[1]
+        assert verdict == "approve" or "answered too long ago" in found.sentences[1]
 
     def test_who_approves_is_prepared_itself_where_it_is_affected(self):
         assert confirmation_of("A-1", fleet(), at=101.0).request["own"] == []

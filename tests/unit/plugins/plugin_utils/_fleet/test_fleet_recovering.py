@@ -74,9 +74,7 @@ class TestWhoHoldsIt:
     def test_a_run_that_lives_keeps_it(self):
         found = verdict(mark=mark("A-1"), overrides=Overrides(force=True, take="other"))
         assert found.verdict == "refuse"
-        assert "owned by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z, and was heard of 40 s ago" in (
-            found.words
-        )
+        assert "owned by run r7 (job 12) on ctl1, since 2026-01-01T00:00:00Z, last renewed 40 s ago" in (found.words)
         assert "-e recover_take=r7" in found.words
 
     def test_unless_it_is_named(self):

@@ -76,7 +76,7 @@ def test_a_mark_says_who_for_what_since_when_and_how_far():
         "        under way: command flush",
         "        FAILED: haproxy lb1 (no such server)",
         "        not started: http app",
-        "        a person has said yes to A-1",
+        "        confirmed by a person: A-1",
     ]
 
 

@@ -26,7 +26,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 SHOWN = event("A-1", "vm1")
 EXPIRED = {"mark": mark("A-1"), "uptime": 999.0}
 LIVING = {"mark": mark("A-1"), "uptime": 20.0}
-LAID = "The confirmation of event A-1 is laid down on web1."
+LAID = "The confirmation of event A-1 is recorded on web1."
 
 
 def variables(answers, record=None):
@@ -97,7 +97,7 @@ def test_a_living_run_is_waited_for():
     assert (
         silent["stage"] == "over"
         and silent["problems"][0] == LAID
-        and "has not been heard of" in silent["problems"][-1]
+        and "has not renewed its mark" in silent["problems"][-1]
     )
     heard = ticked(record, {"web1": asked_again(SHOWN, mark=dict(mark("A-1"), number=99), uptime=20.0)})
     assert heard["stage"] == "over" and heard["problems"] == [] and heard["show"][0] == LAID
@@ -122,7 +122,7 @@ def test_whom_nobody_waits_for_any_more(changes):
 
 def test_where_no_machine_takes_the_confirmation_nothing_is_approved():
     record = ticked(begun({"web1": answer(SHOWN, **EXPIRED)}), {"web1": {"lost": "refused"}})
-    assert record["stage"] == "over" and "could not be laid down on any of its machines" in record["problems"]
+    assert record["stage"] == "over" and "could not be recorded on any of its machines" in record["problems"]
 
 
 def test_a_confirmation_is_kept_where_machines_are_not_prepared():
