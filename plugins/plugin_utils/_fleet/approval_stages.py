@@ -18,7 +18,7 @@ from . import confirmation
 from .confirmation import Confirmation
 from .inspection import Asked
 
-LAY, WAIT, ASK, APPROVE, OVER = "lay", "wait", "ask", "approve", "over"
+RECORD, WAIT, ASK, APPROVE, OVER = "record", "wait", "ask", "approve", "over"
 _SHOWN = ("run", "approve", "started")
 """Verdicts with which nothing is left for a person; any other is a failure."""
 
@@ -33,7 +33,7 @@ class Approval(TypedDict):
     show: for people; a list of lines, or one
     problems: the same, of what was not reached
     found: by what is decided
-    laid: the sentence about the confirmation; "" before it is recorded
+    recorded: the sentence about the confirmation; "" before it is recorded
     """
 
     stage: str
@@ -43,7 +43,7 @@ class Approval(TypedDict):
     show: list[str] | str
     problems: list[str] | str
     found: dict[str, Any]
-    laid: str
+    recorded: str
 
 
 def begun(machines: Sequence[Asked], event: str, allow_unknown: Sequence[str], by: str, check: bool) -> Approval:
@@ -60,13 +60,13 @@ def begun(machines: Sequence[Asked], event: str, allow_unknown: Sequence[str], b
         "show": list(found.sentences) if check or found.verdict == "started" else [],
         "problems": [],
         "found": found._asdict(),
-        "laid": "",
+        "recorded": "",
     }
     if found.recorded_on and not check:
         request = {"do": "yes", "event": found.id, "by": by}
         return {
             **approval,
-            "stage": LAY,
+            "stage": RECORD,
             "calls": {host: {"requests": [request], "mark": {}} for host in found.recorded_on},
         }
     return {**approval, "problems": [] if found.verdict in _SHOWN else list(found.sentences)}
@@ -82,8 +82,8 @@ def moved_on(
     :arg at: now, by the controller's clock
     """
     approval, found = {**approval, "calls": {}, "show": [], "problems": []}, Confirmation(**approval["found"])
-    if approval["stage"] == LAY:
-        return _laid(approval, found, machines, answers)
+    if approval["stage"] == RECORD:
+        return _recorded(approval, found, machines, answers)
     if approval["stage"] == WAIT:
         return _asking(approval, [machine.host for machine in machines])
     if approval["stage"] == ASK:
@@ -108,13 +108,13 @@ MOST_TRIES = 40
 """Calls of a machine in WAIT, four seconds apart: a mark counts for two minutes after its run has ended."""
 
 
-def _laid(
+def _recorded(
     approval: Approval, found: Confirmation, machines: Sequence[Asked], answers: Mapping[str, Mapping[str, Any]]
 ) -> Approval:
     done, sentence = confirmation.recorded(found, {host: answers[host] for host in found.recorded_on})
     if not done:
         return {**approval, "stage": OVER, "problems": sentence}
-    approval["laid"] = sentence
+    approval["recorded"] = sentence
     if found.numbers:
         return {**approval, "stage": WAIT, "calls": dict.fromkeys(found.numbers, _POLL)}
     if found.verdict == "approve":
@@ -140,7 +140,7 @@ def _asked(
     found = confirmation.after_waiting(
         confirmation.confirmation_of(approval["event"], machines, allow_unknown, at), before
     )
-    lines = [approval["laid"], *found.sentences]
+    lines = [approval["recorded"], *found.sentences]
     approval = {**approval, "stage": OVER, "found": found._asdict()}
     if found.verdict not in _SHOWN:
         return {**approval, "problems": lines}

@@ -22,7 +22,7 @@ from .event_terms import closed, is_late, not_open, outside_hours
 from .marks import holder_words, is_prepared, lacks_steps, mark_keys, was_prepared, whose, why_not_by_watcher
 from .reports import happened
 from .run_events import event_of, is_open, not_before
-from .said_there import PUT_BACK, confirmed_on, hold_of
+from .said_there import RECOVERED_BY_FORCE, confirmed_on, hold_of
 from .schema import EventState, MachineState, Record
 
 OUTSIDE_HOURS = "outside_hours"
@@ -60,11 +60,13 @@ def decision_of(
 def is_agreed(record: Record, key: str, entry: EventState) -> bool:
     """Whether a person has confirmed it, on any of its machines."""
     return bool(
-        confirmed_on(key, entry["affected"], {host: record["hosts"][host]["yes"] for host in entry["affected"]})
+        confirmed_on(
+            key, entry["affected"], {host: record["hosts"][host]["confirmations"] for host in entry["affected"]}
+        )
     )
 
 
-def is_waiting_for_yes(record: Record, key: str, entry: EventState, at: float) -> bool:
+def is_waiting_for_confirmation(record: Record, key: str, entry: EventState, at: float) -> bool:
     """Whether all is prepared, none of its machines' own documents lacks it, and only a confirmation is missing."""
     if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None:
         return False
@@ -106,7 +108,7 @@ def _why_not_preparable(
     if lacks_steps(machine) and not (prepared and owner == WATCHER):
         return Reason("no_steps", host)
     if host in entry["failed"]:
-        if entry["failed"][host] == PUT_BACK:
+        if entry["failed"][host] == RECOVERED_BY_FORCE:
             return Reason("put_back", host)
         return Reason("failed", host, clause(entry["failed"][host], 1000))
     if machine["lost"]:

@@ -72,8 +72,8 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "boot_id": "",
         "start": 0.0,
         "heard": None,
-        "yes": [],
-        "put_back": [],
+        "confirmations": [],
+        "recovered_by_force": [],
         "hold": None,
         "watcher": None,
         "begun": None,
@@ -138,8 +138,8 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, 
     machine["start"] = float(answer.get("start") or 0.0)
     machine["heard"] = answer.get("heard")
     machine["watcher"] = answer.get("watcher")
-    machine["yes"] = [str(event_id).upper() for event_id in answer.get("yes") or ()]
-    machine["put_back"] = [str(event_id).upper() for event_id in answer.get("put_back") or ()]
+    machine["confirmations"] = [str(event_id).upper() for event_id in answer.get("yes") or ()]
+    machine["recovered_by_force"] = [str(event_id).upper() for event_id in answer.get("put_back") or ()]
     machine["hold"] = answer.get("hold")
     _take_mark(machine, answer.get("mark"), at)
     machine["mark_at"] = ended - float(answer.get("age") or 0.0)

@@ -66,13 +66,13 @@ class Inspection(NamedTuple):
 
     record: of a run, after that tick
     at: its moment
-    looks: what each machine's poll returned, by host
+    polls: what each machine's poll returned, by host
     answers: all that each answered, by host
     """
 
     record: Record
     at: float
-    looks: Mapping[str, Mapping[str, Any]]
+    polls: Mapping[str, Mapping[str, Any]]
     answers: Mapping[str, Mapping[str, Any]]
 
     @property
@@ -81,8 +81,8 @@ class Inspection(NamedTuple):
 
     def events(self, host: str) -> Sequence[Mapping[str, Any]] | None:
         """Of its document, as module scheduled_events_info returns them; None where it could not poll."""
-        look = self.looks[host]
-        return look["events"] if not self.machines[host]["lost"] and has_document(look) else None
+        poll = self.polls[host]
+        return poll["events"] if not self.machines[host]["lost"] and has_document(poll) else None
 
     def shown(self) -> dict[str, Mapping[str, Any]]:
         """All events that any machine is shown, by id."""
@@ -139,11 +139,11 @@ def inspected(machines: Sequence[Asked], at: float | None = None, confirms: str 
     :arg at: now, by the controller's clock; None for when they answered: then no answer is too old
     :arg confirms: the key of an event that a person confirms, for whoever made its marks: they count as the asker's own
     """
-    looks = {machine.host: _look(machine.answer) for machine in machines}
-    answers = {machine.host: _answer(machine, looks[machine.host], at, confirms) for machine in machines}
+    polls = {machine.host: _poll(machine.answer) for machine in machines}
+    answers = {machine.host: _answer(machine, polls[machine.host], at, confirms) for machine in machines}
     facts = [facts_of(machine, options()) for machine in machines]
     record = first_tick(facts, answers, _RUN, at or 0.0)
-    return Inspection(record, at or 0.0, looks, {machine.host: machine.answer for machine in machines})
+    return Inspection(record, at or 0.0, polls, {machine.host: machine.answer for machine in machines})
 
 
 def facts_of(machine: Asked, given: HostOptions) -> HostFacts:
@@ -183,22 +183,22 @@ def first_tick(
 # ---- the answers, as a run would have them ----
 
 
-def _look(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def _poll(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     """What its poll returned; why it has not polled, where it has not."""
     answers = answer.get("answers") or ()
-    look: Mapping[str, Any] = next((found for found in answers if "events" in found), {})
+    poll: Mapping[str, Any] = next((found for found in answers if "events" in found), {})
     words = next((found["problem"] for found in answers if found.get("problem")), "its poll returned no document")
-    return look if has_document(look) or look.get("msg") else {**look, "problem": look.get("problem") or words}
+    return poll if has_document(poll) or poll.get("msg") else {**poll, "problem": poll.get("problem") or words}
 
 
-def _answer(machine: Asked, look: Mapping[str, Any], at: float | None, confirms: str) -> Mapping[str, Any]:
+def _answer(machine: Asked, poll: Mapping[str, Any], at: float | None, confirms: str) -> Mapping[str, Any]:
     answer: Mapping[str, Any] = machine.answer or _NOT_CALLED
     if answer.get("lost") or answer.get("answers") is None:
         return {**answer, "lost": one_line(answer.get("lost"), 1000) or _NOT_CALLED["lost"]}
     hello: Mapping[str, Any] = next(
         (found for found in answer["answers"] if found.get("resource_name") or found.get("vm_id")), {}
     )
-    came = {**answer, "answers": [hello, look]}
+    came = {**answer, "answers": [hello, poll]}
     if at is None:
         came = {name: value for name, value in came.items() if name not in ("ended", "age")}
         came["ended"] = 0.0

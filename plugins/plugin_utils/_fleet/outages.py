@@ -19,7 +19,7 @@ from .lost_marks import undo_words, undone_words
 from .marks import has_restarted, holder_words, mark_keys, phase, whose
 from .reports import happened, note, report, time_of_day
 from .run_events import is_open
-from .said_there import note_put_back
+from .said_there import note_recovered_by_force
 from .schema import EventState, HostResult, MachineState, Record
 from .targets import is_due_back, is_undone, lacks_time_to_undo, of_machine, seconds_until_next
 
@@ -140,7 +140,7 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
     if before.owner == COPIED and owner == NOBODY:
         words = f"{host}: the mark of {before.words}, the VM that it was copied from; nothing of it was done here"
         happened(record, at, "moved aside", words, host=host)
-    note_put_back(record, machine, before.keys, before.answered)
+    note_recovered_by_force(record, machine, before.keys, before.answered)
     if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
         machine["undone"] = at
     if owner in (OURS, WATCHER) and machine["begun"] is None:
@@ -219,7 +219,7 @@ def _note_recovered(
 
 def _note_removed(record: Record, machine: MachineState, before: Before, at: float) -> None:
     host = machine["host"]
-    if all(key in machine["put_back"] for key in before.keys):
+    if all(key in machine["recovered_by_force"] for key in before.keys):
         return  # by a person, despite its events: that is said of each of them
     if before.undone:
         words = f"Somebody else removed the mark of {host}, so this run undoes nothing there. {undo_words(host, before.undone)}"

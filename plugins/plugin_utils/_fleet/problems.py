@@ -27,7 +27,7 @@ from .reasons import by_reason, counted
 from .recalled import NOBODY_SAW, keeping
 from .reports import happened, note, report, time_of_day
 from .run_events import STAYED, event_of, is_open, last_seen, not_before
-from .said_there import PUT_BACK
+from .said_there import RECOVERED_BY_FORCE
 from .schema import EventState, MachineState, Record
 from .targets import is_kept
 from .unknown_names import LATE, of_nameless
@@ -83,7 +83,7 @@ def _coming_words(record: Record, entry: EventState, at: float) -> str:
 def _failure_words(record: Record, entry: EventState, at: float) -> str:
     failed = "; ".join(f"{host}: {clause(why, 1000)}" for host, why in entry["failed"].items())
     approval = "may have been approved, but" if entry["approval"]["maybe"] else "was not approved:"
-    kept_off = all(why == PUT_BACK for why in entry["failed"].values())
+    kept_off = all(why == RECOVERED_BY_FORCE for why in entry["failed"].values())
     words = f"{title(entry)} {approval} {'' if kept_off else 'preparation failed on '}{failed}"
     if entry["gone"] is None and entry["started"] is None:
         words = f"{words}. {_coming_words(record, entry, at)}"

@@ -161,7 +161,7 @@ def _not_over(found: Inspection, host: str) -> str:
     if against == UNREADABLE_ENTRY:
         damaged = listed(
             f"entry {entry['position']}: {clause(entry['reason'])}"
-            for entry in found.looks[host].get("unusable_events") or ()
+            for entry in found.polls[host].get("unusable_events") or ()
         )
         return f"is shown what can't be read ({damaged}), which may be its maintenance."
     return f"could not poll whether its maintenance is over: {_end(found.blind(host))}" if against else ""

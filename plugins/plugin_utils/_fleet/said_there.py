@@ -18,7 +18,7 @@ from .reports import happened, report
 from .run_events import is_open
 from .schema import EventState, MachineState, Record
 
-PUT_BACK = "it was recovered by force despite this event, so it is not prepared for it again"
+RECOVERED_BY_FORCE = "it was recovered by force despite this event, so it is not prepared for it again"
 
 
 def confirmed_on(key: str, hosts: Sequence[str], confirmed: Mapping[str, Collection[str]]) -> str:
@@ -35,9 +35,9 @@ def confirmed_on(key: str, hosts: Sequence[str], confirmed: Mapping[str, Collect
     return next(filter(holds, hosts), "")
 
 
-def is_put_back(machine: MachineState, key: str) -> bool:
+def is_recovered_by_force(machine: MachineState, key: str) -> bool:
     """Whether a person has recovered the machine despite the event. A confirmation of it, which can only be later, ends that."""
-    return key in machine["put_back"] and key not in machine["yes"]
+    return key in machine["recovered_by_force"] and key not in machine["confirmations"]
 
 
 def keep_off(record: Record, at: float) -> None:
@@ -49,8 +49,8 @@ def keep_off(record: Record, at: float) -> None:
             _note_late(record, key, entry)
             continue
         for host in entry["affected"]:
-            if not is_put_back(record["hosts"][host], key):
-                if entry["failed"].get(host) == PUT_BACK:
+            if not is_recovered_by_force(record["hosts"][host], key):
+                if entry["failed"].get(host) == RECOVERED_BY_FORCE:
                     del entry["failed"][host]
                     happened(
                         record,
@@ -60,10 +60,10 @@ def keep_off(record: Record, at: float) -> None:
                         key,
                         host,
                     )
-            elif entry["failed"].get(host) != PUT_BACK and needs_preparation(entry, host):
-                entry["failed"][host] = PUT_BACK
+            elif entry["failed"].get(host) != RECOVERED_BY_FORCE and needs_preparation(entry, host):
+                entry["failed"][host] = RECOVERED_BY_FORCE
                 entry["prepared"].pop(host, None)
-                happened(record, at, "put back", f"{host}: {PUT_BACK}", key, host)
+                happened(record, at, "put back", f"{host}: {RECOVERED_BY_FORCE}", key, host)
 
 
 def _note_late(record: Record, key: str, entry: EventState) -> None:
@@ -71,12 +71,14 @@ def _note_late(record: Record, key: str, entry: EventState) -> None:
     for host in entry["affected"]:
         machine = record["hosts"][host]
         # A yes since then has nobody prepare a machine without a mark for an event that has started.
-        was_put_back = is_put_back(machine, key) or (key in machine["put_back"] and key not in mark_keys(machine))
-        if was_put_back and entry["unprepared"].get(host) == "":
+        was_forced = is_recovered_by_force(machine, key) or (
+            key in machine["recovered_by_force"] and key not in mark_keys(machine)
+        )
+        if was_forced and entry["unprepared"].get(host) == "":
             _report_late(record, key, entry, host)
 
 
-def note_put_back(record: Record, machine: MachineState, keys: Iterable[str], answered: float | None) -> None:
+def note_recovered_by_force(record: Record, machine: MachineState, keys: Iterable[str], answered: float | None) -> None:
     """The same where it shows only when the event is over.
 
     :arg keys: of the events that its mark named when it was last heard of
@@ -84,7 +86,7 @@ def note_put_back(record: Record, machine: MachineState, keys: Iterable[str], an
     """
     for key in keys:
         entry = record["events"].get(key)
-        if entry is None or entry["gone"] is None or key not in machine["put_back"]:
+        if entry is None or entry["gone"] is None or key not in machine["recovered_by_force"]:
             continue
         came = entry["gone"] if entry["started"] is None else entry["started"]
         if (answered or 0.0) < came and entry["unprepared"].get(machine["host"]) == "":

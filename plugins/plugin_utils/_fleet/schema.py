@@ -111,8 +111,8 @@ class MachineState(TypedDict):
     boot_id: str
     start: float  # seconds that the last start of PowerShell on it took; 0 where none is needed
     heard: dict[str, Any] | None  # its uptime when its last answer came, as the action that called it has noted it
-    yes: list[str]  # keys of the events that a person has agreed to
-    put_back: list[str]  # keys of the events despite which a person has recovered it
+    confirmations: list[str]  # keys of the events that a person has confirmed
+    recovered_by_force: list[str]  # keys of the events despite which a person has recovered it
     hold: dict[str, Any] | None  # a person's word there that nothing is to be approved
     watcher: Watcher | None  # its own, as it was last heard of
     # what is under way

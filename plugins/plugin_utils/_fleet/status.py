@@ -113,7 +113,7 @@ def _below(found: Inspection, host: str, wall: float, says_why: bool) -> list[st
         lines += [_seen(event), *_waits(waits.get(event["id"].upper()))]
     lines += [
         f"CAN'T BE READ: entry {unusable['position']} of its document: {unusable['reason']}"
-        for unusable in found.looks[host].get("unusable_events") or ()
+        for unusable in found.polls[host].get("unusable_events") or ()
     ]
     if mark is not None:
         lines += _mark_lines(found, host, mark, wall)

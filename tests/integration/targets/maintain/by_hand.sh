@@ -23,7 +23,7 @@ says "lost1  NOT REACHED: "
 says "nothing is known of their events and marks: lost1."
 
 refuses approve
-says "Say to which event"
+says "Say which event"
 refuses approve -e "event=${event%?}"
 says "(did you mean '$event'?)"
 works approve -e "event=$event" --check
@@ -32,7 +32,7 @@ says "Run gone (job 12) on ctl1 owns web1, web2 for Reboot $event"
 
 # Nobody named: nobody is recovered
 refuses on_web cloudops.azure_maintenance.recover
-says "Say which machines to bring back"
+says "Say which machines to recover"
 refuses recover
 says "web1 is owned by run gone (job 12) on ctl1, since 20"
 refuses recover -e recover_take=gone

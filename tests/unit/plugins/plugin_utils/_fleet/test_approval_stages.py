@@ -26,7 +26,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 SHOWN = event("A-1", "vm1")
 EXPIRED = {"mark": mark("A-1"), "uptime": 999.0}
 LIVING = {"mark": mark("A-1"), "uptime": 20.0}
-LAID = "The confirmation of event A-1 is recorded on web1."
+RECORDED = "The confirmation of event A-1 is recorded on web1."
 
 
 def variables(answers, record=None):
@@ -57,12 +57,12 @@ def asked_again(*events, **changes):
 
 def test_a_confirmation_from_its_beginning_to_its_end():
     record = begun({"web1": answer(SHOWN, **EXPIRED)})
-    assert record["stage"] == "lay" and record["show"] == record["problems"] == []
+    assert record["stage"] == "record" and record["show"] == record["problems"] == []
     assert record["calls"] == {"web1": {"requests": [{"do": "yes", "event": "A-1", "by": "ann on ctl"}], "mark": {}}}
     record = ticked(record, {"web1": {"answers": [{}]}})
     assert record["stage"] == "ask" and list(record["calls"]) == ["web1"] and record["show"] == []
     record = ticked(record, {"web1": asked_again(SHOWN, **EXPIRED)})
-    assert record["stage"] == "approve" and record["show"][0] == LAID and "web1 approves it" in record["show"][1]
+    assert record["stage"] == "approve" and record["show"][0] == RECORDED and "web1 approves it" in record["show"][1]
     call = record["calls"]["web1"]
     assert call["mark"] == EXPIRED["mark"] and call["requests"][0]["ids"] == ["A-1"]
     assert call["requests"][0]["own"] == ["A-1"] and call["requests"][0]["allow_unknown"] == ["7"]
@@ -96,11 +96,11 @@ def test_a_living_run_is_waited_for():
     silent = ticked(record, {"web1": last})
     assert (
         silent["stage"] == "over"
-        and silent["problems"][0] == LAID
+        and silent["problems"][0] == RECORDED
         and "has not renewed its mark" in silent["problems"][-1]
     )
     heard = ticked(record, {"web1": asked_again(SHOWN, mark=dict(mark("A-1"), number=99), uptime=20.0)})
-    assert heard["stage"] == "over" and heard["problems"] == [] and heard["show"][0] == LAID
+    assert heard["stage"] == "over" and heard["problems"] == [] and heard["show"][0] == RECORDED
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_where_no_machine_takes_the_confirmation_nothing_is_approved():
 
 def test_a_confirmation_is_kept_where_machines_are_not_prepared():
     record = begun({"web1": answer(SHOWN)})
-    assert record["stage"] == "lay"
+    assert record["stage"] == "record"
     record = ticked(record, {"web1": {"answers": [{}]}})
-    assert record["stage"] == "over" and record["problems"][0] == LAID and len(record["problems"]) > 1
+    assert record["stage"] == "over" and record["problems"][0] == RECORDED and len(record["problems"]) > 1
 
 
 @pytest.mark.parametrize("wanted, says", [("B-2", "No machine is shown an event 'B-2'"), ("A-1", "")])
