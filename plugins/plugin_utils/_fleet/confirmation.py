@@ -212,15 +212,15 @@ def _missing_words(found: Inspection, key: str, entry: EventState, reasons: Sequ
     for host in entry["affected"]:
         why = clause(_unprepared(found, host, key), 1000)
         own = [Reason("in_service", host, why)] if why else [one for one in reasons if one.subject == host]
-        said += [f"{sentence_of(reason)}." for reason in own]
+        said += [f"{_said(reason)}." for reason in own]
         ends += [f"{sentence(messages.ends_by(reason, messages.RUN, entry['id']))}." for reason in own]
     for reason in reasons:
         if reason.code == _NOT_HERE:
-            said.append(f"{sentence_of(reason)}: {messages.ends_by(reason, messages.RUN, entry['id'])}.")
+            said.append(f"{_said(reason)}: {messages.ends_by(reason, messages.RUN, entry['id'])}.")
     return [*said, *dict.fromkeys(ends)]
 
 
-def sentence_of(reason: Reason) -> str:
+def _said(reason: Reason) -> str:
     return messages.sentence(reason) if reason.code == "in_service" else sentence(messages.sentence(reason))
 
 

@@ -164,7 +164,8 @@ def _not_over(found: Inspection, host: str) -> str:
             for entry in found.polls[host].get("unusable_events") or ()
         )
         return f"is shown what can't be read ({damaged}), which may be its maintenance."
-    return f"could not poll whether its maintenance is over: {_end(found.blind(host))}" if against else ""
+    why = found.blind(host) or "its last document is too old"
+    return f"could not poll whether its maintenance is over: {_end(why)}" if against else ""
 
 
 def _end(words: str) -> str:

@@ -290,6 +290,9 @@ class TestNoRunLives:
         assert found.verdict == verdict
         assert verdict == "approve" or "answered too long ago" in found.sentences[1]
 
+    def test_before_anything_is_approved_by_it_no_answer_is_too_old(self):
+        assert confirmation_of("A-1", [changed(one, age=60.0) for one in fleet()]).verdict == "approve"
+
     def test_who_approves_is_prepared_itself_where_it_is_affected(self):
         assert confirmation_of("A-1", fleet(), at=101.0).request["own"] == []
         found = confirmation_of("A-1", fleet()[:2], at=101.0)

@@ -143,6 +143,14 @@ class TestItsMaintenanceIsNotOver:
         found = verdict(mark=mark("A-1"), **PAST, **DENIED)
         assert found.verdict == "refuse" and "could not poll whether its maintenance is over: HTTP 403." in found.words
 
+    @pytest.mark.parametrize("age, wanted", [(10.0, "recover"), (10.5, "refuse")])
+    def test_nor_by_a_document_that_came_long_before_the_answer(self, age, wanted):
+        found = verdict(mark=mark("A-1"), age=age, **PAST)
+        assert found.verdict == wanted
+        assert (
+            wanted == "recover" or "could not poll whether its maintenance is over: Its last document is" in found.words
+        )
+
     @pytest.mark.parametrize("id, wanted", [("", "refuse"), ("A-1", "refuse"), ("B-2", "recover")])
     def test_nor_while_its_event_may_be_an_entry_that_can_not_be_read(self, id, wanted):
         unusable = [{"position": 1, "id": id, "reason": "no resources"}]
