@@ -20,7 +20,7 @@ from ...module_utils._core.transitions import PREPARED, RECOVER_AGAIN, RECOVERED
 from .evaluation import is_given_up, needs_preparation
 from .event_terms import begun, is_last_call, may_come_now, must_prepare, preparation_end, terms, tracked
 from .marks import has_restarted, how_far, is_its_watchers, lacks_steps, mark_keys, phase, whose
-from .run_events import STAYED, is_open, not_before
+from .run_events import STAYED, event_of, is_open, not_before
 from .schema import EventState, MachineState, Record
 
 LONG_TICK = 60.0
@@ -111,7 +111,10 @@ def of_machine(record: Record, machine: MachineState) -> dict[str, EventState]:
 
 
 def _may_affect(entry: EventState, machine: MachineState, key: str) -> bool:
-    """Whether one of the machines that nobody here is may be this one, whose name in Azure is not known: its own document shows the event."""
+    """Whether an event may be this machine's that is not known to affect it: the machine is another host's as well, and that one counts; or its
+    name in Azure is not known, its own document shows the event, and one of the event's machines is nobody's here."""
+    if machine["aside"]:
+        return event_of(entry).affects(machine["resource_name"])
     return not machine["resource_name"] and bool(entry["unknown"]) and key in machine["shows"]
 
 

@@ -135,6 +135,11 @@ class TestItsMaintenanceIsNotOver:
         # but it may be this machine's where nobody knows its name
         assert verdict(shown, name="", mark=mark("A-1"), **PAST).verdict == "refuse"
 
+    def test_nor_one_that_the_inventory_has_twice(self):
+        said = answer(event("C-3", "vm1", status="Started"), mark=mark("A-1"), **PAST)
+        found = verdicts([machine("web1", said), machine("again", said)], NOTHING)
+        assert [one.verdict for one in found.values()] == ["refuse", "refuse"]
+
     def test_a_machine_without_a_mark_is_looked_at_as_well(self):
         shown = event("C-3", "vm1", status="Started")
         assert verdict(shown, overrides=Overrides(unmarked=True)).verdict == "refuse"
