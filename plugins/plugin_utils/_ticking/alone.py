@@ -22,7 +22,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ...module_utils._clock import steady
 from .._drain import alone, orders, own_tasks
 from .._filter import plain
-from .answer import checked
+from .run import checked
 
 RECORD, PLAN = "__drain_record", "__drain_plan"
 SILENT = "its task returned nothing that could be read"

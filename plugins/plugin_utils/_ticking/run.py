@@ -29,7 +29,19 @@ from .._fleet import happened
 from .._fleet.news import news
 from .._fleet.schema import Record
 from .._notify.telling import tell
-from .answer import checked
+
+SILENT = "Its task returned nothing that could be read."
+
+
+def checked(number: int | None, answer: Mapping[str, Any], silent: str = SILENT) -> dict[str, Any]:
+    """The answer, or as ``lost`` why there is none.
+
+    :arg number: of the call; before ansible-core 2.19 that of an answer may be a text
+    """
+    if answer.get("lost") or str(answer.get("number")) != str(number):
+        return {"lost": answer.get("lost") or answer.get("msg") or silent}
+    return dict(answer)
+
 
 RECORD = "__maintain_record"
 FOUND = "__maintain_found"

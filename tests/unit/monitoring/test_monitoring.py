@@ -14,11 +14,11 @@ import subprocess
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.counters import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.values import (
     BOUNDS,
     OUTCOMES,
+    PHASES,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.gauges import PHASES
 from ansible_collections.cloudops.azure_maintenance.tests.unit.monitoring import expressions
 from ansible_collections.cloudops.azure_maintenance.tests.unit.monitoring.expressions import FAMILIES
 

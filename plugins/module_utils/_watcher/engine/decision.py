@@ -8,9 +8,12 @@ Private to this collection.
 What is decided by that is the core's (_core/decision). Here is collected what a watcher knows of its machine and its scope. What it will
 not approve, others' turn or a person's hold among the reasons, is prepared for when the time left falls to ``watcher_prepare_before``:
 until then the machine serves.
+
+Turns go by the document: all machines of a scope read the same one, and so agree on whose turn it is to be out voluntarily. A watcher sees
+no recoveries and no other scopes: after another machine's event has left it waits a while.
 """
 
-from typing import List, Mapping, NamedTuple, Tuple
+from typing import FrozenSet, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..._clock import iso_utc
 from ..._core import deadlines
@@ -18,14 +21,54 @@ from ..._core.deadlines import LATER
 from ..._core.decision import PREPARING, Standing, acts, by_policy, decide
 from ..._core.decision import judged as judged_by
 from ..._core.mark_view import NOBODY, OURS, UNREADABLE, is_copied, is_prepared_for
-from ..._core.messages import Reason, on_hold, sentence
+from ..._core.messages import Reason, on_hold, sentence, title_of
+from ..._events.document import Document
+from ..._events.event import Event
 from ..._events.hours import Hours, is_open, opens
 from ..._events.policy import Decision
 from ..settings.options import NEVER
-from .approval_order import not_its_turn
 from .facts import Hold
 from .machine_event import MachineEvent
 from .snapshot import Snapshot
+
+
+def of_others(document: Document, name: str) -> List[Event]:
+    """The events that list another machine than this one, advice aside, which comes to nothing."""
+    return [
+        event
+        for event in document.events
+        if not event.is_advice and any(resource.lower() != name.lower() for resource in event.resources)
+    ]
+
+
+def keys_of_others(document: Document, name: str) -> FrozenSet[str]:
+    """Their keys, and those of what can't be read: it may be another machine's."""
+    return frozenset([event.key for event in of_others(document, name)] + [entry.key for entry in document.unusable])
+
+
+def not_its_turn(event: Event, document: Document, name: str, quiet: float, after: float) -> Optional[Reason]:
+    """Why it is not the event's turn; None when it is.
+
+    :arg name: of this machine
+    :arg quiet: seconds for which nothing of another machine's has left the document
+    :arg after: seconds that have to pass after that
+    """
+    others = [other for other in of_others(document, name) if other.key != event.key]
+    struck = [other for other in others if other.has_started]
+    if struck:
+        return Reason("under_way", title_of(struck[0]))
+    before = [other for other in others if other.is_scheduled and _place(other) < _place(event)]
+    if before:
+        return Reason("comes_first", title_of(min(before, key=_place)))
+    if document.unusable:
+        return Reason("unreadable_entry")
+    if quiet < after:
+        return Reason("cooldown", f"{after:.0f} s", f"{quiet:.0f} s", f"by itself in {after - quiet:.0f} s")
+    return None
+
+
+def _place(event: Event) -> Tuple[float, str]:
+    return (float("inf") if event.not_before_time is None else event.not_before_time, event.key)
 
 
 class EventDecision(NamedTuple):

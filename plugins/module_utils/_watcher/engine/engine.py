@@ -15,19 +15,16 @@ from ..._core.mark_view import COPIED, OURS, UNIDENTIFIED, MarkView, is_copied
 from ..._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
 from ..._core.transitions import PREPARED, RECOVERED
 from ..._text import one_line
-from . import clocks, unreadable_entries
 from . import machine_event as lives_of
+from . import unreadable_entries
 from .actions import Approve, Go, PutAside, Remember, Say
-from .approval_order import keys_of_others
-from .clocks import Reckoning
-from .decision import EventDecision, decision_on, judged
+from .decision import EventDecision, decision_on, judged, keys_of_others
 from .engine_state import Recollection, unpacked
 from .facts import Facts, PollResult
 from .machine_event import MachineEvent
-from .own_mark import note_of, own_mark
 from .progress import Progress, forgotten, late, progress
 from .report_events import news
-from .snapshot import Snapshot
+from .snapshot import PAUSE, Reckoning, Snapshot, note_of, own_mark, reckoned
 from .transitions import target
 
 REMEMBER = 4.0
@@ -100,7 +97,7 @@ class Engine:
         self._taken = (polled.number, name)
         if polled.document.incarnation is None:
             return  # an empty answer is no document
-        self._reckoning = clocks.reckoned(polled, facts.moment, facts.now)
+        self._reckoning = reckoned(polled, facts.moment, facts.now)
         gap = self._gap(polled)
         self._take_poll(_poll(polled, known.lives, self._reckoning.wall, gap), name, facts.now)
         # Until the name was known all events counted as others'; its own do not leave by its becoming known.
@@ -126,7 +123,7 @@ class Engine:
         felt = polled.at - self._known.polled_at
         before = self._known.date
         stood = 0.0 if polled.date is None or before is None else polled.date - before - felt
-        return felt + stood if stood > clocks.PAUSE else felt
+        return felt + stood if stood > PAUSE else felt
 
     def _here(self, facts: Facts, mark: MarkView) -> Snapshot:
         wall = self._reckoning.wall_at(facts.now) if self._reckoning else facts.moment.wall

@@ -16,12 +16,11 @@ from ..._core.tracked_event import UNBROKEN
 from ..._text import clause, one_line
 from . import unreadable_entries
 from .actions import Say
-from .clocks import Reckoning, pause
 from .decision import EventDecision, decision_on, is_held
 from .event_reports import EventNews
 from .outage_reports import OutageNews
 from .progress import Progress
-from .snapshot import Snapshot
+from .snapshot import Reckoning, Snapshot, pause
 
 _OTHERS = (DRAIN, RUN, EXPIRED, FOREIGN)
 """Whose mark keeps the watcher off, for as long as it is there. That it can't be read is said on its own."""

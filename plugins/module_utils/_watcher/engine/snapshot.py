@@ -1,23 +1,86 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One tick's facts beside what the watcher knows from earlier ones. Pure.
+"""One tick's facts beside what the watcher knows from earlier ones: whose the mark is, what time it is for Azure, how much of it is left, and
+whether the machine stood still. Pure.
 
 Private to this collection.
+
+The machine's clock on the wall may be wrong or be set at any moment, so times of day are taken from the service's own answers,
+and aged between two of them by the clock that nobody sets. Beside what every mark has, the watcher's has a note: all that has to outlive
+the watcher, and the machine's restart.
 """
 
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 from ..._core import deadlines
 from ..._core.deadlines import Terms
-from ..._core.mark_view import OURS, MarkView
+from ..._core.lease import Moment
+from ..._core.mark_view import OURS, Asker, MarkView, mark_view
 from ..._core.tracked_event import UNBROKEN
 from ..._events.document import Document
-from ..settings.options import MANAGE
-from . import clocks
-from .facts import Facts
+from ..settings.options import MANAGE, Settings
+from .facts import Facts, Identity, PollResult
 from .machine_event import MachineEvent
-from .own_mark import note_of
+
+MARGIN = 30.0
+"""Seconds before not-before at which a machine has to be prepared, or it is late."""
+
+SHARE_OF_NOTICE = 0.1
+"""Of the notice, that the margin takes at most: a watcher decides at once."""
+
+PAUSE = 2.0
+"""Seconds between both clocks from which on they are reported."""
+
+
+class Reckoning(NamedTuple):
+    """A moment by both clocks."""
+
+    at: float  # the clock that nobody sets
+    wall: float  # Unix time
+
+    def wall_at(self, at: float) -> float:
+        """The Unix time at another moment of the clock that nobody sets."""
+        return self.wall + at - self.at
+
+
+def reckoned(polled: PollResult, moment: Moment, now: float) -> Reckoning:
+    """The moment of a poll: what the answer says itself, else the machine's clock."""
+    return Reckoning(polled.at, polled.date if polled.date is not None else moment.wall - (now - polled.at))
+
+
+def terms(settings: Settings) -> Terms:
+    """What this machine needs before and after an event."""
+    return Terms(MARGIN, SHARE_OF_NOTICE, settings.prepare_before, settings.limits, settings.undo_limits)
+
+
+def pause(before: Reckoning, after: Reckoning) -> float:
+    """Seconds by which the clock on the wall ran ahead of the other; 0 where it is too little to be reported."""
+    gap = after.wall - before.wall_at(after.at)
+    return gap if abs(gap) > PAUSE else 0.0
+
+
+RUN = "watcher"
+
+
+def asker(identity: Optional[Identity], endpoint: str) -> Asker:
+    """The watcher of a machine, as which it asks whose a mark is.
+
+    :arg endpoint: the configured one: where its metadata service was found elsewhere, it is the same
+    """
+    return Asker(RUN, identity.vm_id if identity else None, endpoint)
+
+
+def own_mark(facts: Facts) -> MarkView:
+    """The mark of a tick's facts. Of one that is not the watcher's only whose it is counts here."""
+    found = mark_view(facts.mark, facts.unreadable, asker(facts.identity, facts.endpoint), facts.moment)
+    return found if found.owner == OURS else MarkView(found.owner, owner_words=found.owner_words)
+
+
+def note_of(mark: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
+    """The watcher's note of a mark, which an earlier version may have written, or a hand."""
+    note = (mark or {}).get("note")
+    return dict(note) if isinstance(note, dict) else {}
 
 
 class Snapshot(NamedTuple):
@@ -75,7 +138,7 @@ class Snapshot(NamedTuple):
 
     @property
     def terms(self) -> Terms:
-        return clocks.terms(self.facts.settings)
+        return terms(self.facts.settings)
 
     def is_marked(self, life: MachineEvent) -> bool:
         """Whether our mark stands for the event."""

@@ -5,19 +5,57 @@
 
 Private to this collection.
 
-It is asked of the mark at every tick, so it does not matter when the watcher was last killed, or the machine rebooted.
+It is asked of the mark at every tick, so it does not matter when the watcher was last killed, or the machine rebooted. The note in the
+watcher's mark is what has to outlive the watcher and the machine's restart::
+
+    outage      its name
+    types       of its events, by id
+    started     ids of those that were seen Started
+    over        how those ended that are gone, by id
+    approved    ids of those whose approval was sent, or was about to be
+    notices     seconds of notice when they were first seen, by id: by them the policy was asked
+    said        what was reported of them, by id
 """
 
-from typing import List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from ..._clock import iso_utc
 from ..._core.decision import PREPARING
+from ..._core.lease import Moment
 from ..._core.mark_view import NOBODY, OURS
 from ..._core.transitions import PREPARED, RECOVERED, Ahead, Goal, Machine, Try, becomes, is_due_back
 from .actions import Go
 from .decision import EventDecision, is_suppressed
 from .machine_event import MachineEvent
-from .mark_note import named, note
 from .snapshot import Snapshot
+
+
+def named(moment: Moment, other: str = "") -> str:
+    """The name of an outage that begins now, fit for a file.
+
+    :arg other: of the one whose place it takes, which may have begun in the same second
+    """
+    names = (iso_utc(moment.wall + later).replace("-", "").replace(":", "") for later in (0.0, 1.0))
+    return next(name for name in names if name != other)
+
+
+def note(here: Snapshot, outage: str, more: Sequence[MachineEvent] = ()) -> Dict[str, Any]:
+    """The note as it should be.
+
+    :arg more: events that join the outage
+    """
+    keys = {life.key for life in here.lives.values() if here.is_marked(life)}.union(life.key for life in more)
+    lives = [here.lives[key] for key in sorted(keys)]
+    return {
+        "outage": outage,
+        "types": {life.event.event_id: life.event.event_type for life in lives},
+        "started": [life.event.event_id for life in lives if life.started],
+        "over": {life.event.event_id: life.tracked.outcome for life in lives if not life.is_open},
+        "approved": [life.event.event_id for life in lives if life.approved],
+        "notices": {life.event.event_id: life.tracked.notice for life in lives},
+        "said": {life.event.event_id: sorted(life.said) for life in lives},
+    }
+
 
 LONG = 600.0
 """Seconds that are given to what has its limits of its own."""

@@ -22,13 +22,11 @@ from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
 from ..engine.actions import Say
 from ..engine.facts import Facts
-from ..engine.own_mark import own_mark
+from ..engine.snapshot import own_mark
 from ..health.state_files import METRICS
 from ..reports.report_queue import count_waiting
-from .counters import Counters, unpacked
-from .exposition import rendered
-from .families import families
-from .gauges import Gauges, gauges_of, last_poll
+from .families import families, rendered
+from .values import Counters, Gauges, gauges_of, last_poll, unpacked
 
 COUNTERS = "metrics-counters.json"
 EVERY = 30.0

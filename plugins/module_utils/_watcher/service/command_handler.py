@@ -16,8 +16,8 @@ from ..._machine.mark import Mark, NotWritten
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
 from ..engine.facts import Hold, Identity, PollResult
-from ..engine.mark_note import named
-from ..engine.own_mark import RUN, asker
+from ..engine.snapshot import RUN, asker
+from ..engine.transitions import named
 from ..reports.systemd_transport import NOTICE
 from ..settings.hooks import steps_of
 from ..settings.options import NEVER, OBSERVE

@@ -18,7 +18,7 @@ from ..._steps.sequence import DONE, in_order
 from ..._steps.step_type import Step
 from ..engine.actions import Go
 from ..engine.facts import Answer, Hold, Identity
-from ..engine.own_mark import RUN
+from ..engine.snapshot import RUN
 
 
 class MachineProgram:

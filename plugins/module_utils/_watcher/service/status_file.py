@@ -19,7 +19,7 @@ from ..._machine.beside_mark import WATCHER_FILE
 from ..._machine.files import StateFile
 from ..engine.decision import EventDecision
 from ..engine.facts import Facts
-from ..engine.own_mark import own_mark
+from ..engine.snapshot import own_mark
 from ..settings.hooks import HOOKS
 from ..settings.settings import SettingsFile
 

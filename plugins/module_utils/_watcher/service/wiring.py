@@ -21,7 +21,7 @@ from ..._machine.system import moment_of
 from ..._steps.step_type import Step
 from ..engine.actions import Go, Say
 from ..engine.facts import Facts, Identity
-from ..engine.own_mark import asker
+from ..engine.snapshot import asker
 from ..host.this_host import HOST
 from ..imds.facade import ImdsFacade
 from ..metrics.metrics_file import MetricsFile

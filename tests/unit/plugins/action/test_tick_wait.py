@@ -15,7 +15,7 @@ from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import lost
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import answer, run
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import run
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun
@@ -83,7 +83,7 @@ def test_a_call_that_was_lost_is_what_came(monkeypatch, waiting):
 def test_an_answer_to_another_call_is_none(monkeypatch, waiting):
     came = dict(ticking.answers(waiting, ticking.reboot("vm2"))["web1"], number=0)
     result, _calls = played(monkeypatch, waiting, "web1", came)
-    assert result["hosts"]["web1"]["lost"] == answer.SILENT and not result["events"]
+    assert result["hosts"]["web1"]["lost"] == run.SILENT and not result["events"]
 
 
 def test_in_any_other_tick_the_record_stays_as_it_is(monkeypatch, waiting):

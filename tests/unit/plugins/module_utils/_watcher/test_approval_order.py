@@ -7,7 +7,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import sentence
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document, UnusableEvent
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.approval_order import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import (
     keys_of_others,
     not_its_turn,
 )

@@ -9,9 +9,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core i
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import TrackedEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import clocks
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.clocks import Reckoning
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import snapshot
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import PollResult
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.snapshot import Reckoning
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Settings
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import event
 
@@ -22,22 +22,22 @@ BEGIN = EVENT.not_before_time - 900
 @pytest.mark.parametrize("notice, seconds", [(900, 30), (300, 30), (200, 20), (30, 3), (0, 0), (-5, 0), (None, 30)])
 def test_a_margin_is_30_s_and_at_most_a_tenth_of_the_notice(notice, seconds):
     one = TrackedEvent(EVENT, 0.0, notice, frozenset(), {}, notice, notice)
-    assert deadlines.margin(one, clocks.terms(Settings())) == seconds
+    assert deadlines.margin(one, snapshot.terms(Settings())) == seconds
 
 
 def test_the_answer_s_date_counts_and_not_the_clock_on_the_wall():
     look = PollResult(Document(1), at=100.0, date=BEGIN, number=1, asked=100.0)
-    reckoned = clocks.reckoned(look, Moment(BEGIN + 3600, 50.0, "boot"), now=130.0)
+    reckoned = snapshot.reckoned(look, Moment(BEGIN + 3600, 50.0, "boot"), now=130.0)
     assert reckoned == Reckoning(100.0, BEGIN)
     assert reckoned.wall_at(130.0) == BEGIN + 30
 
 
 def test_without_a_date_the_clock_on_the_wall_tells_when_the_answer_came():
     look = PollResult(Document(1), at=100.0, date=None, number=1, asked=100.0)
-    assert clocks.reckoned(look, Moment(BEGIN, 50.0, "boot"), now=130.0).wall == BEGIN - 30
+    assert snapshot.reckoned(look, Moment(BEGIN, 50.0, "boot"), now=130.0).wall == BEGIN - 30
 
 
 @pytest.mark.parametrize("ran, told", [(1.0, 0.0), (2.5, 0.0), (3.5, 2.5), (-3600.0, -3601.0)])
 def test_a_pause_is_what_the_clocks_differ_by_if_that_is_more_than_2_s(ran, told):
     before = Reckoning(10.0, BEGIN)
-    assert clocks.pause(before, Reckoning(11.0, BEGIN + ran)) == told
+    assert snapshot.pause(before, Reckoning(11.0, BEGIN + ran)) == told

@@ -10,13 +10,13 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go, Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.gauges import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.metrics_file import (
+    MetricsFile,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.values import (
     PHASES,
     gauges_of,
     phase_of,
-)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.metrics_file import (
-    MetricsFile,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.played import Played
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.test_metrics_text import (

@@ -8,21 +8,21 @@ import subprocess
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.counters import (
-    BOUNDS,
-    OUTCOMES,
-    Counters,
-)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.exposition import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.families import (
     COUNTER,
     GAUGE,
     Family,
     Sample,
+    families,
     histogram,
     rendered,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.families import families
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.gauges import Gauges
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.values import (
+    BOUNDS,
+    OUTCOMES,
+    Counters,
+    Gauges,
+)
 
 QUIET = Gauges("1.0.0", "manage", True, "in_service", (), 0.0, False, False)
 NAMES = {

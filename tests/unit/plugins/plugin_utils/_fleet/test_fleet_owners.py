@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import OURS
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.own_mark import own_mark
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.snapshot import own_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.marks import view_of, whose
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story
