@@ -550,9 +550,8 @@ class Fleet:
 
     @property
     def over(self) -> bool:
-        if len(self.runs) != self.planned_runs or not all(run.over for run in self.runs):
-            return False
-        return not any(machine.on_the_way for machine in self.machines.values())
+        arrived = not any(machine.on_the_way for machine in self.machines.values())
+        return len(self.runs) == self.planned_runs and all(run.over for run in self.runs) and arrived
 
     def live(self) -> None:
         """Let everything happen, until all runs are over."""

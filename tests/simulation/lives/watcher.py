@@ -27,6 +27,7 @@ class Watcher:
 
     def life(self) -> Life:
         machine = self.machine
+        self.publish()
         while not machine.gone:
             yield 1.0 if self._holds() else self.every
             while machine.clock.now < machine.frozen_until:

@@ -49,7 +49,7 @@ class WindowsWatcher(Watcher):
     def publish(self) -> None:
         machine = self.machine
         steps = [{"key": step.key, "does": f"stop {step.key}"} for step in machine.steps]
-        said: dict[str, Any] = {**self.said, "metadata": {"endpoint": ""}, "steps": steps}
+        said: dict[str, Any] = {"format": 1, **self.said, "metadata": {"endpoint": ""}, "steps": steps}
         said.update(boot_id=machine.boot_id, uptime=machine.uptime)
         machine.disk.folders.add(FOLDER)
         machine.disk.files[f"{FOLDER}\\watcher.json"] = json.dumps(said).encode("ascii")
