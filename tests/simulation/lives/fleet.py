@@ -550,8 +550,9 @@ class Fleet:
 
     @property
     def over(self) -> bool:
-        arrived = not any(machine.on_the_way for machine in self.machines.values())
-        return len(self.runs) == self.planned_runs and all(run.over for run in self.runs) and arrived
+        if len(self.runs) != self.planned_runs or not all(run.over for run in self.runs):
+            return False
+        return not any(machine.on_the_way for machine in self.machines.values())
 
     def live(self) -> None:
         """Let everything happen, until all runs are over."""

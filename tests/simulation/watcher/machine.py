@@ -409,7 +409,7 @@ class Machine:
         events = tuple(self._event(entry) for entry in self.seen) if self.spells_oddly else as_product_events(self.seen)
         document = parts().document.Document(incarnation, events, tuple(map(as_unreadable, self.unread)))
         date = WALL + made if self.dates else None
-        self.look = parts().facts.Look(document, self.mono, date, self.looks, asked)
+        self.look = parts().facts.PollResult(document, self.mono, date, self.looks, asked)
         self.note(
             "look",
             named=self.is_named,
@@ -437,18 +437,18 @@ class Machine:
             settings=self.product_settings,
             identity=facts.Identity(self.name, self.vm_id) if self.is_named else None,
             look=self.look,
-            blind="no answer" if self.within("blind") else "",
+            poll_problem="no answer" if self.within("blind") else "",
             mark=None if self.is_mark_damaged else copied(self.mark),
             unreadable="it is no JSON" if self.is_mark_damaged else "",
             answer=self.answer,
             posted=dict(self.posted),
             hold=hold if self.within("hold") or self.copied_hold else None,
-            yes=frozenset(self.yes - self.yes_taken_back),
+            confirmed=frozenset(self.yes - self.yes_taken_back),
             steps={},
             going_down=self.going_down,
             settled=now - self.booted_mono >= self.settles,
             degraded="no space left" if self.is_full else "",
-            put_back=frozenset(self.put_back),
+            suppressed=frozenset(self.put_back),
             recovery_lacks={"": "the hook recover.d/0 is not run: it is not executable"} if self.is_unfit else {},
         )
 

@@ -119,11 +119,11 @@ def _watches_what_it_can_not_read(real: Any) -> Any:
 
 
 def _feels_all(_real: Any) -> Any:
-    return lambda self, look: 1e9 if self._known.looked is None else look.at - self._known.looked
+    return lambda self, look: 1e9 if self._known.polled_at is None else look.at - self._known.polled_at
 
 
 def _has_looked(real: Any) -> Any:
-    return lambda here, tried: real(here._replace(looked=0.0), tried)
+    return lambda here, tried: real(here._replace(polled_at=0.0), tried)
 
 
 def _waits_for_all(real: Any) -> Any:
@@ -152,8 +152,8 @@ def _takes_for_none(real: Any) -> Any:
 def _seen_just_now(real: Any) -> Any:
     def unpacked(data: Any, moment: Any, now: float) -> Any:
         found = real(data, moment, now)
-        if found is not None and found.looked is not None:
-            found.looked, found.date = now, None
+        if found is not None and found.polled_at is not None:
+            found.polled_at, found.date = now, None
         return found
 
     return unpacked
@@ -237,7 +237,10 @@ FAULTS = {
         "claim", "a machine feels it when it stands still", [("engine", "Engine._gap", _feels_all)], seed=216
     ),
     "unseen": Fault(
-        "unseen", "a recovery goes on before anybody has looked", [("transitions", "_machine", _has_looked)], seed=219
+        "unseen",
+        "a recovery goes on before anybody has polled",
+        [("transitions", "_machine", _has_looked)],
+        seed=219,
     ),
     "absent": Fault(
         "due", "what may be over holds up what comes", [("_core.transitions", "_prepared", _waits_for_all)], seed=64
@@ -261,7 +264,7 @@ FAULTS = {
     "put-back": Fault(
         "stays",
         "nobody minds that a person has recovered the machine",
-        [("decision", "is_put_back", _always(False)), ("transitions", "is_put_back", _always(False))],
+        [("decision", "is_suppressed", _always(False)), ("transitions", "is_suppressed", _always(False))],
         seed=20,
     ),
     "unfit": Fault(

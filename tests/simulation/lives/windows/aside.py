@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +34,28 @@ class _Turn:
         return self._what
 
 
+class _Thread:
+    """Runs one piece of code after the other: to start a thread costs more than most of what is run in it."""
+
+    idle: list[_Thread] = []
+
+    def __init__(self) -> None:
+        self._turn = _Turn()
+        threading.Thread(target=self._go_on, daemon=True).start()
+
+    def run(self, code: Callable[[], None]) -> None:
+        self._turn.give(code)
+
+    def _go_on(self) -> None:
+        while True:
+            (code,) = self._turn.take()
+            code()
+            self.idle.append(self)
+
+
+os.register_at_fork(after_in_child=_Thread.idle.clear)  # a new process has none of these threads
+
+
 def aside(code: Callable[[Callable[[Life], Any]], Any]) -> Life:
     """The life of synchronous code; returns what it returns, raises what it raises.
 
@@ -53,7 +76,7 @@ def aside(code: Callable[[Callable[[Life], Any]], Any]) -> Life:
         except BaseException as error:
             to_clock.give(None, error, None)
 
-    threading.Thread(target=run, daemon=True).start()
+    (_Thread.idle.pop() if _Thread.idle else _Thread()).run(run)
     life, error, result = to_clock.take()
     while life is not None:
         try:
