@@ -9,7 +9,7 @@ Private to this collection.
 import shlex
 from typing import Any, Dict, Mapping
 
-from .step_type import BECOME, NO_LOG, Host, Step, StepError, StepType, TaskResult, Words, kind_of, on_linux_itself
+from .step_type import BECOME, NO_LOG, Host, Step, StepError, StepType, TaskResult, Words, kind_of
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:
@@ -67,7 +67,7 @@ TYPE = StepType(
     },
     complete=_complete,
     one_of=("do", "undo"),
-    by_itself=on_linux_itself,
+    by_itself=True,
     in_background=True,
     timed_out=_timed_out,
 )

@@ -23,7 +23,6 @@ from .step_type import (
     Verdict,
     Words,
     at_limit,
-    on_linux_itself,
 )
 
 
@@ -81,7 +80,7 @@ TYPE = StepType(
     },
     complete=_complete,
     judges={"gone": _gone, "listens": _listens},
-    by_itself=on_linux_itself,
+    by_itself=True,
     repeatable=True,
     only_waits=True,
 )

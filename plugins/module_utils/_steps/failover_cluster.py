@@ -35,5 +35,6 @@ TYPE = StepType(
     complete=_complete,
     systems=("windows",),
     judges={"followed": _followed},
+    by_itself=True,
     repeatable=True,
 )

@@ -22,7 +22,6 @@ from .step_type import (
     Verdict,
     Words,
     at_least_one,
-    on_linux_itself,
     without_none,
 )
 
@@ -185,6 +184,6 @@ TYPE = StepType(
     one_of=("do", "undo"),
     judges={"until": _says_so},
     interval=_interval,
-    by_itself=on_linux_itself,
+    by_itself=True,
     in_background=True,
 )

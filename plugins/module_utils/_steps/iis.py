@@ -76,5 +76,6 @@ TYPE = StepType(
     judges={"sites": _has_sites, "app_pools": _has_pools, "requests": _requests},
     before=_ours,
     initial_state=_initial_state,
+    by_itself=True,
     repeatable=True,
 )

@@ -8,7 +8,7 @@ Private to this collection.
 
 from typing import Any, Dict, Mapping, Optional
 
-from .step_type import BECOME, Host, Step, StepError, StepType, TaskResult, Words, on_linux_itself
+from .step_type import BECOME, Host, Step, StepError, StepType, TaskResult, Words
 
 
 def _complete(step: Step, host: Host, system: str) -> Words:
@@ -39,7 +39,7 @@ TYPE = StepType(
     one_of=("service", "name"),
     before=_ours,
     initial_state=_initial_state,
-    by_itself=on_linux_itself,
+    by_itself=True,
     in_background=True,
     repeatable=True,
 )

@@ -172,15 +172,6 @@ def _nothing(step: Step, direction: str) -> Sequence[str]:
     return ()
 
 
-def _never_by_itself(step: Step, host: Host) -> bool:
-    return False
-
-
-def on_linux_itself(step: Step, host: Host) -> bool:
-    """A Linux machine does it by itself, unless another is to do it."""
-    return host.system == "linux" and step.get("delegate_to") in (None, "", host.name)
-
-
 class StepType(NamedTuple):
     """A type of step. Directions are ``do`` and ``undo``."""
 
@@ -215,8 +206,8 @@ class StepType(NamedTuple):
     """
     asks: Callable[[Step, str], Sequence[str]] = _nothing
     """What is asked about the answers of these rounds, in words of its judges, by direction."""
-    by_itself: Callable[[Step, Host], bool] = _never_by_itself
-    """Whether the machine's own program carries it out; elsewhere it is done by Ansible's modules."""
+    by_itself: bool = False
+    """Whether the machine program has a runner for it, on each of its systems; elsewhere it is done by Ansible's modules."""
     collections: Tuple[str, ...] = ()
     """Collections that others need for it, beside the one that every Windows machine needs."""
     repeatable: bool = False
@@ -233,6 +224,11 @@ class StepType(NamedTuple):
     """Whether it is undone last, whatever was done before."""
     timed_out: Callable[[TaskResult], bool] = _never
     """Whether a result says that the step's own program ended it at the limit."""
+
+
+def is_done_by_machine(kind: StepType, step: Step, host: Host) -> bool:
+    """Whether a run has the machine program do it: on Linux, unless another host is to do it. On Windows only a watcher does."""
+    return kind.by_itself and host.system == "linux" and step.get("delegate_to") in (None, "", host.name)
 
 
 def rounds(result: TaskResult) -> List[TaskResult]:

@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from typing import Dict
+from typing import Dict, Tuple
 
 from . import command, connections, failover_cluster, haproxy, hook, http, iis, service, tasks
 from .step_type import StepType
@@ -33,6 +33,11 @@ CLOSING_HOOKS = tuple(kind.name for kind in HOOKS if kind.closing)
 """Names of those that a recovery runs."""
 
 _PRIVATE = {kind.name: kind for kind in (VERIFICATION, *HOOKS)}
+
+
+def types_of_machine(system: str) -> Tuple[str, ...]:
+    """Those that a machine of this system can do alone, by its watcher."""
+    return tuple(name for name, kind in TYPES.items() if kind.by_itself and system in kind.systems)
 
 
 def type_of(name: str) -> StepType:

@@ -26,6 +26,7 @@ from ...module_utils._steps.step_type import (
     StepType,
     at_least_one,
     check_keys,
+    is_done_by_machine,
     kind_of,
     positive,
     without_none,
@@ -146,7 +147,7 @@ def _completed(step: Step, definition: StepType, number: int, host: Host) -> Ste
     words = definition.complete(step, host, system)
     step["name"] = step["name"] or shortened(f"{definition.name} {words.subject}", 80)
     step["key"] = shortened(f"{definition.name} {words.subject}", 200)
-    step["elsewhere"] = not definition.by_itself(step, host)
+    step["elsewhere"] = not is_done_by_machine(definition, step, host)
     step["own"] = definition.own
     step["system"] = system
     step["does"] = words.does

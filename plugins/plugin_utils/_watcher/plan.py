@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from ...module_utils._events.policy import policy_warnings
 from ...module_utils._steps.step_type import Step
+from ...module_utils._steps.types import type_of, types_of_machine
 from ...module_utils._text import did_you_mean, listed, sentence, shown
 from ...module_utils._watcher.host.host import Host
 from ...module_utils._watcher.host.linux_host import LINUX
@@ -334,8 +335,10 @@ def own_steps(steps: Iterable[Step], host: Host, name: str) -> list[Step]:
     :arg name: of the machine in the inventory
     """
 
+    alone = types_of_machine("windows" if host.has_drives else "linux")
+
     def own(step: Step) -> Step:
-        is_own = step["type"] in host.step_types and step.get("delegate_to") in (None, "", name)
+        is_own = step["type"] in alone and step.get("delegate_to") in (None, "", name)
         return dict(step, elsewhere=False, collections=[]) if host.has_drives and is_own else step
 
     return [own(step) for step in steps]
@@ -350,8 +353,9 @@ def _refusal(step: Step) -> str:
     kind = step["type"]
     where = f"drain_verify_tasks, file {step['number']}" if kind == "verify" else f"drain_steps, step {step['number']}"
     label = f"{where} ({step['name']})"
-    if kind in _WAYS_OUT:
-        return f"{label}: the watcher is alone on its machine and can't run it: {_WAYS_OUT[kind]}; {_BY_MAINTAIN}"
+    if not type_of(kind).by_itself:
+        way_out = _WAYS_OUT.get(kind, "write it as a hook")
+        return f"{label}: the watcher is alone on its machine and can't run it: {way_out}; {_BY_MAINTAIN}"
     if step["elsewhere"]:
         return (
             f"{label}: {step.get('delegate_to') or 'another machine'} is to do it (delegate_to), and the watcher reaches no other "

@@ -19,6 +19,7 @@ from ..._imds.client import VERSIONS
 from ..._imds.endpoint import check_endpoint
 from ..._steps.hook import PHASES
 from ..._steps.step_type import Step
+from ..._steps.types import types_of_machine
 from ..._text import did_you_mean, one_line, shown
 from ..host.host import Host
 from .destinations import Destination, DestinationError, destinations_of
@@ -191,14 +192,15 @@ def _steps(value: Any, host: Host) -> Tuple[Step, ...]:
     """Filter drain_steps has checked them; here it is checked that they come from it, and that the machine can do them alone."""
     if not isinstance(value, list):
         raise Refused(f"must be a list, not {shown(value)}")
+    alone = types_of_machine("windows" if host.has_drives else "linux")
     keys = set()
     for number, step in enumerate(value):
         if not isinstance(step, dict) or any(not isinstance(step.get(key), kind) for key, kind in _STEP.items()):
             raise Refused("is no step as filter drain_steps returns it: let role watcher write this file", (number,))
-        if step["type"] not in host.step_types or step.get("elsewhere"):
+        if step["type"] not in alone or step.get("elsewhere"):
             words = (
                 f"is of type {shown(step['type'])}, which a machine can't do alone; the watcher does "
-                f"{', '.join(host.step_types)}. Let `maintain` do it: set mode to 'observe'"
+                f"{', '.join(alone)}. Let `maintain` do it: set mode to 'observe'"
             )
             raise Refused(words, (number,))
         if step["key"] in keys:

@@ -15,6 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.
     TYPES,
     VERIFICATION,
     type_of,
+    types_of_machine,
 )
 
 PLUGINS = pathlib.Path(list(_steps.__path__)[0]).parents[1]
@@ -57,6 +58,17 @@ def test_every_file_is_a_type_of_its_name():
 def test_every_type_has_its_way_but_for_orders_and_what_is_the_users_own():
     with_a_way = {name for name, kind in TYPES.items() if not kind.orders and not kind.own}
     assert set(re.findall(r'^    "(\w+)": Way\(', WAYS.read_text(encoding="utf-8"), re.M)) == with_a_way
+
+
+def test_a_machine_does_by_itself_what_it_has_a_runner_for():
+    machine = PLUGINS / "module_utils" / "_machine"
+    row = re.compile(r'^ {4,8}"(\w+)": \w+Runner,', re.M)
+    linux, windows = (
+        set(row.findall(path.read_text(encoding="utf-8")))
+        for path in (machine / "step_runners.py", machine / "windows" / "step_runners.py")
+    )
+    assert linux == set(types_of_machine("linux"))
+    assert linux | windows == set(types_of_machine("windows"))
 
 
 @pytest.mark.parametrize("path", GENERIC, ids=lambda path: path.stem)
