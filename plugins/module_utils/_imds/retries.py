@@ -28,11 +28,11 @@ EMPTY_PAUSE = 1.0
 
 _UNKNOWN = "The events are unknown, which does not mean that there are none."
 ADVICE = {
-    "unreachable": "Is this an Azure virtual machine, does it have a route to the endpoint, and does no firewall "
-    "keep this process from it? For another address, set the option endpoint.",
+    "unreachable": "Check that this is an Azure virtual machine, that it has a route to the endpoint, and that no firewall "
+    "blocks this process. For another address, set the option endpoint.",
     "timeout": "The first answer after a day without requests may take two minutes (option first_timeout), any "
     "later one ten seconds (option timeout).",
-    "throttled": "Azure allows a machine five requests a second, all its programs together: see what else asks.",
+    "throttled": "Azure allows a machine five requests a second, all its programs together: check what else asks.",
     "updating": "The metadata service said that it is being updated, which takes 70 seconds at most. Try again later.",
     "unavailable": "Try again later. If it stays so, see whether other programs on the machine can reach the metadata "
     "service, and ask Azure's support.",

@@ -128,7 +128,7 @@ def _waits(said: Sequence[str] | None) -> list[str]:
         return []
     words, ends = said
     return [f"  not approved by its watcher: {one_line(words, 500)}"] + (
-        [f"  ends: {one_line(ends, 500)}"] if ends else []
+        [f"  what ends it: {one_line(ends, 500)}"] if ends else []
     )
 
 

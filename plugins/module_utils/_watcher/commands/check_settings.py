@@ -161,7 +161,7 @@ def check_receivers(
     for one in configuration.reports:
         problem = reach(one.url, way(one.proxy, one.ca_file))
         if problem:
-            advice = "reports wait until it can be reached; see its name, the firewall and certificates on the way"
+            advice = "reports wait until it can be reached; check its name, the firewall and certificates on the way"
             found.append(Finding(FAIL, "reports", f"{one.words}: {problem}", advice))
         else:
             found.append(Finding(OK, "reports", f"{one.words} can be reached"))

@@ -314,11 +314,11 @@ def _event(event: Mapping[str, Any], name: str, is_suppressed: bool, wall: float
     if at is not None:
         words += f", not before {one_line(event['not_before'], 30)} (in {duration(at - wall)})"
     if is_suppressed:
-        words += ", despite which the machine was recovered by force"
+        words += "; the machine was recovered by force despite it"
     if not waits or status.lower() == "started":
         return [one_line(words, 1000)]
     ends = one_line(event.get("ends_by"), 500)
-    return [one_line(words, 1000), f"not approved: {waits}"] + ([f"ends: {ends}"] if ends else [])
+    return [one_line(words, 1000), f"not approved: {waits}"] + ([f"what ends it: {ends}"] if ends else [])
 
 
 def _list(given: Any) -> List[Any]:

@@ -54,7 +54,7 @@ def test_why_a_watcher_does_not_approve_an_event_and_what_ends_that(alive):
         said[2:]
         == [
             "          not approved by its watcher: approvals are on hold (ann: a freeze)",
-            "          ends: azure-maintenance release",
+            "          what ends it: azure-maintenance release",
         ]
         * alive
     ), "what one that is down had said counts no more"
