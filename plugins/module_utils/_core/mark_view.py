@@ -210,9 +210,8 @@ def _failed_words(mark: Mapping[str, Any]) -> str:
 # ---- what may be done by it ----
 
 
-NO_MARK, OWNED, OTHER_EVENT, OTHER_PHASE, REBOOTED, LEFT_OUT, STALE = (
-    *("no_mark", "owned", "other_event", "other_phase", "rebooted", "left_out", "stale"),
-)
+NO_MARK, OWNED, OTHER_EVENT, OTHER_PHASE = "no_mark", "owned", "other_event", "other_phase"
+REBOOTED, LEFT_OUT, STALE = "rebooted", "left_out", "stale"
 """Why a machine is not prepared for an event."""
 
 
