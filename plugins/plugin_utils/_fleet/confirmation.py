@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils._core import mark_view as core
 from ...module_utils._core import messages
-from ...module_utils._core.mark_endpoint import service_words
-from ...module_utils._core.mark_view import COPIED, FOREIGN, OURS, UNREADABLE
+from ...module_utils._core.mark_view import COPIED, FOREIGN, OURS, UNREADABLE, service_words
 from ...module_utils._core.messages import Reason
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .approval import Choice

@@ -17,8 +17,7 @@ from typing import Any
 from ...module_utils._core import lease
 from ...module_utils._core import mark_view as core
 from ...module_utils._core.lease import Moment
-from ...module_utils._core.mark_endpoint import is_made_for, is_made_for_azure
-from ...module_utils._core.mark_view import WATCHER, Asker, MarkView
+from ...module_utils._core.mark_view import WATCHER, Asker, MarkView, is_made_for, is_made_for_azure
 from ...module_utils._core.messages import Reason
 from ...module_utils._steps.sequence import BEGUN, DONE
 from ...module_utils._text import clause, listed, one_line

@@ -13,8 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...module_utils._core.mark_endpoint import is_made_for_azure, service_words
-from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
+from ...module_utils._core.mark_view import (
+    COPIED,
+    DRAIN,
+    EXPIRED,
+    FOREIGN,
+    NOBODY,
+    OURS,
+    RUN,
+    UNREADABLE,
+    WATCHER,
+    is_made_for_azure,
+    service_words,
+)
 from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._text import clause
 from .approving import no_approver_words

@@ -12,8 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_endpoint import service_words
-from ...module_utils._core.mark_view import COPIED, FOREIGN, NOBODY, UNREADABLE, WATCHER, since_words
+from ...module_utils._core.mark_view import COPIED, FOREIGN, NOBODY, UNREADABLE, WATCHER, service_words, since_words
 from ...module_utils._steps.sequence import is_to_undo
 from ...module_utils._text import clause, listed, one_line, sentence
 from .inspection import Asked, Inspection, event_words, holder_words, inspected

@@ -13,8 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_endpoint import is_made_for, service_words
-from ...module_utils._core.mark_view import since_words
+from ...module_utils._core.mark_view import is_made_for, service_words, since_words
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .event_terms import SHARE_OF_NOTICE_FOR_MARGIN
 from .inspection import Asked, Inspection, holder_words, inspected

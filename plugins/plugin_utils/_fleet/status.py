@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from ...module_utils._core.mark_endpoint import is_made_for_azure, service_words
-from ...module_utils._core.mark_view import COPIED, NOBODY, UNREADABLE, since_words
+from ...module_utils._core.mark_view import COPIED, NOBODY, UNREADABLE, is_made_for_azure, service_words, since_words
 from ...module_utils._steps.sequence import (
     BEGUN,
     DONE,

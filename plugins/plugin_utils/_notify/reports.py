@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...module_utils._core.lease import Moment
-from ...module_utils._core.mark_endpoint import is_made_for_azure
+from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._text import one_line
 from ...module_utils._watcher.engine.actions import Say
 from ...module_utils._watcher.engine.facts import Identity

@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_endpoint import service_words
-from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, UNREADABLE, WATCHER
+from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, UNREADABLE, WATCHER, service_words
 from ...module_utils._text import listed, one_line
 from .._fleet.marks import has_steps, holder_words, lacks_steps, no_steps, whose
 from .._fleet.reasons import by_reason, counted

@@ -20,7 +20,7 @@ from typing import Any, cast
 from ansible.utils.display import Display
 
 from ...module_utils._clock import steady
-from ...module_utils._core.mark_endpoint import is_made_for_azure
+from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import listed
 from .._drain import orders, own_tasks

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_endpoint import is_made_for
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import is_made_for
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.status import status_lines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet import asked_machines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
