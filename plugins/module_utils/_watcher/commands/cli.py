@@ -257,8 +257,10 @@ def _subcommand(name: str) -> Subcommand:
     return found
 
 
-def _careful(stream: TextIO) -> TextIO:
+def _careful(stream: Optional[TextIO]) -> TextIO:
     """A terminal in the locale C has no letters beyond ASCII: they are shown as escapes, and are no error."""
+    if stream is None:  # services of Windows have none
+        return open(os.devnull, "w", encoding="utf-8")
     encoding = stream.encoding or "ascii"
     return open(stream.fileno(), "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)
 
