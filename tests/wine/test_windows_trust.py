@@ -11,6 +11,7 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files, trust
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import platform
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import trust as here
 from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import Hooking
 
@@ -49,6 +50,18 @@ def test_our_own_are_trusted(tmp_path):
 def test_a_folder_that_is_there_stays(tmp_path):
     files.make_folder(str(tmp_path))
     assert os.path.isdir(tmp_path)
+
+
+def test_a_folder_is_given_a_list(tmp_path):
+    """Wine keeps no more of one than modes of Unix can say."""
+    given = here.sddl_of(str(tmp_path))
+    platform.set_list(str(tmp_path), given[given.index("D:") :])
+    assert trust.folder_objection(str(tmp_path)) == ""
+    (tmp_path / "file").write_text("")
+    platform.show_everybody(str(tmp_path / "file"))
+    assert here.sddl_of(str(tmp_path / "file")).startswith("O:") and (tmp_path / "file").read_text() == ""
+    with pytest.raises(FileNotFoundError):
+        platform.set_list(str(tmp_path / "none"), given[given.index("D:") :])
 
 
 OF_USERS = "O:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;0x1301bf;;;BU)"

@@ -11,7 +11,7 @@ Private to this collection.
 import hashlib
 import re
 import struct
-from typing import Iterator, NamedTuple
+from typing import FrozenSet, Iterator, NamedTuple
 
 
 def service_sid(name: str) -> str:
@@ -82,9 +82,13 @@ class Entry(NamedTuple):
 
     rights: int
     whose: str
-    is_for_others_only: bool  # it counts for what is made in the folder, not for the folder
-    is_for_files: bool = False  # for those that are made in the folder
-    is_denied: bool = False
+    flags: FrozenSet[str]  # OI, CI, NP, IO: for what in the folder it counts, too, or alone
+    is_denied: bool
+
+    @property
+    def is_for_others_only(self) -> bool:
+        """It counts for what is made in the folder, not for the folder."""
+        return "IO" in self.flags
 
 
 def distrust(sddl: str, is_link: bool, user: str = "", what: str = WRITING) -> str:
@@ -131,7 +135,7 @@ def allowed(sddl: str, sid: str, for_files: bool = False) -> int:
     rights = 0
     denied = 0
     for entry in _entries(found.group(2) if found else ""):
-        counts = entry.is_for_files if for_files else not entry.is_for_others_only
+        counts = "OI" in entry.flags if for_files else not entry.is_for_others_only
         if counts and entry.whose in {sid} | _ALL_SERVICES:
             bits = entry.rights
             for generic, meaning in _GENERIC.items():
@@ -141,6 +145,25 @@ def allowed(sddl: str, sid: str, for_files: bool = False) -> int:
             else:
                 rights |= bits & ~denied
     return rights
+
+
+def with_entries(sddl: str, wanted: str) -> str:
+    """The access list with those entries of a wanted one added that it lacks; "" where it lacks none, or can't be read. What it has beside
+    them stays.
+
+    :arg wanted: an access list; of its entries those of administrators and SYSTEM don't count
+    """
+    found, given = _LIST_OF.search(sddl), _LIST_OF.search(wanted)
+    if not found or not given or "NO_ACCESS_CONTROL" in found.group(1):
+        return ""
+    there = set(_entries(found.group(2)))
+    lacking = [
+        f"({text})"
+        for text in re.findall(r"\(([^()]*)\)", given.group(2))
+        for entry in _entries(f"({text})")
+        if entry.whose not in _TRUSTED and entry not in there
+    ]
+    return f"D:{found.group(1)}{found.group(2)}{''.join(lacking)}" if lacking else ""
 
 
 _GENERIC = {"GA": "FA", "GR": "FR", "GW": "FW", "GX": "FX"}
@@ -158,8 +181,8 @@ def _harms(entry: Entry, what: str) -> bool:
 def _entries(text: str) -> Iterator[Entry]:
     for fields in re.findall(r"\(([^()]*)\)", text):
         kind, flags, rights, _object, _inherited, whose = (fields.split(";") + [""] * 6)[:6]
-        found = re.findall("..", flags)
-        yield Entry(_bits(rights), whose, "IO" in found, "OI" in found, kind in ("D", "OD", "XD"))
+        found = frozenset(re.findall("..", flags)) - {"ID"}  # inherited or not, it counts alike
+        yield Entry(_bits(rights), whose, found, kind in ("D", "OD", "XD"))
 
 
 def _bits(rights: str) -> int:

@@ -70,6 +70,12 @@ _FUNCTIONS: Dict[str, Tuple[str, Any, List[Any]]] = {  # library, result, argume
         ctypes.c_int32,
         [_HANDLE, _TEXT, _DWORD, _TEXT, _DWORD, _DWORD, _POINTER, _POINTER, _POINTER],
     ),
+    "GetSecurityDescriptorDacl": ("advapi32", _BOOL, [_POINTER, _POINTER, _POINTER, _POINTER]),
+    "SetNamedSecurityInfoW": (
+        "advapi32",
+        _DWORD,
+        [_TEXT, ctypes.c_int, _DWORD, _POINTER, _POINTER, _POINTER, _POINTER],
+    ),
     "SetFileSecurityW": ("advapi32", _BOOL, [_TEXT, _DWORD, _POINTER]),
     "SetConsoleCtrlHandler": ("kernel32", _BOOL, [_POINTER, _BOOL]),
     "SetInformationJobObject": ("kernel32", _BOOL, [_HANDLE, ctypes.c_int, _POINTER, _DWORD]),

@@ -57,7 +57,7 @@ _VOLATILE, _READ_AND_WRITE = 1, 0x2001F
 _WITHIN, _LOOK_EVERY = 2.0, 0.02
 
 
-_LIST, _INHERITS_NOTHING = 0x4, 0x80000000
+_FILE, _LIST, _INHERITS_NOTHING = 1, 0x4, 0x80000000
 _CLOSED = "D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
 """The access list of folders that this program makes, in place of what they would inherit: SYSTEM and administrators alone."""
 
@@ -111,6 +111,25 @@ def show_everybody(path: str) -> None:
     with _descriptor(PUBLIC_FILE) as descriptor:
         if not kernel.function("SetFileSecurityW")(path, _LIST | _INHERITS_NOTHING, descriptor):
             raise kernel.last_error(path)
+
+
+def set_list(path: str, sddl: str) -> None:
+    """Give a file or folder this access list, and what is in the folder what it inherits of it.
+
+    :raises OSError: when that can't be
+    """
+    with _descriptor(sddl) as descriptor:
+        is_there, found, by_default = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_int()
+        kernel.did(
+            "GetSecurityDescriptorDacl",
+            descriptor,
+            ctypes.byref(is_there),
+            ctypes.byref(found),
+            ctypes.byref(by_default),
+        )
+        number = kernel.function("SetNamedSecurityInfoW")(path, _FILE, _LIST, None, None, found, None)
+        if number:
+            raise kernel.error_of(number, path)
 
 
 @contextlib.contextmanager

@@ -117,10 +117,10 @@ def health_account(folder: str, list_of: ListOf = sddl_of) -> List[Finding]:
             return [_not_seen(folder, error)]
     except OSError as error:
         return [_not_seen(mark, error)]
-    account, grant = HOST.health.account, '"{0}:(X,RA,S,RC)" "{0}:(OI)(NP)(IO)(RA,S)"'
+    account = HOST.health.account
     if not rights & SEE:
         words = f"{account} can't see whether there is a mark in {folder}, and always answers that the machine is in service"
-        return [Finding(FAIL, "health", words, f'icacls "{folder}" /grant {grant.format(account)}')]
+        return [Finding(FAIL, "health", words, _let_in())]
     if rights & READ_FILE:
         words = f"{account} can read the mark in {folder}; it needs no more than to see that it is there"
         return [Finding(WARN, "health", words, HOST.look(folder))]
@@ -135,12 +135,16 @@ def sender_account(settings: str, configuration: Configuration, list_of: ListOf 
         try:
             if not allowed(list_of(path), REPORTS_SID) & READ_FILE:
                 words = f"{HOST.reports.account} can't read {path}: no report is sent"
-                found.append(Finding(FAIL, "reports", words, f'icacls "{path}" /grant "{HOST.reports.account}:(R)"'))
+                found.append(Finding(FAIL, "reports", words, _let_in()))
         except FileNotFoundError:  # another line says that
             continue
         except OSError as error:
             found.append(_not_seen(path, error))
     return found
+
+
+def _let_in() -> str:
+    return f"{HOST.restart()}; when it starts, the watcher lets the accounts of the other services do what they need"
 
 
 def _not_seen(path: str, error: OSError) -> Finding:

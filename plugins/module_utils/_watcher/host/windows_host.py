@@ -41,7 +41,8 @@ _HOOKS = f"{_OF_ADMINISTRATORS}(A;;{_GO_THROUGH:#x};;;{REPORTS_SID})"
 
 
 def folders(state: str = _DATA) -> Dict[str, str]:
-    """The access list of each folder (SDDL), those above first: it inherits nothing. Owner is SYSTEM, or the administrators.
+    """The access list of each folder (SDDL), those above first: it inherits nothing. Owner is SYSTEM, or the administrators. The watcher
+    adds what a folder's list lacks of these entries when it starts.
 
     :arg state: the folder of the mark
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What role watcher has the program do before it writes files and before it starts the service: make the folders, so that no moment passes in
-which others could put something there, and say which files and folders others could change.
+which others could put something there, let the accounts of the services do there what they need, and say which files and folders others
+could change.
 
 Private to this collection.
 
@@ -10,6 +11,7 @@ It goes by the rules of the service, which is SYSTEM's: what belongs to the user
 """
 
 import argparse
+import contextlib
 import json
 import os
 from typing import List
@@ -18,6 +20,8 @@ from ..._machine import files
 from ..._machine.windows.access_list import READING, WRITING
 from ..._machine.windows.trust import Objection, first_objection
 from ..._text import one_line
+from ..host.windows_host import folders
+from .windows_system import let_in
 
 NOBODY = ""
 """In place of the user who asks."""
@@ -51,6 +55,12 @@ def main(arguments: List[str]) -> int:
     for paths, what in ((options.file, WRITING), (options.secret, READING)):
         for path in paths:
             found.extend(_open_to_others(path, what))
+    for folder, wanted in folders().items():
+        if folder in options.folder:
+            with contextlib.suppress(
+                OSError
+            ):  # the watcher tries it once more, and the doctor says what an account can't do
+                let_in(folder, wanted)
     first = {one.path: one for one in reversed(found)}
     is_open = [{"path": path, "why": one.words} for path, one in sorted(first.items())]
     print(json.dumps({"made": made, "open": is_open}))

@@ -14,12 +14,14 @@ from typing import Mapping, Sequence
 
 from ..._clock import Clock
 from ..._core.lease import Moment
-from ..._machine import files
+from ..._machine import files, trust
 from ..._machine.system import System
 from ..._machine.windows import kernel
+from ..._machine.windows.access_list import with_entries
 from ..._machine.windows.jobs import WindowsJobs
-from ..._machine.windows.platform import WindowsSystem, make_folder
-from ..host.windows_host import RUN, SPOOL, STATE
+from ..._machine.windows.platform import WindowsSystem, make_folder, set_list
+from ..._machine.windows.trust import sddl_of
+from ..host.windows_host import RUN, SPOOL, STATE, folders
 from ..reports.report_queue import FOLDER as SPOOL_FOLDER
 from .watched_system import Wake, WatchedSystem
 
@@ -96,12 +98,35 @@ def make_jobs(folder: str, boot_id: str, program: Sequence[str]) -> WindowsJobs:
 
 
 def prepare_state_folder(folder: str) -> None:
-    """Have it, and the spool in it, each with its access list; one that is there keeps the one that it has.
+    """Have it, and the spool in it, each with its access list; and let the accounts of the other services do in all folders what they need.
 
-    :raises OSError: when that can't be
+    :raises OSError: when the folder can't be made
     """
     _make(folder, STATE)
     _make(os.path.join(folder, SPOOL_FOLDER), SPOOL)
+    let_services_in(folder)
+
+
+def let_services_in(folder: str) -> None:
+    """Add to the folders' access lists what the accounts of the other services need and they lack, as role watcher, a run of maintain, or a
+    person has made them. A folder that others may write is left as it is, and refused by whoever uses it.
+
+    :arg folder: of the state
+    """
+    for path, wanted in folders(folder).items():
+        with contextlib.suppress(OSError):  # the doctor says what an account can't do
+            let_in(path, wanted)
+
+
+def let_in(path: str, wanted: str) -> None:
+    """The same of one folder.
+
+    :arg wanted: an access list with these entries
+    :raises OSError: when that can't be
+    """
+    more = "" if trust.folder_objection(path) else with_entries(sddl_of(path), wanted)
+    if more:
+        set_list(path, more)
 
 
 def prepare_run_folder(folder: str, boot_id: str) -> None:

@@ -16,6 +16,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     allowed,
     distrust,
     service_sid,
+    with_entries,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.trust import way
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases
@@ -87,3 +88,29 @@ def test_what_a_service_of_its_own_account_may(entries, of_folder, of_files):
 def test_without_a_list_it_may_do_all_and_of_what_is_not_known_nothing():
     assert allowed("O:BAD:NO_ACCESS_CONTROL", HEALTH_SID) & READ_FILE
     assert allowed("", HEALTH_SID) == 0
+
+
+WANTED = f"D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;;0x1200a0;;;{HEALTH_SID})(A;OINPIO;0x120089;;;{REPORTS_SID})"
+OTHERS = "(A;OICI;0x1200a9;;;S-1-5-21-1-2-3-1002)"
+
+
+@pytest.mark.parametrize(
+    ("there", "lacking"),
+    [
+        ("", f"(A;;0x1200a0;;;{HEALTH_SID})(A;OINPIO;0x120089;;;{REPORTS_SID})"),
+        (OTHERS, f"(A;;0x1200a0;;;{HEALTH_SID})(A;OINPIO;0x120089;;;{REPORTS_SID})"),
+        (f"(A;;0x1200a0;;;{HEALTH_SID})", f"(A;OINPIO;0x120089;;;{REPORTS_SID})"),
+        (f"(A;OINP;FR;;;{REPORTS_SID})(A;;0x1200a0;;;{HEALTH_SID})", f"(A;OINPIO;0x120089;;;{REPORTS_SID})"),
+        (f"(A;NPOIIOID;FR;;;{REPORTS_SID})(A;;0x1200A0;;;{HEALTH_SID})", ""),
+    ],
+)
+def test_a_list_gets_what_it_lacks_and_keeps_what_it_has(there, lacking):
+    """As Windows writes lists: rights by another name, flags in another order."""
+    given = "D:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)" + there
+    assert with_entries("O:BA" + given, WANTED) == (given + lacking if lacking else "")
+    assert with_entries(f"O:BA{given}S:AI", WANTED) == (given + lacking if lacking else "")
+
+
+@pytest.mark.parametrize("sddl", ["", "O:BA", "O:BAD:NO_ACCESS_CONTROL"])
+def test_a_list_that_can_not_be_read_is_left_as_it_is(sddl):
+    assert with_entries(sddl, WANTED) == ""
