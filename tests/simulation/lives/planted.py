@@ -102,11 +102,11 @@ def _not_by_watchers(real: Any) -> Any:
 
 
 def _undone_unseen(real: Any) -> Any:
-    def may_recover(record: Any, machine: Any, owner: str, at: float) -> bool:
+    def against_recovery(record: Any, machine: Any, owner: str, at: float) -> str:
         failed = any(entry["failed"] and entry["started"] is None for entry in record["events"].values())
-        return (failed and owner == "ours" and not machine["lost"]) or real(record, machine, owner, at)
+        return "" if failed and owner == "ours" and not machine["lost"] else real(record, machine, owner, at)
 
-    return may_recover
+    return against_recovery
 
 
 def _as_before(_real: Any) -> Any:
@@ -169,7 +169,7 @@ FAULTS = {
     "unknown": Fault(
         "approval", "unknown machines don't count", [("approving", "unknown_machines", always([]))], seed=1
     ),
-    "yes": Fault("approval", "nobody has to say yes", [("approving", "said_yes", always("somebody"))], seed=18),
+    "yes": Fault("approval", "nobody has to say yes", [("approving", "is_agreed", always(True))], seed=18),
     "capacity": Fault(
         "capacity", "it is always everybody's turn", [("evaluation", "turns", _everybodys_turn)], seed=29
     ),
@@ -182,7 +182,7 @@ FAULTS = {
     "kept": Fault(
         "early",
         "no event keeps a machine out of service",
-        [("module_utils._core.transitions", "is_held", always(False)), ("targets", "_may_recover", always(True))],
+        [("module_utils._core.transitions", "is_held", always(False)), ("targets", "against_recovery", always(""))],
         seed=1,
     ),
     "one-look": Fault(
@@ -232,7 +232,7 @@ FAULTS = {
     "unseen": Fault(
         "early",
         "a failed preparation is undone without a look",
-        [("targets", "_may_recover", _undone_unseen)],
+        [("targets", "against_recovery", _undone_unseen)],
         seed=365,
     ),
     "no-limit": Fault(
