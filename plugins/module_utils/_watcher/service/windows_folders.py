@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import json
 import os
+import sys
 from typing import List
 
 from ..._machine import files
@@ -63,7 +64,7 @@ def main(arguments: List[str]) -> int:
                 let_in(folder, wanted)
     first = {one.path: one for one in reversed(found)}
     is_open = [{"path": path, "why": one.words} for path, one in sorted(first.items())]
-    print(json.dumps({"made": made, "open": is_open}))
+    sys.stdout.write(json.dumps({"made": made, "open": is_open}) + "\n")
     return 0
 
 
