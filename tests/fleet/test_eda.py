@@ -118,7 +118,7 @@ def test_the_guides_unit_runs_under_systemd(machines, on):
         assert lone.inside("sh", "-c", f"systemd-analyze verify {UNIT}.service 2>&1") == ""
         lone.inside("systemctl", "daemon-reload")
         lone.inside("systemctl", "start", UNIT)
-        host.until("it to have begun", lambda: (lone.root / "var/lib/eda/begun").exists())
+        host.until("it to have begun", (lone.root / "var/lib/eda/begun").exists)
         assert machine.file("/var/lib/eda/said").content_string.splitlines() == [
             "eda /var/lib/eda /var/lib/eda 50",
             "only root reads the file",
