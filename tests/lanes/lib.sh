@@ -235,6 +235,7 @@ PLAYS=(
     tests/unit/plugins/action/test_plays.py
     tests/unit/plugins/action/test_preflight.py
     tests/unit/plugins/action/test_watcher_refusals.py
+    tests/unit/plugins/action/test_windows_watcher.py
     tests/unit/plugins/lookup/test_hosts.py
 )
 

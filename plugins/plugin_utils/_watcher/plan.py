@@ -89,7 +89,6 @@ def files_of(
     errors = [*names["errors"], *_refusals({"format": FORMAT, **plain}, host)]
     hooks, wrong = hook_files(options["hooks"], find_file, host)
     errors += wrong
-    errors += _not_there_yet(options, hooks) if host.has_drives else []
     python, wrong = python_of(options, find_file) if host.has_drives else (NONE, [])
     errors += wrong
     reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]), host)
@@ -194,17 +193,6 @@ def kind_of_mark(content: str) -> str:
 def variables() -> list[str]:
     """The options that have a variable of the role, by their names without ``watcher_``."""
     return [name for name, option in OPTIONS.items() if option.description]
-
-
-def _not_there_yet(options: Mapping[str, Any], hooks: Sequence[HookFile]) -> list[str]:
-    """What the watcher does not do on Windows so far, a sentence each."""
-    health = options["health"] if isinstance(options["health"], Mapping) else {}
-    wanted = {
-        "watcher_reports: no reports are sent": options["reports"],
-        "watcher_hooks: no notify hooks are run": [hook for hook in hooks if hook["phase"] == "notify"],
-        "watcher_health: there is no health endpoint": health.get("http") or health.get("agent"),
-    }
-    return [f"{words} on Windows machines yet; set it for the others alone" for words, what in wanted.items() if what]
 
 
 def _is_handed_on(option: Option) -> bool:

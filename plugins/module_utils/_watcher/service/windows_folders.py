@@ -40,6 +40,7 @@ def main(arguments: List[str]) -> int:
         ("secret", "a file that others must not even read"),
     ):
         parser.add_argument(f"--{kind}", action="append", default=[], help=words)
+    parser.add_argument("--state", required=True, help="the folder of the mark")
     options = parser.parse_args(arguments)
     made: List[str] = []
     found: List[Objection] = []
@@ -56,11 +57,10 @@ def main(arguments: List[str]) -> int:
     for paths, what in ((options.file, WRITING), (options.secret, READING)):
         for path in paths:
             found.extend(_open_to_others(path, what))
-    for folder, wanted in folders().items():
+    for folder, wanted in folders(options.state).items():
         if folder in options.folder:
-            with contextlib.suppress(
-                OSError
-            ):  # the watcher tries it once more, and the doctor says what an account can't do
+            # The watcher tries it once more, and the doctor says what an account can't do
+            with contextlib.suppress(OSError):
                 let_in(folder, wanted)
     first = {one.path: one for one in reversed(found)}
     is_open = [{"path": path, "why": one.words} for path, one in sorted(first.items())]

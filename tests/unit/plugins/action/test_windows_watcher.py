@@ -11,8 +11,12 @@ import zipfile
 
 import pytest
 import yaml
+from ansible.release import __version__
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import (
+    folders as windows_folders,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import configured
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action import windows_specs
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.mixed import PLAYS
@@ -31,6 +35,7 @@ HOOKS = [
 ]
 INTERNAL = {"_copy_mode", "_original_basename", "files", "directories", "symlinks"}
 """What the action of win_copy adds."""
+once = pytest.mark.skipif(not __version__.startswith("2.21"), reason="minutes long: on one core only")
 TASKS = COLLECTION / "roles" / "watcher" / "tasks" / "windows"
 
 
@@ -134,7 +139,8 @@ def test_it_is_installed_once_and_removed(win1):
     assert f'"{folder}\\python.exe" -I -S "{PROGRAMS}\\{program}" %*' in command.splitlines()
 
     assert win1.run() == 0
-    assert [given["state"] for given in win1.called("win_service") if "state" in given] == ["started"]
+    assert {given.get("state") for given in win1.called("win_service")} == {None, "absent", "started"}, "not restarted"
+    assert not [path for given in win1.called("win_command") for path in given["argv"] if "\\\\" in path]
     assert win1.run(check=True) == 0
 
     assert win1.run(REMOVE, check=True) > 0
@@ -144,6 +150,29 @@ def test_it_is_installed_once_and_removed(win1):
     assert win1.run(REMOVE) == 0
 
 
+@once
+def test_reports_and_health_are_services_of_accounts_of_their_own(win1):
+    reports = [{"url": "https://reports.test/x", "secret": "geheim"}]
+    win1.run(watcher_reports=reports, watcher_health={"http": ["127.0.0.1:8009"]})
+    accounts = {name: service["username"] for name, service in win1.services.items()}
+    assert accounts == {service.name: service.account for service in (WINDOWS.watcher, WINDOWS.reports, WINDOWS.health)}
+    assert {service["state"] for service in win1.services.values()} == {"started"}
+    words = {name: service["path"].partition(".pyz")[2] for name, service in win1.services.items()}
+    assert words[WINDOWS.reports.name] == f'" send --settings {SETTINGS}'
+    assert words[WINDOWS.health.name] == f'" health --folder {DATA} --run-folder {DATA}\\run --http 127.0.0.1:8009'
+    (secret,) = win1.path(DATA + r"\config\secrets").iterdir()
+    assert secret.read_text() == "geheim" and "geheim" not in win1.printed
+    folders = {path for given in win1.called("win_command") for path in given["argv"] if path.startswith(DATA)}
+    assert set(windows_folders(DATA)) <= folders, "each has an access list of its own"
+
+    win1.run(watcher_hooks=[dict(HOOKS[0], phase="notify")])
+    assert set(win1.services) == {WINDOWS.watcher.name, WINDOWS.reports.name}
+    assert list(secret.parent.iterdir()) == []
+    win1.run()
+    assert set(win1.services) == {WINDOWS.watcher.name}
+
+
+@once
 def test_a_machine_that_is_out_of_service_keeps_its_watcher(win1):
     win1.run()
     mark = win1.path(DATA + r"\mark.json")
@@ -155,6 +184,7 @@ def test_a_machine_that_is_out_of_service_keeps_its_watcher(win1):
     assert not mark.exists() and not win1.path(DATA).exists()
 
 
+@once
 def test_another_python_goes_beside_the_one_that_runs_and_hooks_of_others_stay(win1):
     win1.run(watcher_image=True, azure_maintenance_endpoint="http://127.0.0.1:9")
     assert win1.services["azure-maintenance"]["state"] == "stopped"
@@ -182,6 +212,7 @@ def test_another_python_goes_beside_the_one_that_runs_and_hooks_of_others_stay(w
     assert others.exists() and not win1.path(SETTINGS).exists() and not win1.path(PROGRAMS).exists()
 
 
+@once
 def test_what_others_could_change_is_closed_or_refused(win1):
     config = DATA + r"\config"
     win1.says(open={config: "its owner is S-1-5-21-1-2-3-1001"})
@@ -197,6 +228,7 @@ def test_what_others_could_change_is_closed_or_refused(win1):
     assert win1.services == {} and win1.called("win_owner") == []
 
 
+@once
 def test_settings_that_the_program_refuses_leave_the_former_ones(win1):
     win1.run()
     before = win1.text(SETTINGS)
@@ -205,6 +237,7 @@ def test_settings_that_the_program_refuses_leave_the_former_ones(win1):
     assert "win1: the hook is not trusted" in win1.printed and win1.text(SETTINGS) == before
 
 
+@once
 @pytest.mark.parametrize(
     "given, words",
     [
@@ -220,6 +253,7 @@ def test_what_is_refused_before_the_machine_is_touched(win1, given, words):
     assert [name for name, _arguments, _check in win1.calls] == ["ansible.windows.setup"]
 
 
+@once
 @pytest.mark.parametrize(
     "says, words",
     [
@@ -255,7 +289,7 @@ def tasks():
                 yield pytest.param(key.rpartition(".")[2], given or {}, id=task["name"])
 
 
-@pytest.mark.parametrize("module, given", tasks())
+@pytest.mark.parametrize("module, given", list(tasks()))
 def test_a_task_asks_what_its_module_takes(module, given):
     """What stands there as it is; what templates make of the rest is checked where the plays above have run it."""
     assert set(given) <= windows_specs.options_of(module)

@@ -357,6 +357,16 @@ def test_the_settings_of_a_windows_machine_are_checked_as_such():
     assert "watcher_python" not in str(files()["errors"]), "of no interest to Linux machines"
 
 
+def test_reports_and_health_of_a_windows_machine():
+    reports = [{"url": "https://reports.test", "secret": "x", "ca_file": r"C:\ca.pem"}]
+    hook = {"name": "tell.ps1", "phase": "notify", "content": "exit 0"}
+    made = on_windows(reports=reports, hooks=[hook], health={"http": ["127.0.0.1:8009"]})
+    assert made["errors"] == []
+    (secret,) = made["secrets"]
+    assert made["settings"]["reports"][0]["secret_file"] == rf"{PATHS_OF_WINDOWS['secrets_folder']}\{secret['name']}"
+    assert made["settings"]["health"]["http"] == ["127.0.0.1:8009"]
+
+
 def test_steps_that_a_windows_machine_can_not_do_alone_are_refused():
     (words,) = on_windows({"type": "command", "do": r"C:\app.exe /drain"})["errors"]
     assert "step 1 (command" in words and "give the program and its arguments as a list" in words
@@ -369,22 +379,10 @@ def test_steps_that_a_windows_machine_can_not_do_alone_are_refused():
 @pytest.mark.parametrize(
     "options, words",
     [
-        (
-            {"reports": [{"url": "https://reports.test"}]},
-            "watcher_reports: no reports are sent on Windows machines yet",
-        ),
-        (
-            {"hooks": [{"name": "a.cmd", "phase": "notify", "content": "rem"}]},
-            "no notify hooks are run on Windows machines yet",
-        ),
-        (
-            {"health": {"http": ["127.0.0.1:8009"]}},
-            "watcher_health: there is no health endpoint on Windows machines yet",
-        ),
         ({"hooks": [HOOK]}, "Windows runs what ends in one of"),
         ({"hooks_folder": "/etc/hooks"}, "must be a whole path, such as C:"),
     ],
 )
-def test_what_is_not_done_on_windows_is_refused(options, words):
+def test_what_is_wrong_on_windows_is_refused(options, words):
     made = on_windows(**options)
     assert made["settings"] == {} and any(words in error for error in made["errors"]), made["errors"]
