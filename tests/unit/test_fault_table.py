@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each fault that the guide lists for the watcher has tests, they are there, and the guide names their lanes."""
+"""Each fault that the guide lists for the watcher has tests, they are there, and the guide names their lanes; the same for Windows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import pathlib
 import re
 
 import pytest
+
+from ansible_collections.cloudops.azure_maintenance.tests.unit.faults_on_windows import ON_WINDOWS, WINE, WORDS
+from ansible_collections.cloudops.azure_maintenance.tests.wine import run
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 PAGE = TESTS.parent / "docs" / "docsite" / "rst" / "watcher_faults.rst"
@@ -240,11 +243,12 @@ def is_there(where):
 
 
 def rows():
-    """Of the page's tables: fault and lanes."""
-    row = r"^   \* - (.+)\n     - .+\n(?:       .+\n)*     - (.+)$"
-    found = dict(re.findall(row, PAGE.read_text(encoding="utf-8"), re.M))
-    del found["What goes wrong"]
-    return found
+    """Of the page's tables: by fault its lanes, and how it was tried on Windows."""
+    cell = r"     - (.+\n(?:       .+\n)*)"
+    found = re.findall(rf"^   \* - (.+)\n{cell}{cell}{cell}", PAGE.read_text(encoding="utf-8"), re.M)
+    rows = {fault: (lanes.strip(), " ".join(windows.split())) for fault, _does, lanes, windows in found}
+    del rows["What goes wrong"]
+    return rows
 
 
 @pytest.mark.parametrize("fault", list(FAULTS))
@@ -254,9 +258,36 @@ def test_its_tests_are_there(fault):
 
 def test_the_guide_says_how_each_was_tried():
     lanes = {fault: {lane(where) for where in tests} for fault, tests in FAULTS.items()}
-    assert rows() == {fault: ", ".join(one for one in LANES if one in lanes[fault]) for fault in FAULTS}
+    wanted = {fault: ", ".join(one for one in LANES if one in lanes[fault]) for fault in FAULTS}
+    assert {fault: found for fault, (found, _windows) in rows().items()} == wanted
+
+
+def test_each_has_its_word_for_windows():
+    assert {fault: words for fault, (_lanes, words) in rows().items()} == {
+        fault: words for fault, (words, _tests) in ON_WINDOWS.items()
+    }
+    assert [words for words, _tests in ON_WINDOWS.values() if not words.startswith(WORDS)] == []
+
+
+@pytest.mark.parametrize("fault", list(ON_WINDOWS))
+def test_what_is_said_to_be_tried_on_windows_is(fault):
+    words, tests = ON_WINDOWS[fault]
+    assert [where for where in tests if not is_there(where)] == []
+    assert bool(tests) is not words.startswith("not run")
+    if words.startswith(WINE):
+        assert [where for where in tests if not runs_under_wine(where)] == []
+
+
+def runs_under_wine(where):
+    """Whether lane wine collects that test."""
+    if where.startswith("wine/test_"):
+        return True
+    named = any(where.startswith((f"{name}/", f"{name}::")) for name in run.FILES)
+    return named and not any(where.startswith(start) for start in run.LEFT_OUT)
 
 
 def test_what_is_gone_is_missed():
     assert not is_there("_watcher/test_gone.py::test_it") and not is_there("_watcher/test_loop.py::test_gone")
+    assert runs_under_wine("_core/test_x.py::test_it") and not runs_under_wine("_machine/test_trust.py::test_it")
+    assert not runs_under_wine("_watcher/test_history.py::test_a_link_is_not_followed")
     assert not is_there("vectors/watcher.json::x") and not is_there("simulation/watcher/life.py::not a word of it")

@@ -31,14 +31,17 @@ CONTEXT = {
 
 
 def until(condition, what="it", seconds=LONG):
-    """Wait until something is the case, and return it."""
+    """Wait until something is the case, and return it.
+
+    :arg what: it, in words; or a function that says them when it did not happen
+    """
     end = time.monotonic() + seconds
     while True:
         found = condition()
         if found:
             return found
-        assert time.monotonic() < end, f"{what} did not happen"
-        time.sleep(0.02)
+        assert time.monotonic() < end, f"{what() if callable(what) else what} did not happen"
+        time.sleep(0.05)
 
 
 def content(path):

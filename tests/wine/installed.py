@@ -9,15 +9,16 @@ import json
 import pathlib
 import subprocess
 import sys
+import winreg
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import services
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.platform import start_of
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows.platform import KEY, start_of
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bundle
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.emulated import (
     World,
     address,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import content, until
+from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import content, kill, until
 
 NAME = "azure-maintenance"
 _numbers = itertools.count(1)
@@ -92,12 +93,15 @@ class Emulated(World):
 
     def __init__(self, name):
         found = json.loads(until(lambda: content(pathlib.Path(r"C:\emulator.json")), "the emulator"))
-        self.endpoint = f"{found['metadata'][0]}/vm/{name}"
-        self._control = address(found["control"])
+        self.metadata, self._control = found["metadata"][0], address(found["control"])
+        self.endpoint = self.endpoint_of(name)
         self._name = name
 
     def event(self, **keys):
         return super().event(resources=[self._name], **keys)
+
+    def fault(self, kind, **keys):
+        return super().fault(kind, vm=[self._name], **keys)
 
 
 class Machine:
@@ -107,36 +111,69 @@ class Machine:
     """
 
     def __init__(self, folder, program, name, **more):
-        self.folder, self.program = folder, program
+        self.folder, self.program, self.name = folder, program, name
+        self.awaited = []  # files that hooks wait for
         self.state = folder / "state"
         for phase in ("prepare", "recover", "notify"):
             (folder / "hooks" / f"{phase}.d").mkdir(parents=True)
         self.world = Emulated(name)
         self.settings = folder / "watcher.json"
-        whole = {"format": 1, "folder": str(self.state), "hooks_folder": str(folder / "hooks"), "cooldown": 0}
-        self.settings.write_text(
-            json.dumps(dict(whole, endpoint=self.world.endpoint, boot_timeout=0, interval=0.5, **more))
-        )
+        self.write(**more)
         self.service = Service(NAME, program, "run", "--settings", self.settings, "--run-folder", folder / "run")
+
+    def write(self, **keys):
+        """Its settings."""
+        whole = {"format": 1, "folder": str(self.state), "hooks_folder": str(self.folder / "hooks"), "cooldown": 0}
+        whole.update(endpoint=self.world.endpoint, boot_timeout=0, interval=0.5)
+        self.settings.write_text(json.dumps(dict(whole, **keys)))
 
     def hook(self, phase, text=""):
         path = self.folder / "hooks" / f"{phase}.d" / "10-app.cmd"
         path.write_text(f'@echo {phase} %AZURE_MAINTENANCE_TYPE%>>"{self.folder / "done"}"\r\n{text}\r\n')
+        return path
+
+    def waiting_hook(self, phase):
+        """A hook that lasts until the file that this returns is made."""
+        script, go_on = self.folder / f"{phase}.py", self.folder / f"go on {phase}"
+        script.write_text(f"import os, time\nwhile not os.path.exists({str(go_on)!r}): time.sleep(0.05)")
+        self.hook(phase, f'@"{sys.executable}" "{script}"')
+        self.awaited.append(go_on)
+        return go_on
 
     def start(self):
         self.service.start()
-        until(lambda: self.published().get("looking") and self.is_running(), f"the first look: {self.log()}", 40)
+        until(lambda: self.published().get("looking") and self.is_running(), f"the first look: {self.log()}")
 
     def stop(self):
         self.service.stop()
         until(lambda: not self.is_running(), "its end")
 
+    def kill(self):
+        """End its process, and nothing else."""
+        kill(self.published()["pid"])
+        until(lambda: not self.is_running(), "its end")
+
+    def cut_power(self):
+        """Everything that runs on it ends at once, and what is started then runs in another start of Windows, which drops this key."""
+        self.kill()
+        for path in (self.state / "jobs").glob("*/started"):
+            kept = json.loads(content(path))
+            if start_of(kept["pid"]) == kept["start"]:
+                kill(kept["pid"])  # its job object ends with it
+        winreg.DeleteKey(winreg.HKEY_LOCAL_MACHINE, KEY)
+
+    def does(self, what):
+        return self.published().get("doing") == what
+
     def is_running(self):
-        pid = self.published().get("pid")
-        return bool(pid) and start_of(pid) == self.published()["start"]
+        found = self.published()
+        return bool(found) and start_of(found["pid"]) == found["start"]
 
     def published(self):
-        return json.loads(content(self.state / "watcher.json") or "{}")
+        try:
+            return json.loads(content(self.state / "watcher.json"))
+        except ValueError:  # there is none, or a test has damaged it
+            return {}
 
     def mark(self):
         return json.loads(content(self.state / "mark.json") or "{}")
@@ -158,6 +195,8 @@ class Machine:
         return [json.loads(line)["happened"] for line in content(self.state / "history.jsonl").splitlines()]
 
     def end(self):
+        for path in self.awaited:
+            path.write_text("")
         self.service.remove()
         if self.published().get("pid"):
             until(lambda: not self.is_running(), "its end")

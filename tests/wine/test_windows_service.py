@@ -8,24 +8,12 @@ Wine's service manager starts and ends services, and does neither shut down nor 
 """
 
 import json
-import sys
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import kill, until
-from ansible_collections.cloudops.azure_maintenance.tests.wine.installed import Machine, build, next_name
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("program"))
-
-
-@pytest.fixture
-def machine(tmp_path, program):
-    found = Machine(tmp_path, program, next_name())
-    yield found
-    found.end()
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import service_program
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import windows_service
+from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import until
 
 
 def test_an_event_from_its_start_to_its_end(machine):
@@ -44,20 +32,14 @@ def test_an_event_from_its_start_to_its_end(machine):
     assert "has started" in machine.log() and "The watcher ends." in machine.log()
 
 
-WAITS = "import os, time\nwhile not os.path.exists({path!r}): time.sleep(0.05)"
-
-
 def test_killed_in_the_middle_and_started_again(machine):
     """The hook goes on without it, and is run once; what comes after it is done by the next one."""
-    waiting, go_on = machine.folder / "waiting.py", machine.folder / "go on"
-    waiting.write_text(WAITS.format(path=str(go_on)))
-    machine.hook("prepare", f'@"{sys.executable}" "{waiting}"')
+    go_on = machine.waiting_hook("prepare")
     machine.hook("recover")
     machine.start()
     event = machine.world.event(notice=300, tail=600)
     until(machine.done, "the begin of the hook")
-    kill(machine.published()["pid"])
-    until(lambda: not machine.is_running(), "its end")
+    machine.kill()
     machine.start()
     go_on.write_text("")
     until(lambda: "approved" in machine.happened(), "its approval")
@@ -65,6 +47,35 @@ def test_killed_in_the_middle_and_started_again(machine):
     machine.world.move(event, "complete")
     until(lambda: "recovered" in machine.happened(), "the recovery")
     assert machine.done() == ["prepare Reboot", "recover Reboot"]
+
+
+class Stopped:
+    """A loop and its system, of which somebody wants something."""
+
+    def __init__(self):
+        self.asked, self.going_down = [], False
+
+    def stop(self):
+        self.asked.append("stop")
+
+    def hang_up(self):
+        self.asked.append("hang up")
+
+
+@pytest.mark.parametrize(
+    "what, going_down",
+    [(service_program.PRESHUTDOWN, True), (service_program.SHUTDOWN, True), (service_program.STOP, False)],
+    ids=["preshutdown", "shutdown", "stop"],
+)
+def test_the_system_goes_down(what, going_down):
+    """Wine sends no such notice: what follows from one is shown by handing it to the part that hears it."""
+    service, states, loop = service_program.ServiceProgram("a service", 20000), [], Stopped()
+    service.say = lambda state, code=0: states.append((state, code))
+    windows_service.ServiceManager(service).connect(loop, loop)
+    assert service.hears(service_program.PARAMCHANGE) == service_program.DONE and loop.asked == ["hang up"]
+    assert service.hears(what) == service_program.DONE
+    assert loop.asked == ["hang up", "stop"] and loop.going_down is going_down
+    assert states == [(service_program.STOP_PENDING, 0)]
 
 
 def test_people_ask_it(machine):

@@ -13,6 +13,10 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files, trust
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import platform
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import trust as here
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.settings import (
+    SettingsError,
+    SettingsFile,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import Hooking
 
 
@@ -90,6 +94,20 @@ def test_a_secret_that_they_may_read_is_not_used(tmp_path, listed):
     listed[str(path)] = "O:BAD:P(A;;FA;;;BA)(A;;FR;;;BU)"
     assert "Users (BU) may read it" in trust.secret_objection(str(path))
     assert trust.objection(str(path)) == ""
+
+
+def test_settings_that_they_may_write_are_not_followed(tmp_path, listed):
+    path = tmp_path / "watcher.json"
+    path.write_text('{"format": 1, "mode": "observe"}')
+    settings = SettingsFile(str(path))
+    path.write_text('{"format": 1, "mode": "manage"}')
+    listed[str(path)] = OF_USERS
+    with pytest.raises(SettingsError, match=r"Users \(BU\) may write there"):
+        SettingsFile(str(path))  # nor does a watcher start by them
+    assert not settings.look(anyway=True) and "may write there" in settings.problem
+    assert settings.current.settings.mode == "observe"
+    listed.clear()
+    assert SettingsFile(str(path)).current.settings.mode == "manage"
 
 
 def test_what_windows_can_not_run(tmp_path):

@@ -19,11 +19,11 @@ class World:
     def __init__(self, folder, *words, vms=("web1,scope=web", "web2,scope=web")):
         folder.mkdir()
         self.running = Running(folder, *(word for vm in vms for word in ("--vm", vm)), *words)
+        self.metadata, self._control = self.running.metadata, address(self.running.control)
         self.endpoint = self.endpoint_of("web1")
-        self._control = address(self.running.control)
 
     def endpoint_of(self, name):
-        return f"{self.running.metadata}/vm/{name}"
+        return f"{self.metadata}/vm/{name}"
 
     def control(self, method, path, body=None):
         reply = exchange(self._control, method, path, {}, None if body is None else json.dumps(body))
@@ -52,7 +52,7 @@ class World:
 
     def document(self, name="web1"):
         path = f"/vm/{name}/metadata/scheduledevents?api-version=2020-07-01"
-        return exchange(address(self.running.metadata), "GET", path, {"Metadata": "true"}).json
+        return exchange(address(self.metadata), "GET", path, {"Metadata": "true"}).json
 
     def stop(self):
         self.running.stop()
