@@ -7,6 +7,12 @@
 
 It is the program as the role builds it, as a process, against an emulator over loopback. Where systemd does not run, hooks are children of
 the watcher, and it has OpenSSL loaded for them: it takes some 5 MB more then.
+
+Under Wine, after lane wine has made its Windows Python and its prefix (WINEPREFIX=build/wine/prefix WINEDEBUG=-all):
+
+    python tests/bench/watcher.py --wine /usr/lib/wine/wine64 --python build/wine/python/python.exe [--only idle|hooks]
+
+The watcher is a process in a console there, and no service. What Wine's server uses on its behalf is counted apart.
 """
 
 import argparse
@@ -36,20 +42,34 @@ class Watcher:
         self.hooks, self.state = self.folder / "hooks", self.folder / "state"
         (self.hooks / "prepare.d").mkdir(parents=True)
         self.begun = self.folder / "begun"
+        self.write_hook()
+        program, file = self.folder / "watcher.pyz", self.folder / "watcher.json"
+        subprocess.run([sys.executable, str(BUILDER), str(program), *self.built_for], check=True)
+        endpoint, path = f"{fleet.urls['metadata'][0]}/vm/{vm}", self.path
+        whole = dict(format=1, endpoint=endpoint, folder=path(self.state), hooks_folder=path(self.hooks), **settings)
+        file.write_text(json.dumps(whole))
+        file.chmod(0o600)
+        files = ["--settings", path(file), "--run-folder", path(self.folder / "run")]
+        command = [*self.before, str(python), "-I", "-B", path(program), "run", *files]
+        self.process = self.started(command)
+
+    built_for, before = (), ()
+
+    def write_hook(self):
         hook = self.hooks / "prepare.d" / "10-note"
         hook.write_text(f"#!/bin/sh\n: > {self.begun}\n")
         hook.chmod(0o755)
-        program, file = self.folder / "watcher.pyz", self.folder / "watcher.json"
-        subprocess.run([sys.executable, str(BUILDER), str(program)], check=True)
-        endpoint = f"{fleet.urls['metadata'][0]}/vm/{vm}"
-        whole = dict(format=1, endpoint=endpoint, folder=str(self.state), hooks_folder=str(self.hooks), **settings)
-        file.write_text(json.dumps(whole))
-        file.chmod(0o600)
-        command = [python, "-I", "-B", str(program), "watch", "--settings", str(file), "--run-folder", f"{folder}/run"]
-        self.process = subprocess.Popen(command, stderr=(self.folder / "log").open("w"))
+
+    def started(self, command):
+        return subprocess.Popen(command, stderr=(self.folder / "log").open("w"))
+
+    @staticmethod
+    def path(path):
+        """As the watcher's system has it."""
+        return str(path)
 
     def __enter__(self):
-        self.until(lambda: self.published().get("looking") and self.published().get("name"), 30)
+        self.until(lambda: self.published().get("looking") and self.published().get("name"), 120)
         return self
 
     def __exit__(self, *exc_info):
@@ -82,6 +102,43 @@ class Watcher:
         self.until(lambda: not (self.state / "mark.json").exists(), 60)
 
 
+class UnderWine(Watcher):
+    """The same on a Windows Python under Wine. A stream that is a file of Unix would end it."""
+
+    built_for = ("--windows",)
+
+    def write_hook(self):
+        text = f'@type nul > "{self.path(self.begun)}"\r\n'
+        (self.hooks / "prepare.d" / "10-note.cmd").write_text(text)
+
+    def started(self, command):
+        (self.folder / "log").write_text("see the folder of its state")
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    @staticmethod
+    def path(path):
+        return "Z:" + str(path).replace("/", "\\")
+
+    def __exit__(self, *exc_info):
+        self.process.kill()
+        self.process.wait()
+
+
+def wine_server():
+    """The process of Wine's server, where there is one."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "comm").read_text().startswith("wineserver") and _is_of_prefix(process):
+                return process
+        except OSError:  # it has ended, or is another user's
+            pass
+    return None
+
+
+def _is_of_prefix(process):
+    return f"WINEPREFIX={os.environ['WINEPREFIX']}".encode() in (process / "environ").read_bytes().split(b"\0")
+
+
 def cpu(process):
     """Seconds that a process has used in all its threads, to the nanosecond."""
     tasks = Path(f"/proc/{process.pid}/task").iterdir()
@@ -112,28 +169,41 @@ def size(folder):
 
 def idle(options, folder):
     """One look a second, nothing to do; beside it what a shell would do."""
-    with Fleet(folder, 1, 1) as fleet, Watcher(options.python, f"{folder}/w", fleet) as watcher:
+    with Fleet(folder, 1, 1) as fleet, options.kind(options.python, f"{folder}/w", fleet) as watcher:
+        server = wine_server() if options.wine else None
         url = f"{fleet.urls['metadata'][0]}/vm/vm0/metadata/scheduledevents?api-version=2020-07-01"
         shell = f"while :; do curl -s -H Metadata:true '{url}' >/dev/null; sleep 1; done"
         loop = subprocess.Popen(["sh", "-c", shell])
         time.sleep(10)
         seconds = options.minutes * 60
         before, most = (cpu(watcher.process), cpu_with_children(loop)), 0
+        of_server = _ticks(server) if server else 0.0
         began = time.monotonic()
         while time.monotonic() - began < seconds:
             time.sleep(min(5.0, seconds))
             most = max(most, memory(watcher.process))
         spent = time.monotonic() - began
         used = (cpu(watcher.process) - before[0], cpu_with_children(loop) - before[1])
+        of_server = _ticks(server) - of_server if server else 0.0
         loop.terminate()
         loop.wait()
     for who, how_much in zip(("watcher", "curl and sleep in a shell"), used, strict=True):
         print(f"idle, {spent / 60:.0f} min, {who}: {how_much / spent:.3%} of a core")
-    print(f"idle, memory of the watcher: {most / 1024:.1f} MB at most, {handles_words(watcher)}")
+    looks = watcher.published().get("looks", 0)
+    print(f"idle, each look of the watcher: {1000 * used[0] / spent:.2f} ms of CPU at one a second ({looks} looks)")
+    if server:
+        print(f"idle, Wine's server, for all that runs under it: {of_server / spent:.3%} of a core")
+    print(f"idle, memory of the watcher: {most / 1024:.1f} MB at most, {version_of(watcher)}")
 
 
-def handles_words(watcher):
-    return f"Python {subprocess.check_output([watcher.process.args[0], '-V'], text=True).split()[1]}"
+def version_of(watcher):
+    command = [*watcher.before, watcher.process.args[len(watcher.before)], "-V"]
+    return f"Python {subprocess.check_output(command, text=True, stdin=subprocess.DEVNULL).split()[1]}"
+
+
+def _ticks(process):
+    """Seconds of CPU that a process of /proc has used."""
+    return sum(map(int, (process / "stat").read_text().rpartition(")")[2].split()[11:13])) / TICK
 
 
 def hooks(options, folder):
@@ -141,7 +211,7 @@ def hooks(options, folder):
     with Fleet(folder, AT_ONCE, AT_ONCE) as fleet, ThreadPoolExecutor(AT_ONCE) as pool:
 
         def some(number):
-            with Watcher(options.python, f"{folder}/w{number}", fleet, f"vm{number}") as watcher:
+            with options.kind(options.python, f"{folder}/w{number}", fleet, f"vm{number}") as watcher:
                 return [delay(watcher, event) for event in range(options.events // AT_ONCE)]
 
         took = [seconds for several in pool.map(some, range(AT_ONCE)) for seconds in several]
@@ -163,7 +233,7 @@ def delay(watcher, number):
 
 def life(options, folder):
     """As many looks as a day has, with events between them, at an interval for tests."""
-    with Fleet(folder, 1, 1) as fleet, Watcher(options.python, f"{folder}/w", fleet, interval=0.005) as watcher:
+    with Fleet(folder, 1, 1) as fleet, options.kind(options.python, f"{folder}/w", fleet, interval=0.005) as watcher:
         process, seen = watcher.process, []
         for number in range(options.events):
             event, _seconds = watcher.announce()
@@ -191,10 +261,16 @@ def main():
     parser.add_argument("--events", type=int, default=200)
     parser.add_argument("--looks", type=int, default=86400)
     parser.add_argument("--python", default=sys.executable, help="that the watcher runs on (%(default)s)")
+    parser.add_argument("--wine", default="", help="the Wine that --python, a Windows one, runs under")
     options = parser.parse_args()
+    options.kind, where = Watcher, None
+    if options.wine:
+        os.environ["WINEPREFIX"] = str(Path(os.environ["WINEPREFIX"]).resolve())
+        UnderWine.before = (options.wine,)
+        options.kind, where = UnderWine, f"{os.environ['WINEPREFIX']}/drive_c"  # what all may write is not trusted
     for name, case in CASES.items():
         if options.only in (None, name):
-            with tempfile.TemporaryDirectory() as folder:
+            with tempfile.TemporaryDirectory(dir=where) as folder:
                 case(options, folder)
 
 
