@@ -192,7 +192,7 @@ class Machine:
             if not folder.is_dir():
                 return {"failed": True, "msg": f"there is no {root}"}  # a warning, to the real one
             for path in sorted(folder.rglob("*") if given.get("recurse") else folder.iterdir()):
-                wanted = given.get("file_type", "file") == "any" or path.is_file()
+                wanted = path.is_file() == (given.get("file_type", "file") == "file")
                 if wanted and any(fnmatch.fnmatch(path.name, pattern) for pattern in patterns):
                     inside = str(path.relative_to(folder)).replace("/", "\\")
                     found.append({"path": f"{root}\\{inside}", "filename": path.name, "isdir": path.is_dir()})
