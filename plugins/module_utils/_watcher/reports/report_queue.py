@@ -143,8 +143,10 @@ def waiting(folder: str) -> List[Waiting]:
     found = []
     try:
         entries = list(os.scandir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    except OSError:
+        if os.path.isdir(folder):
+            raise
+        return []  # systems have several words for what is no folder
     for entry in entries:
         match = _FILE.match(entry.name)
         if not match:
@@ -171,7 +173,9 @@ def count_waiting(folder: str) -> int:
 def _names(folder: str) -> List[str]:
     try:
         return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):  # no report was ever sent from here, or it is a file
+    except OSError:  # no report was ever sent from here, or it is a file
+        if os.path.isdir(folder):
+            raise
         return []
 
 
