@@ -10,9 +10,10 @@ the watcher, and it has OpenSSL loaded for them: it takes some 5 MB more then.
 
 Under Wine, after lane wine has made its Windows Python and its prefix (WINEPREFIX=build/wine/prefix WINEDEBUG=-all):
 
-    python tests/bench/watcher.py --wine /usr/lib/wine/wine64 --python build/wine/python/python.exe [--only idle|hooks]
+    python tests/bench/watcher.py --wine /usr/lib/wine/wine64 --python build/wine/python/python.exe --only idle
 
 The watcher is a process in a console there, and no service. What Wine's server uses on its behalf is counted apart.
+(hooks, with its four watchers at once, did not come to an end there on a busy machine.)
 """
 
 import argparse
