@@ -86,7 +86,7 @@ def test_over_a_whole_event_each_report_is_sent_once_signed_and_given_to_the_hoo
             assert len(set(receiver.ids())) == len(receiver.ids()) - 1
             assert content(tmp_path / "chat").split() == machine.happened() == happened(receiver)[1:]
             words, code = machine.asked("report", "test")
-            assert code == 0 and "taken" in words
+            assert code == 0 and "accepted" in words
             assert json.loads(receiver.requests[-1][1])["watcher"] == "windows"
             sender.stop()
             assert sender.exit_code() == 0
