@@ -72,9 +72,9 @@ def test_a_rulebook_that_is_stopped_in_the_middle(azure, ansible, machines, rule
         "cloudops.azure_maintenance.maintain", azure_maintenance_hosts="web", maintain_wait_timeout=0
     )
     rulebook.start()
-    host.until("the schedule to take over", lambda: "taken over" in scheduled.output())
+    azure.wait_until_waiting("web1", alive=scheduled.check_alive)
     azure.post(f"/events/{event}/complete")
-    scheduled.wait().check()
+    assert "taken over" in scheduled.wait().check().output
     approved, gone = judge.approved_once(azure, event, by="web1"), *azure.times(event, "gone")
     judge.prepared_before(machines, AFFECTED, approved)
     judge.recovered_after(machines, AFFECTED, gone)

@@ -90,7 +90,7 @@ class Engine:
 
     def _take_look(self, facts: Facts) -> None:
         """What the last answer says of this machine's events, and of whether others are out."""
-        polled, known = facts.look, self._known
+        polled, known = facts.polled, self._known
         name = facts.identity.name if facts.identity else ""
         if polled is None or self._taken == (polled.number, name):
             return

@@ -70,7 +70,7 @@ class Facts(NamedTuple):
     moment: Moment  # the machine's own: wall, time since the boot, boot id
     settings: Settings
     identity: Optional[Identity]  # None until the service has said it
-    look: Optional[PollResult]  # None until the first document
+    polled: Optional[PollResult]  # None until the first document
     poll_problem: str  # why the last poll failed; "" when it did not
     mark: Optional[Mark]
     unreadable: str  # why the mark that is there can't be read

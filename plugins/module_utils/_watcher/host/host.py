@@ -36,7 +36,6 @@ class Host(NamedTuple):
     path: str  # where programs of steps and hooks are looked for
     has_drives: bool  # whether a path begins with a drive, and its parts are separated by \\
     hook_endings: Tuple[str, ...]  # of hooks' names, one of which is needed; () where any will do
-    step_types: Tuple[str, ...]  # types of steps that such a machine can do alone
     admin: str  # who may do everything: "root"
     run_as_admin: str  # how a command is run again as that: "run it again with sudo"
     start_command: str

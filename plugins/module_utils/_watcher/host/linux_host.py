@@ -22,7 +22,6 @@ LINUX = Host(
     path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     has_drives=False,
     hook_endings=(),
-    step_types=("service", "command", "http", "connections"),
     admin="root",
     run_as_admin="run it again with sudo",
     start_command="systemctl start {unit}",

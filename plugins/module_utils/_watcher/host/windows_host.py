@@ -95,7 +95,6 @@ WINDOWS = Host(
     path=rf"{_SYSTEM}\System32;{_SYSTEM};{_SYSTEM}\System32\Wbem;{_SYSTEM}\System32\WindowsPowerShell\v1.0",
     has_drives=True,
     hook_endings=(".ps1", ".cmd", ".bat", ".exe"),
-    step_types=("service", "command", "http", "connections", "iis", "failover_cluster"),
     admin="an administrator",
     run_as_admin="run it again in a prompt that was opened with 'Run as administrator'",
     start_command="net start {unit}",

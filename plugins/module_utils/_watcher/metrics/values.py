@@ -168,12 +168,12 @@ class Gauges(NamedTuple):
 def gauges_of(facts: Facts, version: str) -> Gauges:
     """:arg version: of the collection"""
     name = facts.identity.name if facts.identity else ""
-    events = [event for event in facts.look.document.events if name and event.affects(name)] if facts.look else []
+    events = [event for event in facts.polled.document.events if name and event.affects(name)] if facts.polled else []
     due = [event.not_before_time for event in events if event.is_scheduled and event.not_before_time is not None]
     return Gauges(
         version=version,
         mode=facts.settings.mode,
-        imds_up=facts.look is not None and not facts.poll_problem,
+        imds_up=facts.polled is not None and not facts.poll_problem,
         phase=phase_of(facts.mark, facts.unreadable),
         events=tuple(
             sorted((_known(_TYPES, event.event_type), _known(_STATUSES, event.event_status)) for event in events)
@@ -200,7 +200,7 @@ def phase_of(mark: Optional[Mapping[str, Any]], unreadable: str) -> str:
 
 def last_poll(facts: Facts) -> int:
     """Unix time of the last document, in whole seconds; 0 before the first one."""
-    return int(facts.moment.wall - (facts.now - facts.look.at)) if facts.look else 0
+    return int(facts.moment.wall - (facts.now - facts.polled.at)) if facts.polled else 0
 
 
 def _known(names: Mapping[str, str], given: str) -> str:

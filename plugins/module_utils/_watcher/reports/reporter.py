@@ -224,7 +224,7 @@ class Reporter:
 
         One that has left the document is described as it was last seen; after a restart that is what the mark knows of it.
         """
-        document = facts.look.document.events if facts.look else ()
+        document = facts.polled.document.events if facts.polled else ()
         there = {event.key: event for event in document}
         ids = [str(event) for event in (*go.events, *(facts.mark or {}).get("events", ()))]
         found = [event for event in ids if event.upper() in there] or ids

@@ -49,7 +49,7 @@ class Snapshots:
             moment=parts.system.moment(),
             settings=self._settings,
             identity=parts.metadata.identity,
-            look=parts.metadata.polled,
+            polled=parts.metadata.polled,
             poll_problem=parts.metadata.poll_problem,
             mark=mark,
             unreadable=unreadable,
@@ -331,4 +331,4 @@ class Loop:
 
 
 def _is_idle(facts: Facts) -> bool:
-    return facts.mark is None and facts.look is not None and not (facts.look.document.events or facts.poll_problem)
+    return facts.mark is None and facts.polled is not None and not (facts.polled.document.events or facts.poll_problem)

@@ -40,7 +40,7 @@ def state_of(
     :arg orders: what came of the last ones
     :arg decisions: what the engine has decided about each of this machine's events, by its key
     """
-    configuration, polled = settings.current, facts.look
+    configuration, polled = settings.current, facts.polled
     return dict(
         about,
         mode=configuration.settings.mode,
@@ -81,7 +81,7 @@ def _shown(facts: Facts, decisions: Mapping[str, EventDecision]) -> List[Dict[st
             "not_before": iso_utc(event.not_before_time) if event.not_before_time is not None else None,
             **_waits(decisions.get(event.key), event.event_id),
         }
-        for event in (facts.look.document.events if facts.look else ())
+        for event in (facts.polled.document.events if facts.polled else ())
     ]
 
 
@@ -94,7 +94,7 @@ def _waits(decision: Optional[EventDecision], event_id: str) -> Dict[str, str]:
 
 def line_of(facts: Facts, problems: Sequence[str]) -> str:
     """What it is doing, in a line; the first thing that is wrong, where something is."""
-    events = facts.look.document.events if facts.look else ()
+    events = facts.polled.document.events if facts.polled else ()
     words = f"{doing(facts)}; {len(events)} event{'' if len(events) == 1 else 's'} in the document"
     return f"{words}; {problems[0]}" if problems else words
 

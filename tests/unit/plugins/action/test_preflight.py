@@ -130,9 +130,11 @@ class TestItBegins:
 
 
 def test_no_task_needs_another_collection_to_be_read():
-    """Ansible looks for the module of each task of a file as soon as it reads the file."""
+    """Ansible looks for the module of each task of a file as soon as it reads the file. What is in a folder windows it reads where there
+    is a Windows machine."""
     root = pathlib.Path(__file__).parents[4]
     files = [*root.glob("roles/*/tasks/**/*.yml"), *root.glob("roles/*/handlers/*.yml"), *root.glob("playbooks/*.yml")]
+    files = [path for path in files if path.parent.name != "windows"]
     others = re.compile(r"(?m)^\s+(?:- )?((?!ansible\.builtin\.|cloudops\.)[a-z_]+\.[a-z_]+\.[a-z_]+):")
     assert {str(path): found for path in files if (found := others.findall(path.read_text(encoding="utf-8")))} == {}
 

@@ -181,7 +181,7 @@ class Story:
             moment=Moment(wall, 100.0 + NOW + self.at, world["boot"]),
             settings=self.settings,
             identity=Identity(*world["identity"]) if world["identity"] else None,
-            look=self.polled,
+            polled=self.polled,
             poll_problem=world.get("blind", ""),
             mark=self.mark,
             unreadable=world.get("unreadable", ""),

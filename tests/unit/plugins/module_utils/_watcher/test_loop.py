@@ -68,7 +68,7 @@ def test_the_facts(played):
     played.tick()
     facts = played.facts
     assert (facts.now, facts.moment.boot_id, facts.identity.name) == (played.clock.now(), "boot-1", "web1")
-    assert facts.look is played.metadata.polled and (facts.mark, facts.unreadable, facts.answer) == (None, "", None)
+    assert facts.polled is played.metadata.polled and (facts.mark, facts.unreadable, facts.answer) == (None, "", None)
     assert (facts.settings.limits, facts.settings.undo_limits, facts.settled) == (60.0, 40.0, False)
     assert facts.steps == played.steps and facts.hold is None and facts.confirmed == frozenset()
     assert not facts.going_down

@@ -95,7 +95,7 @@ def test_what_is_wrong_returns_to_nothing(played):
     wall = facts.moment.wall
     for changed, name in (
         ({"poll_problem": "no answer"}, "imds_up"),
-        ({"look": None}, "imds_up"),
+        ({"polled": None}, "imds_up"),
         ({"degraded": "the disk is full"}, "degraded"),
         ({"unreadable": "no JSON"}, "degraded"),
         ({"hold": Hold("why", "who", None)}, "approvals_held"),

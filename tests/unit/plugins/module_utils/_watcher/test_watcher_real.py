@@ -50,7 +50,7 @@ def test_an_event_is_prepared_for_within_a_look(world, watched):
         shown = [
             number
             for number, facts in enumerate(watched.handling.seen, 1)
-            if facts.look and event in [one.event_id for one in facts.look.document.events]
+            if facts.polled and event in [one.event_id for one in facts.polled.document.events]
         ]
         assert begun == shown[0]
         world.control("POST", f"/events/{event}/cancel")

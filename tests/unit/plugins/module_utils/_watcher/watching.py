@@ -80,9 +80,9 @@ class Simple:
 
     def tick(self, facts):
         self.seen.append(facts)
-        if facts.identity is None or facts.look is None:
+        if facts.identity is None or facts.polled is None:
             return []
-        own = [event for event in facts.look.document.events if event.affects(facts.identity.name)]
+        own = [event for event in facts.polled.document.events if event.affects(facts.identity.name)]
         if own and not facts.mark:
             return [Say("scheduled", "An event is shown.", own[0]), self._go("prepared", own)]
         if own and facts.mark["phase"] != "prepared":
