@@ -204,7 +204,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"{host} has not answered since {since} ({clause(machine['lost'], 1000)}), and its preparation may have begun: start this "
             "run again, or look at it with the playbook status.",
         )
-    elif _is_silent(machine) and owner == NOBODY and not is_away(record, machine, at):
+    elif _is_silent(machine) and owner in (NOBODY, WATCHER) and not is_away(record, machine, at):
         since = time_of_day(record, machine["answered"])
         yield "asked", f"{host} has not answered since {since}: {machine['lost']}"
     elif not machine["resource_name"]:

@@ -150,6 +150,7 @@ class Machine:
         self.journal.add("put-back", host=self.host, events=events)
         for step in self.steps:
             step.cut_off()
+            step.job = None  # how it once ended says nothing of how it is now
             step.running = step.originally
         self.journal.add("mark-gone", host=self.host, run="a person")
 

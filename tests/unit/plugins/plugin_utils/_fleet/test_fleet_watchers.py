@@ -77,6 +77,19 @@ def test_the_run_waits_until_the_watcher_has_brought_it_back():
     assert run.problems == [] and "recovered  web1" in run.timeline
 
 
+def test_a_machine_that_falls_silent_in_its_watcher_s_hands_is_named():
+    """An event that nothing is done about explains nothing: its watcher may have failed, and nobody sees whether it was reached."""
+    run = watched("web1")
+    run["web1"].mark = by_watcher("half")
+    run.tick(5)
+    run["web1"].down = "it did not answer within 6 s"
+    run.until(lambda: run.record["hosts"]["web1"]["failures"] == 1)
+    assert run.problems == []
+    run.until(lambda: run.record["hosts"]["web1"]["failures"] > 1)
+    (said,) = run.problems
+    assert said.startswith("web1 has not answered since ") and said.endswith("it did not answer within 6 s")
+
+
 def prepared_and_started_in_one_tick(said=()):
     """The watcher takes its mark, prepares and approves, and the event starts, between two ticks."""
     run = watched("web1")
