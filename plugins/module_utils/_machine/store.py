@@ -103,7 +103,8 @@ class FolderStore(Store):
             return ""
         return (
             f"{self.folder} is another user's, or all may write there: whoever can could have a file of theirs "
-            "written in its place. Make it root's with mode 0700, or name another folder (azure_maintenance_folder)"
+            "written in its place. Let nobody else write there (chown root, chmod 0700; on Windows administrators and SYSTEM alone), "
+            "or name another folder (azure_maintenance_folder)"
         )
 
     def create(self, mark: Mark) -> None:

@@ -68,7 +68,7 @@ def folders(folder: str) -> List[Finding]:
     problem = DiskReserve(folder).problem()
     if problem:
         return [Finding(FAIL, "state", problem, f"{HOST.room(folder)}; until then nothing is started")]
-    return [Finding(OK, "state", f"{folder} belongs to root, and has free space")]
+    return [Finding(OK, "state", f"{folder} belongs to {HOST.admin}, and has free space")]
 
 
 def rights(paths: Sequence[str]) -> List[Finding]:
