@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the watcher costs, how soon it begins a hook, and that it does not grow.
 
-    python tests/bench/watcher.py [--only idle|hooks|life] [--minutes 10] [--events 200] [--looks 86400] [--python PYTHON]
+    python tests/bench/watcher.py [--only idle|hooks|life] [--minutes 10] [--events 200] [--at-once 4] [--looks 86400] [--python PYTHON]
 
 It is the program as the role builds it, as a process, against an emulator over loopback. Where systemd does not run, hooks are children of
 the watcher, and it has OpenSSL loaded for them: it takes some 5 MB more then.
@@ -11,9 +11,10 @@ the watcher, and it has OpenSSL loaded for them: it takes some 5 MB more then.
 Under Wine, after lane wine has made its Windows Python and its prefix (WINEPREFIX=build/wine/prefix WINEDEBUG=-all):
 
     python tests/bench/watcher.py --wine /usr/lib/wine/wine64 --python build/wine/python/python.exe --only idle
+    ... --only hooks --events 100 --at-once 1
 
-The watcher is a process in a console there, and no service. What Wine's server uses on its behalf is counted apart.
-(hooks, with its four watchers at once, did not come to an end there on a busy machine.)
+The watcher is a process in a console there, and no service. What Wine's server uses on its behalf is counted apart. Four watchers at once hinder
+each other there.
 """
 
 import argparse
@@ -31,7 +32,6 @@ from local_fleet import HERE, Fleet
 
 BUILDER = HERE.parents[1] / "roles" / "watcher" / "files" / "build_zipapp.py"
 TICK = os.sysconf("SC_CLK_TCK")
-AT_ONCE = 4  # watchers
 NOTICE = 250  # seconds: less than prepare_before, so that it is prepared for at once
 
 
@@ -209,13 +209,14 @@ def _ticks(process):
 
 def hooks(options, folder):
     """From an event's announcement to its first hook; some watchers at once, as each waits most of the time."""
-    with Fleet(folder, AT_ONCE, AT_ONCE) as fleet, ThreadPoolExecutor(AT_ONCE) as pool:
+    at_once = options.at_once
+    with Fleet(folder, at_once, at_once) as fleet, ThreadPoolExecutor(at_once) as pool:
 
         def some(number):
             with options.kind(options.python, f"{folder}/w{number}", fleet, f"vm{number}") as watcher:
-                return [delay(watcher, event) for event in range(options.events // AT_ONCE)]
+                return [delay(watcher, event) for event in range(options.events // at_once)]
 
-        took = [seconds for several in pool.map(some, range(AT_ONCE)) for seconds in several]
+        took = [seconds for several in pool.map(some, range(at_once)) for seconds in several]
     took.sort()
     at = {percent: took[min(len(took) - 1, len(took) * percent // 100)] for percent in (50, 99)}
     print(
@@ -260,6 +261,7 @@ def main():
     parser.add_argument("--only", choices=list(CASES))
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--events", type=int, default=200)
+    parser.add_argument("--at-once", type=int, default=4, help="watchers at a time, for hooks (%(default)s)")
     parser.add_argument("--looks", type=int, default=86400)
     parser.add_argument("--python", default=sys.executable, help="that the watcher runs on (%(default)s)")
     parser.add_argument("--wine", default="", help="the Wine that --python, a Windows one, runs under")

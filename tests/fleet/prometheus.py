@@ -63,6 +63,14 @@ class Prometheus:
         """The samples by one of their labels."""
         return {one["metric"].get(label, ""): float(one["value"][1]) for one in self.query(expression)}
 
+    def wait_for(self, expression: str, wanted: dict[str, float]) -> None:
+        """Until these are the samples of an expression, by instance."""
+        try:
+            host.until(f"{expression} to be {wanted}", lambda: self.values(expression) == wanted)
+        except host.FleetError as error:
+            found = f"{error}; it is {self.values(expression)}, and these are up: {self.up()}"
+            raise host.FleetError(found) from error
+
     def alerts(self) -> Sequence[str]:
         """The alerts that fire."""
         return sorted(one["labels"]["alertname"] for one in self._get("alerts")["alerts"] if one["state"] == "firing")

@@ -211,8 +211,7 @@ def test_a_user_loses_nothing_over_an_event_and_its_reboot(azure, machines, depl
             user.wait_for_state(name, "UP")
         assert scrapes.values('azure_maintenance_phase{phase="in_service"}') == dict.fromkeys(names, 1.0)
         event = azure.inject("Reboot", names, notice=3600, tail=60)
-        prepared = 'azure_maintenance_phase{phase="prepared"}'
-        host.until("Prometheus to see them prepared", lambda: scrapes.values(prepared) == dict.fromkeys(names, 1.0))
+        scrapes.wait_for('azure_maintenance_phase{phase="prepared"}', dict.fromkeys(names, 1.0))
         for name in names:
             assert is_out(machines, user, name) and machines[name].boot_id() == boots[name], name
         assert shown(scrapes) == panels - QUIET - AT_THE_END
@@ -225,7 +224,7 @@ def test_a_user_loses_nothing_over_an_event_and_its_reboot(azure, machines, depl
         host.until("all to be in service", lambda: all(asked(name)[0] == 200 for name in names))
         recovered = 'increase(azure_maintenance_outages_total{outcome="recovered"}[10m]) > 0'
         host.until("Prometheus to count the outages", lambda: sorted(scrapes.values(recovered)) == sorted(names))
-        host.until("no event to be left", lambda: scrapes.values("sum(azure_maintenance_event)") == {"": 0.0})
+        scrapes.wait_for("sum(azure_maintenance_event)", {"": 0.0})
         assert scrapes.values("azure_maintenance_outage_seconds_count") == dict.fromkeys(names, 1.0)
         assert shown(scrapes) == panels - QUIET - MEANWHILE
         for one in expressions.of_alerts():

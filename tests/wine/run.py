@@ -19,7 +19,10 @@ FILES = [
     "_steps",
     "test_text.py",
     "test_clock.py",
-    *(f"_imds/test_{name}.py" for name in ("client", "client_look", "client_versions", "client_wait", "discovery")),
+    *(
+        f"_imds/test_{name}.py"
+        for name in ("client", "client_poll_once", "client_versions", "client_wait", "discovery")
+    ),
     *(f"_imds/test_{name}.py" for name in ("answers", "endpoint", "http_transport", "retries", "transport")),
     "_imds/test_transports_real.py",
     *(

@@ -147,7 +147,7 @@ FAULTS = {
     "restart": Fault(
         "barrier",
         "a machine that was rebooted passes for prepared",
-        [("module_utils._core.mark_view", "is_prepared_for", _of_any_start)],
+        [("module_utils._core.mark_view", "why_not_prepared_for", _of_any_start)],
         scenario="restarted",
     ),
     "stopped": Fault(
@@ -159,7 +159,7 @@ FAULTS = {
     "old": Fault(
         "barrier",
         "what a mark said once counts for ever",
-        [("module_utils._core.mark_view", "is_prepared_for", _of_any_age)],
+        [("module_utils._core.mark_view", "why_not_prepared_for", _of_any_age)],
         seed=2,
         scenario="stopped",
     ),

@@ -436,7 +436,7 @@ class Machine:
             moment=parts().lease.Moment(WALL + self.clock.now + self.wall_off, now - self.booted_mono, self.boot_id),
             settings=self.product_settings,
             identity=facts.Identity(self.name, self.vm_id) if self.is_named else None,
-            look=self.look,
+            polled=self.look,
             poll_problem="no answer" if self.within("blind") else "",
             mark=None if self.is_mark_damaged else copied(self.mark),
             unreadable="it is no JSON" if self.is_mark_damaged else "",
