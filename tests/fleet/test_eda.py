@@ -19,7 +19,7 @@ UNIT = "maintain-on-report"
 
 @pytest.fixture(name="rulebook")
 def _rulebook(ansible, machines, tmp_path):
-    """It answers, and the watchers of the web machines report to it; they prepare nothing themselves."""
+    """It answers, and the watchers of two of the web machines report to it; they prepare nothing themselves."""
     environment = dict(ansible.environment(), ANSIBLE_REMOTE_TMP="~/.ansible/tmp", ANSIBLE_ASYNC_DIR="~/.ansible_async")
     kept = {name: text for name, text in environment.items() if name.startswith("ANSIBLE_")}
     # A folder with nothing else in it: all that is there is read, and run where it can be.
@@ -30,11 +30,12 @@ def _rulebook(ansible, machines, tmp_path):
     found.start()
     cgroups.add("ctl", found.process.pid)
     reports = [{"url": found.url, "secret": SECRET}]
-    variables = {"azure_maintenance_hosts": "web", "watcher_mode": "observe", "watcher_reports": reports}
+    variables = {"azure_maintenance_hosts": ":".join(AFFECTED), "watcher_mode": "observe", "watcher_reports": reports}
     ansible.run("cloudops.azure_maintenance.deploy_watcher", **variables).check()
     yield found
     found.stop()
-    ansible.run("cloudops.azure_maintenance.remove_watcher", azure_maintenance_hosts="web", watcher_force=True).check()
+    variables = {"azure_maintenance_hosts": ":".join(AFFECTED), "watcher_force": True}
+    ansible.run("cloudops.azure_maintenance.remove_watcher", **variables).check()
 
 
 def recovered(machines):
@@ -42,7 +43,7 @@ def recovered(machines):
 
 
 def test_a_report_starts_the_one_run_for_its_machines(azure, machines, rulebook, user):
-    """Both machines of the event report it, as do the others of their scope that have seen it."""
+    """Both machines of the event report it. The run sees all of their scope, of which it has another one approve."""
     boots = machines.boot_ids()
     event = azure.inject("Reboot", AFFECTED, notice=3600, tail=60)
     host.until("a run to begin", rulebook.runs)

@@ -4,6 +4,7 @@
 """One tick of the watcher after the other: what handling is told, what becomes of what it wants, and what nothing can stop."""
 
 import json
+import pathlib
 
 import pytest
 
@@ -418,6 +419,10 @@ def test_check(played):
 
 def test_recover(played):
     assert given(played, "recover") == (False, "The machine is not marked: there is nothing to undo.")
+    variables = (
+        pathlib.Path(__file__).parents[5] / "roles" / "watcher" / "vars" / "main.yml"
+    )  # whose role goes by these words
+    assert "\n__watcher_not_marked: The machine is not marked #" in variables.read_text(encoding="utf-8")
     played.metadata.shows(event())
     played.tick(PREPARE)
     done, outcome = given(played, "recover")
