@@ -104,7 +104,7 @@ def test_settings_that_they_may_write_are_not_followed(tmp_path, listed):
     listed[str(path)] = OF_USERS
     with pytest.raises(SettingsError, match=r"Users \(BU\) may write there"):
         SettingsFile(str(path))  # nor does a watcher start by them
-    assert not settings.look(anyway=True) and "may write there" in settings.problem
+    assert not settings.refresh(anyway=True) and "may write there" in settings.problem
     assert settings.current.settings.mode == "observe"
     listed.clear()
     assert SettingsFile(str(path)).current.settings.mode == "manage"
