@@ -11,6 +11,7 @@ the watcher, and it has OpenSSL loaded for them: it takes some 5 MB more then.
 Under Wine, after lane wine has made its Windows Python and its prefix (WINEPREFIX=build/wine/prefix WINEDEBUG=-all):
 
     python tests/bench/watcher.py --wine /usr/lib/wine/wine64 --python build/wine/python/python.exe --only idle
+
 The watcher is a process in a console there, and no service. What Wine's server uses on its behalf is counted apart.
 (hooks does not come to an end there, with one watcher on an idle machine neither: the file of its hook was not seen within 30 s.)
 """
