@@ -8,7 +8,7 @@ from __future__ import annotations
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
 
 
-def event(id="A-1", *resources, type="Reboot", status="Scheduled", notice=300, affects_self=True):
+def event(id="A-1", *resources, type="Reboot", status="Scheduled", notice=300, affects_self=True, not_before="soon"):
     names = list(resources or ("vm1", "vm2"))
     return {
         "id": id,
@@ -17,7 +17,7 @@ def event(id="A-1", *resources, type="Reboot", status="Scheduled", notice=300, a
         "resource_type": "VirtualMachine",
         "resources": names,
         "raw_resources": names,
-        "not_before": "soon",
+        "not_before": not_before,
         "notice": notice,
         "affects_self": affects_self,
         "source": "Platform",

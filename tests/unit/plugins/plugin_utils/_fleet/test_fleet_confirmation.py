@@ -16,24 +16,13 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.said_there import confirmed_on
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.termination import leaves
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet import asked_machines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import watcher
 
 
-def event(id="A-1", *resources, type="Reboot", status="Scheduled"):
-    names = list(resources or ("vm1", "vm2"))
-    return {
-        "id": id,
-        "type": type,
-        "status": status,
-        "resource_type": "VirtualMachine",
-        "resources": names,
-        "raw_resources": names,
-        "not_before": "",
-        "notice": None,
-        "source": "Platform",
-        "description": "",
-        "duration": None,
-    }
+def event(id="A-1", *resources, **keys):
+    """One that has no not-before."""
+    return asked_machines.event(id, *resources, notice=None, not_before="", **keys)
 
 
 def mark(*ids, phase="prepared", kind="run", run="r7", number=17):
