@@ -85,7 +85,9 @@ class Server:
             # One that says nothing keeps nobody out: the oldest makes room.
             while len(self.connections) >= MOST_CONNECTIONS:
                 self.connections[0].close()
-            self.connections.append(Connection(self, client, listener.is_agent, rights))
+            connection = Connection(self, client, rights)
+            self.connections.append(connection)
+            connection.begin(listener.is_agent)
 
         return accept
 
@@ -97,17 +99,21 @@ class Server:
 class Connection:
     """One client."""
 
-    def __init__(self, server: Server, client: socket.socket, is_agent: bool, rights: Rights) -> None:
+    def __init__(self, server: Server, client: socket.socket, rights: Rights) -> None:
         self._server = server
         self._client = client
         self._rights = rights
         self._received = self._unsent = b""
         self._is_open = True
         client.setblocking(False)
+
+    def begin(self, is_agent: bool) -> None:
+        """Afterwards it may be closed already: a client that gives up may have gone before it is accepted."""
         if is_agent:  # it need not say anything
             self._answer_later(protocol.agent_line)
         else:
-            server.poller.watch(client, self._read, server.poller.after(SECONDS), self.close)
+            poller = self._server.poller
+            poller.watch(self._client, self._read, poller.after(SECONDS), self.close)
 
     def close(self) -> None:
         if self._is_open:

@@ -5,6 +5,7 @@
 
 import os
 import socket
+import struct
 import subprocess
 import sys
 
@@ -121,6 +122,18 @@ def test_a_request_in_pieces(endpoint):
 def test_an_agent_check_that_sends_a_text_gets_its_answer_all_the_same(endpoint):
     one = endpoint()
     assert one.asked(b"web1\n" * 1000, one.agent) == b"100%\n"
+
+
+@pytest.mark.parametrize("is_agent", [True, False])
+def test_a_client_that_has_gone_before_it_is_accepted(endpoint, is_agent):
+    """As HAProxy, after its `timeout check`, on a machine that is very busy."""
+    one = endpoint()
+    one.mark()  # an answer that waits for nothing
+    client = one.client(b"" if is_agent else GET, one.agent if is_agent else one.http)
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("hh" if os.name == "nt" else "ii", 1, 0))  # a close is a reset
+    client.close()
+    one.turn()
+    assert one.asked(b"", one.agent) == b"0%\n" and one.asked().startswith(b"HTTP/1.1 503")
 
 
 def test_a_client_that_says_nothing_is_closed_after_its_time(endpoint):
