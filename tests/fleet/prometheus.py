@@ -68,7 +68,7 @@ class Prometheus:
         try:
             host.until(f"{expression} to be {wanted}", lambda: self.values(expression) == wanted)
         except host.FleetError as error:
-            found = f"{error}; it is {self.values(expression)}, and these are up: {self.up()}"
+            found = f"{error}; it is {self.values(expression)}; what scraping said the last time: {self._problems()}"
             raise host.FleetError(found) from error
 
     def alerts(self) -> Sequence[str]:
@@ -81,6 +81,10 @@ class Prometheus:
             return sorted(name for name, value in self.values("up").items() if value)
         except OSError:  # it has not started to listen
             return []
+
+    def _problems(self) -> dict[str, str]:
+        """Why each machine could not be scraped; "" where it could."""
+        return {one["labels"]["instance"]: one["lastError"] for one in self._get("targets")["activeTargets"]}
 
     def _get(self, what: str, **options: str) -> dict[str, Any]:
         url = f"http://{settings.CONTROLLER_ADDRESS}:{_PORT}/api/v1/{what}?{urllib.parse.urlencode(options)}"

@@ -210,7 +210,7 @@ def test_a_user_loses_nothing_over_an_event_and_its_reboot(azure, machines, depl
         for name in names:
             user.wait_for_state(name, "UP")
         assert scrapes.values('azure_maintenance_phase{phase="in_service"}') == dict.fromkeys(names, 1.0)
-        event = azure.inject("Reboot", names, notice=3600, tail=60)
+        event = azure.inject("Reboot", names, notice=7200, tail=60)  # more than anybody waits below
         scrapes.wait_for('azure_maintenance_phase{phase="prepared"}', dict.fromkeys(names, 1.0))
         for name in names:
             assert is_out(machines, user, name) and machines[name].boot_id() == boots[name], name

@@ -23,6 +23,7 @@ from .host import LONG, FleetError, process_words, run, until
 
 _POWER_OFF, _REBOOT = signal.SIGRTMIN + 4, signal.SIGRTMIN + 5  # what systemd as process 1 takes them for
 _BOOT_SECONDS = 90
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
 class Machine:
@@ -258,11 +259,19 @@ class Machine:
                 os.kill(pid, signal.SIGCONT)
 
     def boot_id(self) -> str:
-        """Another one after each boot. Empty while the machine is off."""
-        try:
-            return self.inside("cat", "/proc/sys/kernel/random/boot_id").strip()
-        except FleetError:
+        """Another one after each boot. Empty while the machine is off, or has not come further than to be this box's process.
+
+        Read from out here: a process inside is stopped for a moment by an orderly shutdown, and nsenter, which stops with it, is never
+        told to go on.
+        """
+        pid = self.init()
+        if pid is None:
             return ""
+        try:
+            found = pathlib.Path(f"/proc/{pid}/root{_BOOT_ID}").read_text(encoding="ascii")
+        except OSError:  # it ended while we looked
+            return ""
+        return found.strip() if found != pathlib.Path(_BOOT_ID).read_text(encoding="ascii") else ""
 
     def answers(self, port: int) -> bool:
         """Call it from a thread that is in the controller's namespace."""
