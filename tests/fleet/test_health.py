@@ -275,8 +275,8 @@ def test_a_dead_watcher_and_a_reboot_leave_it_out_of_service(azure, machines, de
     assert asked("lone1") == (200, "in service")
 
     event = azure.inject("Freeze", ["lone1"], duration=30, notice=900, tail=60)
-    host.until("it to be prepared", lambda: (lone.mark() or {}).get("phase") == "prepared", 60)
-    assert asked("lone1")[0] == 503 and "maintenance: prepared, since " in asked("lone1")[1]
+    host.until("it to say that it is prepared", lambda: "maintenance: prepared, since " in asked("lone1")[1])
+    assert asked("lone1")[0] == 503 and (lone.mark() or {}).get("phase") == "prepared"
     assert event not in asked("lone1")[1] and ready() == 503
     machine.check_output(
         f"systemctl disable {SERVICE}; systemctl kill --signal=KILL {SERVICE}; systemctl stop {SERVICE}"
