@@ -57,8 +57,6 @@ class Turn(NamedTuple):
     prepare: whether its machines may (or must) be prepared now
     approve: whether it may be approved early now, as far as capacity goes
     too_large: whether it is larger than the capacity of a group, so that it is never approved early
-    behind: the events that it waits for, by key
-    out: the machines that are out and in its way
     words: why, for people; "" when nothing stands in its way
     """
 
@@ -66,8 +64,6 @@ class Turn(NamedTuple):
     prepare: bool
     approve: bool
     too_large: bool
-    behind: tuple[str, ...]
-    out: tuple[str, ...]
     words: str
 
 
@@ -202,16 +198,14 @@ def _turn_of_going(
     if too_small:
         return _too_large(candidate, too_small, "due" if _is_due(candidate) else "turn")
     full = [group for group in touched if not group.has_room_for(())]
-    others = _others_out(candidate, full, out)
     words = ""
     due = not candidate.begun or (bool(full) and _is_due(candidate))
     if full:
         state = f"it is prepared now, as {_due_words(candidate)}" if due else "it keeps its turn"
-        words = f"{full[0]}, and {_out_words(others, out, going)}: {state}, but is not approved while that is so"
+        words = f"{full[0]}, and {_out_words(candidate, full, out, going)}: {state}, but is not approved while that is so"
     elif due:
         words = f"it is prepared now, as {_due_words(candidate)}"
-    behind = tuple(other.key for other in going if other is not candidate and set(others).intersection(other.hosts))
-    return Turn("due" if due else "turn", True, not full, False, behind, others, words)
+    return Turn("due" if due else "turn", True, not full, False, words)
 
 
 def _turn_of_other(
@@ -222,18 +216,16 @@ def _turn_of_other(
     if too_small:
         return _too_large(candidate, too_small, "waits" if candidate.wanted else "later")
     if not candidate.wanted:
-        return Turn("later", False, False, False, (), (), "")
+        return Turn("later", False, False, False, "")
     earlier = list(dict.fromkeys(other for group in touched for other in group.waiting))
     full = [group for group in touched if not group.has_room_for(candidate.hosts)]
     if not earlier and not full:
-        return Turn("turn", True, True, False, (), (), "")
-    others = _others_out(candidate, full, out)
-    before = [other for other in going if set(others).intersection(other.hosts)]
-    reasons = [f"{full[0]}, and {_out_words(others, out, going)}"] if full else []
+        return Turn("turn", True, True, False, "")
+    reasons = [f"{full[0]}, and {_out_words(candidate, full, out, going)}"] if full else []
     if earlier:
         reasons.append(f"{listed(other.title for other in earlier)} came first")
     words = f"it waits for its turn: {'; '.join(reasons)}"
-    return Turn("waits", False, False, False, tuple(other.key for other in [*before, *earlier]), others, words)
+    return Turn("waits", False, False, False, words)
 
 
 def _too_large(candidate: Candidate, too_small: Sequence[_Group], state: str) -> Turn:
@@ -241,7 +233,7 @@ def _too_large(candidate: Candidate, too_small: Sequence[_Group], state: str) ->
     words = f"it affects {len(group.of(candidate.hosts))} machines at once, and {group}: it is never approved early" + (
         "" if candidate.begun else f"; they are prepared {_prepared_when(candidate, state)}"
     )
-    return Turn(state, state in ("turn", "due"), False, True, (), (), words)
+    return Turn(state, state in ("turn", "due"), False, True, words)
 
 
 def _prepared_when(candidate: Candidate, state: str) -> str:
@@ -254,15 +246,13 @@ def _due_words(candidate: Candidate) -> str:
     return f"that may take {candidate.needs:.0f} s and {candidate.left:.0f} s are left"
 
 
-def _others_out(candidate: Candidate, full: Sequence[_Group], out: Mapping[str, str]) -> tuple[str, ...]:
+def _out_words(
+    candidate: Candidate, full: Sequence[_Group], out: Mapping[str, str], going: Sequence[Candidate]
+) -> str:
     """Who else is out in the groups that have no room, first those who are out for reasons of their own."""
     others = set().union(*(group.out for group in full)).difference(candidate.hosts)
-    return tuple(sorted(others, key=lambda host: (host not in out, host)))
-
-
-def _out_words(others: Sequence[str], out: Mapping[str, str], going: Sequence[Candidate]) -> str:
     said = []
-    for host in others:
-        titles = [candidate.title for candidate in going if host in candidate.hosts]
+    for host in sorted(others, key=lambda host: (host not in out, host)):
+        titles = [other.title for other in going if host in other.hosts]
         said.append(f"{host} {out.get(host) or f'is about to be, for {titles[0]}'}")
     return listed(said, 5)
