@@ -22,7 +22,7 @@ from .event_terms import closed, is_late, not_open, outside_hours
 from .marks import holder_words, is_prepared, lacks_steps, mark_keys, was_prepared, whose, why_not_by_watcher
 from .reports import happened
 from .run_events import event_of, is_open, not_before
-from .said_there import RECOVERED_BY_FORCE, confirmed_on, hold_of
+from .said_there import RECOVERED_BY_FORCE, hold_of
 from .schema import EventState, MachineState, Record
 
 OUTSIDE_HOURS = "outside_hours"
@@ -59,11 +59,7 @@ def decision_of(
 
 def is_agreed(record: Record, key: str, entry: EventState) -> bool:
     """Whether a person has confirmed it, on any of its machines."""
-    return bool(
-        confirmed_on(
-            key, entry["affected"], {host: record["hosts"][host]["confirmations"] for host in entry["affected"]}
-        )
-    )
+    return any(key in record["hosts"][host]["confirmations"] for host in entry["affected"])
 
 
 def is_waiting_for_confirmation(record: Record, key: str, entry: EventState, at: float) -> bool:

@@ -232,15 +232,13 @@ class PoliciesDecision(NamedTuple):
     actions: what is done on each machine, by host
     hours: when that may be done early, by host, where that is not always
     action: the strictest of them, which the approval goes by
-    host: the first machine whose action that is
-    rule: the name of the rule that decides there
+    rule: the name of the rule that decides on the first machine whose action that is
     words: all of it, for people
     """
 
     actions: dict[str, str]
     hours: dict[str, Hours]
     action: str
-    host: str
     rule: str
     words: str
 
@@ -265,7 +263,7 @@ def decided(
         others = (f"{host}: {_WORDS[other]}" for host, other in actions.items() if other != action)
         words += f"; strictest: {listed(deciding)}; {listed(others)}"
     hours = {host: decision.hours for host, decision in decisions.items() if decision.hours}
-    return PoliciesDecision(actions, hours, action, deciding[0], first.rule, words)
+    return PoliciesDecision(actions, hours, action, first.rule, words)
 
 
 def _hours_words(decision: Decision) -> str:

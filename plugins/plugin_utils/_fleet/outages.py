@@ -9,7 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, NOBODY, OURS, WATCHER
 from ...module_utils._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
@@ -79,31 +79,6 @@ def note_restarts(record: Record, at: float) -> None:
 # ---- what came of it ----
 
 
-class Before(NamedTuple):
-    """How a machine's mark was before an answer."""
-
-    owner: str
-    phase: str
-    keys: list[str]
-    recovering: bool
-    words: str
-    undone: str  # what is to be undone by it
-    answered: float | None  # when it was seen
-
-
-def before_answer(record: Record, machine: MachineState, at: float) -> Before:
-    words = holder_words(machine) if machine["mark"] else ""
-    return Before(
-        whose(record, machine, at),
-        phase(machine),
-        mark_keys(machine),
-        machine["recovering"] is not None,
-        words,
-        undone_words(machine),
-        machine["answered"],
-    )
-
-
 _DO, _UNDO = "do", "undo"
 _DIRECTION = {BEGUN: _DO, DONE: _DO, FAILED: _DO, TAKING_BACK: _UNDO, TAKEN_BACK: _UNDO, NOT_TAKEN_BACK: _UNDO}
 
@@ -121,13 +96,15 @@ def take_steps(machine: MachineState, answer: Mapping[str, Any]) -> None:
         machine["steps_done"] = {}
 
 
-def take_mark(record: Record, machine: MachineState, before: Before, asked: bool, at: float) -> None:
+def take_mark(record: Record, machine: MachineState, before: MachineState, asked: bool, at: float) -> None:
     """What has become of the machine's mark since it was last seen.
 
+    :arg before: the machine as it was before its answer
     :arg asked: whether it was asked to recover
     """
     owner, host = whose(record, machine, at), machine["host"]
-    if before.owner == NOBODY and owner == EXPIRED:
+    had, keys = whose(record, before, at), mark_keys(before)
+    if had == NOBODY and owner == EXPIRED:
         happened(
             record,
             at,
@@ -135,21 +112,21 @@ def take_mark(record: Record, machine: MachineState, before: Before, asked: bool
             f"{host} is marked by {holder_words(machine)}, whose lease has expired",
             host=host,
         )
-    if before.owner == EXPIRED and owner == OURS:
-        happened(record, at, "taken over", f"{host}, from {before.words}", host=host)
-    if before.owner == COPIED and owner == NOBODY:
-        words = f"{host}: the mark of {before.words}, the VM that it was copied from; nothing of it was done here"
+    if had == EXPIRED and owner == OURS:
+        happened(record, at, "taken over", f"{host}, from {holder_words(before)}", host=host)
+    if had == COPIED and owner == NOBODY:
+        words = f"{host}: the mark of {holder_words(before)}, the VM that it was copied from; nothing of it was done here"
         happened(record, at, "moved aside", words, host=host)
-    note_recovered_by_force(record, machine, before.keys, before.answered)
-    if phase(machine) == "recovering" or (before.owner != NOBODY and owner == NOBODY):
+    note_recovered_by_force(record, machine, keys, before["answered"])
+    if phase(machine) == "recovering" or (had != NOBODY and owner == NOBODY):
         machine["undone"] = at
     if owner in (OURS, WATCHER) and machine["begun"] is None:
         machine["begun"] = at
     if owner in (OURS, WATCHER) and phase(machine) == "prepared":
         _note_prepared(record, machine, at)
-    if before.owner in (OURS, EXPIRED, WATCHER) and owner == NOBODY:
-        if before.recovering or asked or before.owner in (EXPIRED, WATCHER):
-            _note_recovered(record, machine, before.keys, True, "", at, by_watcher=before.owner == WATCHER)
+    if had in (OURS, EXPIRED, WATCHER) and owner == NOBODY:
+        if before["recovering"] is not None or asked or had in (EXPIRED, WATCHER):
+            _note_recovered(record, machine, keys, True, "", at, by_watcher=had == WATCHER)
         else:
             _note_removed(record, machine, before, at)
         machine["recovering"] = machine["tried"] = None
@@ -180,9 +157,8 @@ def note_all_done(record: Record, machine: MachineState, event_ids: Iterable[str
         entry = record["events"].get(key)
         if entry and entry["gone"] is None and host not in entry["restarted"] and not _counts(entry, machine):
             entry["prepared"][host] = _result(machine, _DO, True, "", machine["begun"], at)
-            entry["announced"] = max(
-                entry["announced"], at
-            )  # it was approved, or was to be, as one that has not started
+            # It was approved, or was to be, as one that has not started.
+            entry["announced"] = max(entry["announced"], at)
             happened(record, at, "prepared", _in_seconds(host, entry["prepared"][host]), key, host)
 
 
@@ -217,14 +193,16 @@ def _note_recovered(
         happened(record, at, "recovered" if ok else "NOT BACK", f"{host}{f': {why}' if why else ''}", host=host)
 
 
-def _note_removed(record: Record, machine: MachineState, before: Before, at: float) -> None:
-    host = machine["host"]
-    if all(key in machine["recovered_by_force"] for key in before.keys):
+def _note_removed(record: Record, machine: MachineState, before: MachineState, at: float) -> None:
+    host, keys = machine["host"], mark_keys(before)
+    if all(key in machine["recovered_by_force"] for key in keys):
         return  # by a person, despite its events: that is said of each of them
-    if before.undone:
-        words = f"Somebody else removed the mark of {host}, so this run undoes nothing there. {undo_words(host, before.undone)}"
+    if undone := undone_words(before):
+        words = (
+            f"Somebody else removed the mark of {host}, so this run undoes nothing there. {undo_words(host, undone)}"
+        )
         report(record, f"machine {host}: removed", words)
-    for key in before.keys:
+    for key in keys:
         entry = record["events"].get(key)
         if entry and entry["gone"] is None:
             entry["prepared"].pop(host, None)

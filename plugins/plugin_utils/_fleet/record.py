@@ -23,7 +23,7 @@ from .evaluation import give_turns, match_and_decide
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
 from .lost_marks import give_up, with_lost_mark
 from .options import checked_options
-from .outages import before_answer, follow, note_all_done, note_restarts, take_go, take_mark, take_steps
+from .outages import follow, note_all_done, note_restarts, take_go, take_mark, take_steps
 from .reached import take_reached
 from .recalled import stop_recalling, take_bearers, take_recalled
 from .reports import note, note_clock
@@ -189,7 +189,7 @@ def _take_one(
     ended: float,
     at: float,
 ) -> None:
-    earlier = before_answer(record, machine, at)
+    earlier = machine.copy()
     answer = with_lost_mark(record, machine, answer, at)
     for request, one in zip(requests, answer["answers"], strict=False):
         if request["do"] == "hello":  # whose the mark is depends on which VM this is

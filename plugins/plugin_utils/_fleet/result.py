@@ -102,17 +102,6 @@ def _moment(record: Record, at: float | None) -> str | None:
     return None if at is None else time_of_day(record, at)
 
 
-ACTION_WORDS = {
-    "approve": "approve at once",
-    "prepare_and_approve": "prepare, then approve",
-    "hold": "prepare, then wait for a person",
-    "prepare": "prepare, do not approve",
-    "notify": "only show",
-    "ignore": "ignore",
-    "": "leave alone",
-}
-
-
 MOST = 2000
 """Characters of a line, which may hold what came from anywhere: it is printed on terminals."""
 
@@ -187,7 +176,7 @@ def heading(entry: EventState) -> str:
 
 def decision(entry: EventState) -> str:
     """What is to be done about an event, and why."""
-    parts = [entry["words"] or ACTION_WORDS[entry["action"]]]
+    parts = [entry["words"]]
     if any(map(acts, entry["actions"].values())) and entry["started"] is None:
         notice = not_before(entry) - entry["shown"]
         parts.append(f"{notice:.0f} s after it was shown at the latest" if notice > 0 else "its time is over")

@@ -51,11 +51,6 @@ def events_of(look: Mapping[str, Any]) -> list[Event]:
     return [event_from_dict(data) for data in look.get("events") or ()]
 
 
-def may_hold(look: Mapping[str, Any], key: str) -> bool:
-    """Whether a document has the event as an entry that can't be read any more: then it is still there."""
-    return any(unusable["id"] in ("", key) for unusable in look.get("unusable_events") or ())
-
-
 TAKEN = "no answer from its machines since"
 """Why an event that takes its machines away is not watched any more."""
 

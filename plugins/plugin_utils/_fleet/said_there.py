@@ -8,7 +8,7 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from ...module_utils._core.mark_view import is_copied
 from ...module_utils._core.messages import Reason, on_hold
@@ -19,20 +19,6 @@ from .run_events import is_open
 from .schema import EventState, MachineState, Record
 
 RECOVERED_BY_FORCE = "it was recovered by force despite this event, so it is not prepared for it again"
-
-
-def confirmed_on(key: str, hosts: Sequence[str], confirmed: Mapping[str, Collection[str]]) -> str:
-    """The first machine of an event on which it is confirmed; "" where it is on none.
-
-    :arg key: the event's id, in any case
-    :arg hosts: the machines of the run that it affects
-    :arg confirmed: the ids of the events that are confirmed on each machine, by host
-    """
-
-    def holds(host: str) -> bool:
-        return key.upper() in {event_id.upper() for event_id in confirmed.get(host, ())}
-
-    return next(filter(holds, hosts), "")
 
 
 def is_recovered_by_force(machine: MachineState, key: str) -> bool:
@@ -52,14 +38,7 @@ def keep_off(record: Record, at: float) -> None:
             if not is_recovered_by_force(record["hosts"][host], key):
                 if entry["failed"].get(host) == RECOVERED_BY_FORCE:
                     del entry["failed"][host]
-                    happened(
-                        record,
-                        at,
-                        "yes",
-                        f"{host} may be prepared for it again: it was confirmed",
-                        key,
-                        host,
-                    )
+                    happened(record, at, "yes", f"{host} may be prepared for it again: it was confirmed", key, host)
             elif entry["failed"].get(host) != RECOVERED_BY_FORCE and needs_preparation(entry, host):
                 entry["failed"][host] = RECOVERED_BY_FORCE
                 entry["prepared"].pop(host, None)

@@ -14,7 +14,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     recorded,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.said_there import confirmed_on
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approving import is_agreed
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.termination import leaves
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet import asked_machines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import watcher
@@ -72,9 +72,9 @@ def changed(machine, **changes):
 
 
 def test_one_yes_on_any_machine_of_the_event_is_enough():
-    assert confirmed_on("A-1", ["web1", "web2"], {"web2": ["B", "a-1"]}) == "web2"
-    assert confirmed_on("A-1", ["web1"], {"web2": ["A-1"]}) == ""
-    assert confirmed_on("A-1", ["web1"], {"web1": ["A-11"]}) == ""
+    record = {"hosts": {"web1": {"confirmations": ["A-11"]}, "web2": {"confirmations": ["B", "A-1"]}}}
+    assert is_agreed(record, "A-1", {"affected": ["web1", "web2"]})
+    assert not is_agreed(record, "A-1", {"affected": ["web1"]})
 
 
 @pytest.mark.parametrize(
