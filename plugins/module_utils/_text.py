@@ -43,6 +43,15 @@ def seconds_until(left: float) -> str:
     return f"in {left:.0f} s" if left >= 0.5 else "at any moment"
 
 
+def duration(seconds: float) -> str:
+    """Seconds for people: ``40 s``, ``12 min``, ``5 h``, ``3 d``"""
+    seconds = max(0.0, seconds)
+    for limit, divisor, unit in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h")):
+        if seconds < limit:
+            return f"{seconds / divisor:.0f} {unit}"
+    return f"{seconds / 86400:.0f} d"
+
+
 def first_line(text: Any, limit: int = 300) -> str:
     """The first line of the text that is not blank, fit to be printed; "" when there is none."""
     return _line(text, 0, limit)

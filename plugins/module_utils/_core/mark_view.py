@@ -204,12 +204,20 @@ def recovery_begun(mark: Mapping[str, Any]) -> bool:
 
 
 def holder_words(mark: Mapping[str, Any]) -> str:
-    """Who holds it, and since when: ``run 4711 (job 12) of ctl1, since 2026-01-01T00:00:00Z``"""
+    """Who holds it, for people: ``run 4711 (job 12) on ctl1``, or ``its watcher``"""
     holder = {key: one_line(value, 200) for key, value in mark["holder"].items()}
+    if holder["kind"] == "watcher":
+        return "its watcher"
+    kind = "role drain in run" if holder["kind"] == "drain" else "run"
+    who = f"{kind} {holder['run']}".rstrip()
     job = f" (job {holder['job']})" if holder.get("job") else ""
-    where = f" of {holder['controller']}" if holder.get("controller") else ""
-    who = " ".join(word for word in (holder["kind"] or "run", holder["run"]) if word)
-    return f"{who}{job}{where}{since_words(mark)}"
+    where = f" on {holder['controller']}" if holder.get("controller") else ""
+    return f"{who}{job}{where}"
+
+
+def holder_since(mark: Mapping[str, Any]) -> str:
+    """The same with since when: ``run 4711 (job 12) on ctl1, since 2026-01-01T00:00:00Z``"""
+    return holder_words(mark) + since_words(mark)
 
 
 def since_words(mark: Mapping[str, Any]) -> str:
@@ -223,7 +231,7 @@ def _owner_words(owner: str, mark: Mapping[str, Any]) -> str:
         return f"VM {one_line(mark['vm_id'])}"
     if owner == UNIDENTIFIED:
         return "a watcher, of this machine or of the one of which it is a copy"
-    return holder_words(mark)
+    return holder_since(mark)
 
 
 def _outage(mark: Mapping[str, Any]) -> str:

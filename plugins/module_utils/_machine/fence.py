@@ -16,7 +16,7 @@ import contextlib
 from typing import Any, Callable, Iterator, List, Mapping, Optional, Sequence
 
 from .._core.lease import Moment, is_expired, since
-from .._core.mark_view import holder_words, is_copied
+from .._core.mark_view import holder_since, is_copied
 from .._text import listed
 from .mark import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate, held_by, objection
 
@@ -77,7 +77,7 @@ class Fence:
             mark = self._allowed(take, forced, moment)
             self._replace(held_by(mark, self.options, moment, seconds))
         self._is_ours = True
-        return "" if mark["holder"]["run"] == self.options["run"] else holder_words(mark)
+        return "" if mark["holder"]["run"] == self.options["run"] else holder_since(mark)
 
     def _allowed(self, take: str, forced: bool, moment: Moment) -> Mark:
         """The mark that is there, if this call may have it."""
@@ -204,7 +204,7 @@ class Fence:
             self.lost = (
                 self.lost
                 or objection(self.mark, self.options, moment)
-                or str(self.not_renewed or f"The machine is owned by {holder_words(self.mark)}.")
+                or str(self.not_renewed or f"The machine is owned by {holder_since(self.mark)}.")
             )
         if self.lost:
             raise Fenced(self.lost)

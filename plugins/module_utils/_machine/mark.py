@@ -15,7 +15,7 @@ from typing import Any, ContextManager, Dict, Iterable, List, Mapping, Optional,
 
 from .._clock import iso_utc
 from .._core.lease import Moment, is_expired, lease_of, left, renewed
-from .._core.mark_view import holder_words
+from .._core.mark_view import holder_since
 from .._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from .._steps.step_type import Step
 from .._text import one_line, shown
@@ -252,7 +252,7 @@ def objection(mark: Mark, options: Mapping[str, Any], moment: Moment, take: str 
         return ""  # prepare and recover of role drain are two runs
     if take == holder["run"] and forced:
         return ""
-    whose = f"The machine is owned by {holder_words(mark)}"
+    whose = f"The machine is owned by {holder_since(mark)}"
     if holder["kind"] in _KEEP:
         return f"{whose}: only {_KEEP[holder['kind']]} takes that back, or a recovery that names this run and is forced to."
     if not is_expired(mark["lease"], moment):

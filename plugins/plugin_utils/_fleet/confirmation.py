@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 from ...module_utils._core import mark_view as core
 from ...module_utils._core import messages
-from ...module_utils._core.mark_view import COPIED, FOREIGN, OURS, UNREADABLE, service_words
+from ...module_utils._core.mark_view import COPIED, FOREIGN, OURS, UNREADABLE, holder_words, service_words
 from ...module_utils._core.messages import Reason
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .approval import Choice
 from .approving import approve_request, choice_of, decision_of
 from .evaluation import title
-from .inspection import Asked, Inspection, event_words, holder_words, inspected
+from .inspection import Asked, Inspection, event_words, inspected
 from .marks import is_expired, mark_keys, whose, why_not_prepared
 from .schema import EventState
 
@@ -248,4 +248,4 @@ def _unprepared(found: Inspection, host: str, key: str) -> str:
         return f"has the mark of {found.view(host).owner_words}, of which it is a copy: it is in service"
     if owner == FOREIGN:
         return f"is marked by {holder_words(mark)}, made for {service_words(mark)}"
-    return f"has a mark of {mark['holder']['run'] or mark['holder']['kind']} that is not for this event"
+    return f"has a mark of {holder_words(mark)} that is not for this event"

@@ -218,16 +218,6 @@ def _as_own(mark: dict[str, Any] | None, key: str) -> dict[str, Any] | None:
 # ---- words ----
 
 
-def holder_words(mark: Mapping[str, Any]) -> str:
-    """Whose a mark is: ``run 4711 (job 12) on ctl1``"""
-    holder = {key: one_line(value, 100) for key, value in mark["holder"].items()}
-    kind = {"drain": "role drain in run", "watcher": "its watcher"}.get(holder["kind"], "run")
-    words = " ".join(word for word in (kind, holder["run"]) if word)
-    job = f" (job {holder['job']})" if holder.get("job") else ""
-    where = f" on {holder['controller']}" if holder.get("controller") else ""
-    return f"{words}{job}{where}"
-
-
 def event_words(event: Mapping[str, Any]) -> str:
     """An event as it is shown: ``Reboot A-1 (Scheduled, in 300 s)``"""
     when = "" if event.get("notice") is None else seconds_until(event["notice"])

@@ -92,7 +92,7 @@ def holder_words(machine: MachineState) -> str:
     mark = machine["mark"] or {}
     if "unreadable" in mark:
         return f"an unreadable mark ({clause(mark['unreadable'])})"
-    return core.holder_words(mark)
+    return core.holder_since(mark)
 
 
 def _asker(record: Record, machine: MachineState) -> Asker:

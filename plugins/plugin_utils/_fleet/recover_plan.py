@@ -12,12 +12,20 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_view import COPIED, FOREIGN, NOBODY, UNREADABLE, WATCHER, service_words, since_words
+from ...module_utils._core.mark_view import (
+    COPIED,
+    FOREIGN,
+    NOBODY,
+    UNREADABLE,
+    WATCHER,
+    holder_since,
+    holder_words,
+    service_words,
+)
 from ...module_utils._steps.sequence import is_to_undo
-from ...module_utils._text import clause, listed, one_line, sentence
-from .inspection import Asked, Inspection, event_words, holder_words, inspected
+from ...module_utils._text import clause, duration, listed, one_line, sentence
+from .inspection import Asked, Inspection, event_words, inspected
 from .marks import start_watcher
-from .status import duration
 from .targets import UNREADABLE_ENTRY, against_recovery, held_by
 
 
@@ -118,7 +126,7 @@ def _owned(found: Inspection, host: str, mark: Mapping[str, Any], overrides: Ove
     run = mark["holder"]["run"]
     if run == overrides.take:
         return ""
-    whose, take = holder_words(mark) + since_words(mark), f"-e recover_take={shlex.quote(one_line(run))}"
+    whose, take = holder_since(mark), f"-e recover_take={shlex.quote(one_line(run))}"
     if owner == FOREIGN:
         return (
             f"is owned by {whose}, made for {service_words(mark)}, which does not show here whether that is over. "

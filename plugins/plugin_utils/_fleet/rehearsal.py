@@ -13,10 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_view import is_made_for, service_words, since_words
+from ...module_utils._core.mark_view import holder_since, is_made_for, service_words
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
 from .event_terms import SHARE_OF_NOTICE_FOR_MARGIN
-from .inspection import Asked, Inspection, holder_words, inspected
+from .inspection import Asked, Inspection, inspected
 from .marks import no_steps
 
 LEAST = 5.0
@@ -271,7 +271,7 @@ def _marked(found: Inspection, host: str, endpoint: str) -> str:
         return ""
     if "unreadable" in mark:
         return f"has an unreadable mark ({clause(mark['unreadable'], 500)}), so it may be out of service."
-    whose = f"is marked by {holder_words(mark)}{since_words(mark)}"
+    whose = f"is marked by {holder_since(mark)}"
     if is_made_for(mark, endpoint):
         return f"{whose}: a rehearsal is under way, or was interrupted; -e rehearse_state=absent recovers its machines."
     return f"{whose}, made for {service_words(mark)}: it is out of service, and a rehearsal does not touch it. The playbook status shows more."
@@ -297,7 +297,7 @@ def _left(found: Inspection, host: str, endpoint: str) -> Left:
         return Left("leave", "is not marked: it was not taken out of service, or is back.")
     if "unreadable" in mark:
         return Left("refuse", f"has an unreadable mark: {sentence(clause(mark['unreadable'], 500))}.")
-    whose = f"{holder_words(mark)}{since_words(mark)}"
+    whose = holder_since(mark)
     if not is_made_for(mark, endpoint):
         return Left(
             "leave",

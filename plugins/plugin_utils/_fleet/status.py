@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from ...module_utils._core.mark_view import COPIED, NOBODY, UNREADABLE, is_made_for_azure, service_words, since_words
+from ...module_utils._core.mark_view import COPIED, NOBODY, UNREADABLE, holder_since, is_made_for_azure, service_words
 from ...module_utils._steps.sequence import (
     BEGUN,
     DONE,
@@ -22,8 +22,8 @@ from ...module_utils._steps.sequence import (
     TAKING_BACK,
     WAITING,
 )
-from ...module_utils._text import listed, one_line, seconds_until
-from .inspection import Asked, Inspection, holder_words, inspected
+from ...module_utils._text import duration, listed, one_line, seconds_until
+from .inspection import Asked, Inspection, inspected
 from .reasons import by_reason, counted
 
 _STEPS = {
@@ -145,7 +145,7 @@ def _mark_lines(found: Inspection, host: str, mark: Mapping[str, Any], wall: flo
         return [f"mark: {one_line(mark['unreadable'], 1000)}"]
     events = f"for {listed(one_line(event) for event in mark['events'])}" if mark["events"] else "for no event"
     lines = [
-        f"mark: {mark['phase']} {events}, by {holder_words(mark)}{since_words(mark)}{_age(mark['since'], wall)}",
+        f"mark: {mark['phase']} {events}, by {holder_since(mark)}{_age(mark['since'], wall)}",
         f"owner: {_life(found, host, mark)}",
     ]
     if found.owner(host) == COPIED:
@@ -188,12 +188,3 @@ def _life(found: Inspection, host: str, mark: Mapping[str, Any]) -> str:
     if found.is_left(host):
         return f"EXPIRED, {heard}: maintain or recover takes the machine over"
     return f"{heard}; without a renewal it counts as alive for another {duration(found.lasts(host))}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people: ``40 s``, ``12 min``, ``5 h``, ``3 d``"""
-    seconds = max(0.0, seconds)
-    for limit, divisor, unit in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h")):
-        if seconds < limit:
-            return f"{seconds / divisor:.0f} {unit}"
-    return f"{seconds / 86400:.0f} d"

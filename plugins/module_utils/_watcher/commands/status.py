@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 from ..._clock import unix_time
 from ..._machine.platform import native
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
-from ..._text import clause, listed, one_line
+from ..._text import clause, duration, listed, one_line
 from ..health.client import Asked, ask
 from ..host.this_host import HOST
 from ..reports.last_try import LastTry, read_last_try, what_to_do
@@ -354,15 +354,6 @@ def _reports(view: StatusView) -> List[str]:
 def _since(text: Any, wall: float) -> str:
     at = unix_time(text)
     return f"since {one_line(text, 30)}" + ("" if at is None else f" ({duration(wall - at)})")
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people: ``40 s``, ``12 min``, ``5 h``, ``3 d``"""
-    seconds = max(0.0, seconds)
-    for limit, divisor, unit in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h")):
-        if seconds < limit:
-            return f"{seconds / divisor:.0f} {unit}"
-    return f"{seconds / 86400:.0f} d"
 
 
 SUBCOMMANDS = {

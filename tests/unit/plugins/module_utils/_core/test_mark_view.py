@@ -52,7 +52,7 @@ def test_vectors(case):
 
 
 def test_who_holds_it_is_said_with_what_finds_him():
-    assert seen().owner_words == "run r0 (job 12) of ctl1, since 2026-01-01T00:00:00Z"
+    assert seen().owner_words == "run r0 (job 12) on ctl1, since 2026-01-01T00:00:00Z"
     assert seen(vm_id="vm-b").owner_words == "VM vm-b"
     assert seen(None, "it is no JSON").owner_words == "it is no JSON"
     assert seen(None).owner_words == ""

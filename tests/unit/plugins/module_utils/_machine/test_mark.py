@@ -95,7 +95,7 @@ def test_a_later_call_of_the_same_run_may_and_an_earlier_one_may_not():
 
 def test_another_run_is_kept_off_while_the_holder_is_alive_and_hears_who_he_is():
     why = objection(a_mark(), options(9, "run-2"), after(100), take="run-1")
-    assert "owned by run run-1 (job 77) of ctl1, since 2026-01-01T00:00:00Z" in why
+    assert "owned by run run-1 (job 77) on ctl1, since 2026-01-01T00:00:00Z" in why
     assert "another 20 s" in why
 
 
@@ -125,7 +125,7 @@ def test_a_watchers_mark_is_the_watchers_however_long_it_has_been_silent():
     for take in ("", "watcher"):
         why = objection(held, options(9, "run-2"), after(9999, "boot-9"), take=take)
         assert why.startswith(
-            "The machine is owned by watcher watcher of web_1, since 2026-01-01T00:00:00Z: only the machine's"
+            "The machine is owned by its watcher, since 2026-01-01T00:00:00Z: only the machine's"
         )
         assert why.endswith("own watcher takes that back, or a recovery that names this run and is forced to.")
     assert objection(held, options(9, "run-2"), after(5), take="watcher", forced=True) == ""

@@ -399,7 +399,7 @@ def test_another_run_keeps_off_and_says_why(machine):
     before = machine.mark()
     answer = machine.call({"do": "go", "to": "recovered"}, **another_run())
     assert answer["answers"][0]["state"] == "refused"
-    assert "owned by run run-1 of ctl1" in answer["answers"][0]["why"]
+    assert "owned by run run-1 on ctl1" in answer["answers"][0]["why"]
     assert answer["fenced"] == answer["answers"][0]["why"]
     assert machine.mark() == before
     assert answer["mark"] == before
@@ -411,7 +411,7 @@ def test_a_mark_whose_holder_is_silent_is_taken_over_and_that_is_said(machine):
     machine.clock.sleep(121)
     answer = machine.go(options=another_run(), take="run-1", to="recovered")
     assert answer["state"] == "recovered"
-    assert answer["why"] == "The machine was taken over from run run-1 of ctl1, since 2026-01-01T00:00:00Z"
+    assert answer["why"] == "The machine was taken over from run run-1 on ctl1, since 2026-01-01T00:00:00Z"
     assert machine.world.journal[-2:] == [("undo", "drain"), ("undo", "nginx")]
 
 

@@ -118,8 +118,8 @@ def test_where_nothing_was_begun_nothing_is_undone():
 
 def test_somebody_else_s_machine_is_refused():
     record = alone.ticked(begun(), shown(), 1.0)
-    record = alone.ticked(record, went("refused", why="The machine is owned by run r of ctl."), 2.0)
-    assert record["finished"] and record["result"]["message"] == "web1: The machine is owned by run r of ctl."
+    record = alone.ticked(record, went("refused", why="The machine is owned by run r on ctl."), 2.0)
+    assert record["finished"] and record["result"]["message"] == "web1: The machine is owned by run r on ctl."
 
 
 def test_a_recovery_reports_the_last_step_first_and_takes_nobody_s_mark_unasked():

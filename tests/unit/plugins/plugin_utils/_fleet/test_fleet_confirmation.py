@@ -239,8 +239,8 @@ class TestNoRunLives:
         "second, why",
         [
             (BARE, "web2 is not marked: it is in service."),
-            ({"mark": mark("B-2"), "expired": True}, "web2 has a mark of r7 that is not for this event."),
-            ({"mark": mark("B-2", kind="drain", run="")}, "web2 has a mark of drain that is not for this event."),
+            ({"mark": mark("B-2"), "expired": True}, "web2 has a mark of run r7 on ctl that is not for this event."),
+            ({"mark": mark("B-2", kind="drain", run="")}, "web2 has a mark of role drain in run on ctl that is not for this event."),
             (
                 {"mark": {**mark(), "endpoint": "http://10.0.0.11:8780"}},
                 "web2 is marked by run r7 on ctl, made for another metadata service, as in a rehearsal (http://10.0.0.11:8780).",

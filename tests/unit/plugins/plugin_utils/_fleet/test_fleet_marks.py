@@ -225,7 +225,7 @@ def test_a_living_other_holder_is_left_alone(kind):
     assert run.goes("web1") == []
     assert run.approvals() == []
     assert any("web1 is marked by" in problem and "r0" in problem for problem in run.problems)
-    assert any(f"{kind} r0 of ctl1, since 1970-01-01T00:00:00Z" in problem for problem in run.problems)
+    assert any("run r0 on ctl1, since 1970-01-01T00:00:00Z" in problem for problem in run.problems)
 
 
 def test_a_mark_that_can_not_be_read_is_a_mark():
@@ -257,7 +257,7 @@ def test_a_dead_run_s_machine_is_taken_over_and_prepared_further():
     assert run.goes("web1") == [], "its run may still live"
     run.until(lambda: run.sent("A"))
     assert run["web1"].mark["holder"]["run"] == "r1"
-    assert "from run r0 of ctl1" in run.timeline
+    assert "from run r0 on ctl1" in run.timeline
 
 
 def test_a_dead_run_s_machine_is_brought_back_when_its_event_is_over():

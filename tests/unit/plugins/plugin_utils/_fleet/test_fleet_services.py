@@ -47,7 +47,7 @@ def test_it_does_not_count_as_prepared_whatever_it_says(until):
     assert run.approvals() == [] and run.goes("web1") == []
     assert run.prepared("web2")
     why = [problem for problem in run.problems if "was not approved" in problem]
-    assert why and "web1, which is marked by run r0 of ctl1" in why[0]
+    assert why and "web1, which is marked by run r0 on ctl1" in why[0]
 
 
 def test_it_counts_as_out_of_service():
@@ -80,7 +80,7 @@ def test_a_rehearsal_says_whose_the_real_mark_is():
     run.show(event("A", ["vm1"]))
     run.tick(5)
     assert any(
-        "marked by run r0 of ctl1, since 1970-01-01T00:00:00Z, made for Azure's own metadata service" in problem
+        "marked by run r0 on ctl1, since 1970-01-01T00:00:00Z, made for Azure's own metadata service" in problem
         for problem in run.problems
     )
 

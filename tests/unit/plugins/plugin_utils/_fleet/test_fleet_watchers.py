@@ -140,7 +140,7 @@ def test_that_no_machine_could_approve_is_a_problem_when_it_starts_by_itself():
     run = Run("web1", policy=rules("approve"))
     run["web1"].watcher, run["web1"].mark = says(), dict(by_watcher(), events=["B"])
     run.show(event("A", ["vm1"], not_before=300.0))
-    why = "no machine that was shown it can be asked (web1 is marked by watcher watcher of ctl1, since 1970-01-01T00:00:00Z)"
+    why = "no machine that was shown it can be asked (web1 is marked by its watcher, since 1970-01-01T00:00:00Z)"
     run.tick(2)
     assert f"Reboot A (web1) could not be approved: {why}" in run.problems
     run.until(lambda: run.at > 290)
@@ -189,7 +189,7 @@ def test_one_that_its_watcher_does_not_bring_back_is_a_problem():
     run.show()
     run.to_end()
     assert run.problems == [
-        "web1 still has the mark of watcher watcher of ctl1, since 1970-01-01T00:00:00Z: its watcher has not recovered it yet "
+        "web1 still has the mark of its watcher, since 1970-01-01T00:00:00Z: its watcher has not recovered it yet "
         "(azure-maintenance status)."
     ]
 

@@ -126,13 +126,13 @@ def test_a_placement_group_that_nobody_declared():
     [
         (
             mark("r0", ["A"], until=0.0),
-            "run r0 of ctl1, since 1970-01-01T00:00:00Z, whose lease has expired: a run takes",
+            "run r0 on ctl1, since 1970-01-01T00:00:00Z, whose lease has expired: a run takes",
         ),
         (
             mark("r0", ["A"]),
-            "run r0 of ctl1, since 1970-01-01T00:00:00Z, which counts as alive: a run leaves it alone",
+            "run r0 on ctl1, since 1970-01-01T00:00:00Z, which counts as alive: a run leaves it alone",
         ),
-        (mark("", ["A"], kind="watcher"), "is marked by watcher"),
+        (mark("", ["A"], kind="watcher"), "is marked by its watcher, since"),
         (mark("watcher", ["A"], kind="watcher"), "its watcher recovers it"),
         (dict(mark("r0", ["A"]), vm_id="vm-a"), "the VM that it was copied from: a run moves the mark aside"),
         (dict(mark("r0", ["A"]), endpoint="http://10.0.0.11:8780"), "made for another metadata service"),
