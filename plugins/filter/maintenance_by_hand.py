@@ -55,15 +55,42 @@ _value:
   type: raw
 """
 
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ..module_utils._errors import ScheduledEventsError
+from ..module_utils._text import did_you_mean, listed
 from ..plugin_utils._filter import call
+
+PARTS = ("status", "unknown", "heard", "recover", "rehearse", "rehearsed")
 
 
 def maintenance_by_hand(value, part, before=None, given=None, wall=0.0):
     """See the documentation above."""
-    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
-    from ..plugin_utils._fleet.by_hand import by_hand
+    return call(_part, value, part, before or {}, given or {}, wall)
 
-    return call(by_hand, value, part, before=before or {}, given=given or {}, wall=wall)
+
+def _part(answers, part, before, given, wall):
+    # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..plugin_utils._fleet import approval_stages, inspection, recover_plan, rehearsal, status
+
+    if part == "heard":
+        return all(approval_stages.is_heard(before, host, said.get("answer") or {}) for host, said in answers.items())
+    machines = inspection.machines_of(answers)
+    if part == "status":
+        return status.status_lines(machines, float(wall))
+    if part == "unknown":
+        return status.unknown(machines)
+    if part == "recover":
+        # On a command line all of it is text.
+        wanted = recover_plan.Overrides(boolean(given["force"]), str(given["take"]), boolean(given["unmarked"]))
+        return {host: verdict._asdict() for host, verdict in recover_plan.verdicts(machines, wanted).items()}
+    if part == "rehearse":
+        return rehearsal.rehearsal(machines, given)._asdict()
+    if part == "rehearsed":
+        return {host: left._asdict() for host, left in rehearsal.left_behind(machines, given).items()}
+    raise ScheduledEventsError(
+        f"maintenance_by_hand knows no part {part!r}{did_you_mean(part, PARTS)}; it knows {listed(PARTS)}."
+    )
 
 
 class FilterModule:

@@ -46,7 +46,7 @@ from ..plugin_utils._filter import call
 def maintenance_timeline(value, part="timeline"):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
-    from ..plugin_utils._fleet.happened import shown
+    from ..plugin_utils._fleet.result import shown
 
     return call(shown, value, part=part)
 

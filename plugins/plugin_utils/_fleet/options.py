@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of a run's machines: what each may be, and which must be equal. Pure.
+"""What templates say of a run and its machines, as what it is; what each option may be, and which must be equal. Pure.
 
 Private to this collection.
 
@@ -48,6 +48,11 @@ class SameOptions(TypedDict):
     takeover: float  # seconds after which another approver tries
 
 
+def typed(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What the role says of a host or of a run, in its types: before ansible-core 2.19 a template makes texts of numbers and truth values."""
+    return {name: _TYPES.get(name, lambda value: value)(value) for name, value in facts.items()}
+
+
 class Checked(NamedTuple):
     """The options of a run: of each machine by host, of all, and sentences about what is odd, though no error."""
 
@@ -60,7 +65,7 @@ def checked_options(facts: Sequence[Mapping[str, Any]]) -> Checked:
     """Check the options of all machines.
 
     :arg facts: for each machine a mapping with ``host``, ``group`` (of capacity, or ""), ``scope`` (declared, or ""), ``options``
-        and ``same``; numbers and truth values may be texts, as templates of ansible-core before 2.19 make them
+        and ``same``; numbers and truth values may be texts here, too
     :raises PlanError: an option is out of range, or differs between machines for which it must be equal
     """
     if not facts:
@@ -165,6 +170,12 @@ def _policy(value: Any) -> list[dict[str, Any]]:
     return [dict(rule) for rule in value]
 
 
+_TYPES: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("host", "scope", "resource_name", "group", "run", "job", "controller"), str),
+    **dict.fromkeys(("needs", "undo_needs", "task_seconds", "call_timeout"), float),
+    **dict.fromkeys(("is_linux", "require_steps", "check"), _truth),
+    "steps": int,
+}
 _OWN: dict[str, Callable[[Any], Any]] = {
     "policy": _policy,
     "margin": _number(0),

@@ -22,7 +22,7 @@ from .coverage import note_gaps, note_incarnation, note_unreadable, take_watch
 from .evaluation import give_turns, match_and_decide
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
 from .lost_marks import give_up, with_lost_mark
-from .options import checked_options
+from .options import checked_options, typed
 from .outages import follow, note_all_done, note_restarts, take_go, take_mark, take_steps
 from .reached import take_reached
 from .recalled import stop_recalling, take_bearers, take_recalled
@@ -37,19 +37,21 @@ from .tick_planner import todo_of
 Answers = Mapping[str, Mapping[str, Any]]
 
 
-def begun(hosts: Sequence[HostFacts], options: RunOptions, at: float, wall: float) -> Record:
+def begun(given: Sequence[HostFacts], options: RunOptions, at: float, wall: float) -> Record:
     """A record in which nothing has happened yet.
 
+    :arg given: what the role says of each host; numbers and truth values may be texts, of the run as well
     :arg at: the controller's monotonic clock
     :arg wall: the Unix time of this moment
     :raises PlanError: options contradict each other, or two hosts are one machine
     """
+    hosts = cast("list[HostFacts]", [typed(facts) for facts in given])
     refuse_same(hosts)
     checked = checked_options(hosts)
     record = cast(
         "Record",  # but for what is written below
         {
-            "run": options,
+            "run": typed(options),
             "same": checked.same,
             "clock": {"mono": at, "wall": wall},
             "corrected": [],

@@ -8,12 +8,13 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...module_utils._core.decision import acts
+from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._events.event import notification
-from ...module_utils._text import listed, one_line
+from ...module_utils._text import did_you_mean, listed, one_line
 from .approving import ACCEPTED
 from .reports import time_of_day
 from .run_events import event_of, is_open, not_before
@@ -39,6 +40,19 @@ def result(record: Record) -> dict[str, Any]:
         "problems": problems_of(record),
         "notes": notes_of(record),
     }
+
+
+def shown(record: Any, part: str = "result") -> Any:
+    """What people see of a record: its ``result``, ``timeline`` or ``plan``, or what is said at its ``end``."""
+    parts: dict[str, Callable[[Record], Any]] = {
+        "result": result,
+        "timeline": lines,
+        "plan": plan_lines,
+        "end": end_lines,
+    }
+    if part not in parts:
+        raise ScheduledEventsError(f"A record has no part {part!r}{did_you_mean(part, parts)}; it has {listed(parts)}.")
+    return parts[part](record)
 
 
 def problems_of(record: Record) -> list[str]:
@@ -119,10 +133,10 @@ def lines(record: Record) -> list[str]:
     return said or [_nothing(record, "No event was shown.")]
 
 
-def end_lines(record: Record, notes: list[str], problems: list[str]) -> list[str]:
+def end_lines(record: Record) -> list[str]:
     """What is said at the end: the timeline, in check mode the plan, what people may want to know, what is left for them."""
     said = plan_lines(record) if record["run"]["check"] else lines(record)
-    for title, sentences in (("Notes", notes), ("Left for a person", problems)):
+    for title, sentences in (("Notes", notes_of(record)), ("Left for a person", problems_of(record))):
         said += [title, *(f"  {one_line(one, MOST)}" for one in sentences)] if sentences else []
     return said
 

@@ -19,7 +19,7 @@ from ...module_utils._clock import steady
 from .._filter import plain
 from .._fleet import approval_stages
 from .._fleet.approval_stages import Approval
-from .._fleet.by_hand import machines_of
+from .._fleet.inspection import machines_of
 
 RECORD, ASKED = "__maintain_approval", "__maintain_asked"
 _KEYS = frozenset(Approval.__annotations__)

@@ -25,7 +25,7 @@ from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import listed
 from .._drain import orders, own_tasks
 from .._filter import plain
-from .._fleet import happened
+from .._fleet import record as run_record
 from .._fleet.news import news
 from .._fleet.schema import Record
 from .._notify.telling import tell
@@ -66,7 +66,7 @@ def begun(task_vars: Variables, given: Mapping[str, Any]) -> dict[str, Any]:
         "check": given["check"],
     }
     try:
-        return dict(happened.begun(hosts, run, steady()), changed=False)
+        return dict(run_record.begun(hosts, run, steady(), time.time()), changed=False)
     except ScheduledEventsError as error:
         return dict(failed=True, msg=error.message)
 
@@ -122,7 +122,7 @@ def _decided(record: Record, bring: Callable[[], Mapping[str, Mapping[str, Any]]
 
 def moved_on(record: Record, answered: Mapping[str, Mapping[str, Any]], notify: Notify = list) -> Record:
     """The record after a tick, when the next one is due. What is new is printed at once, under whatever callback."""
-    after = happened.after(record, answered, steady())
+    after = run_record.ticked(record, answered, steady(), time.time())
     marked = _marked(after)
     if marked and not _marked(record):
         Display().display(_first_mark_words(after, marked))

@@ -181,6 +181,6 @@ def test_the_record_outlives_a_decision_that_fails(monkeypatch):
     def fails(*_arguments):
         raise KeyError("x")
 
-    monkeypatch.setattr(run.happened, "after", fails)
+    monkeypatch.setattr(run.run_record, "ticked", fails)
     found = ticked(record, ticking.answers(record))
     assert found["failed"] and "KeyError: 'x'" in found["msg"] and found["run"] == record["run"]

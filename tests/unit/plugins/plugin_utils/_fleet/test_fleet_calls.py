@@ -9,7 +9,9 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import happened, tick_planner
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import tick_planner
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import shown
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.tick_planner import LONGEST_LOOK
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     NO_ROUTE,
@@ -574,10 +576,10 @@ def test_a_record_is_plain_data_and_no_function_changes_what_it_was_given():
     run.show(event("A", ["vm1"]))
     run.tick(3)
     before = json.dumps(run.record)
-    again = happened.after(json.loads(before), {}, run.at + 5)
+    again = run_record.ticked(json.loads(before), {}, run.at + 5)
     assert json.dumps(run.record) == before
     assert again["ticks"] == run.record["ticks"] + 1
-    assert happened.shown(again)["timeline"] == happened.shown(again, "timeline")
+    assert shown(again)["timeline"] == shown(again, "timeline")
 
 
 def test_nothing_depends_on_the_order_of_a_set():
@@ -602,13 +604,15 @@ def test_texts_are_as_good_as_numbers_and_truth_values():
         "group": "",
         "steps": "2",
         "needs": "30",
+        "require_steps": "yes",
     }
     options = {**OPTIONS, "margin": "60", "allow_unknown": "no"}
     same = {**SAME, "rounds": "1"}
     run = {"run": "r", "job": "", "controller": "c", "check": "no"}
-    record = happened.begun([{**facts, "options": options, "same": same}], run, "5.0")
+    record = run_record.begun([{**facts, "options": options, "same": same}], run, 5.0, 0.0)
     assert record["todo"]["windows"] == ["a"]
-    assert record["hosts"]["a"]["needs"] == 30.0
+    assert record["hosts"]["a"]["needs"] == 30.0 and record["hosts"]["a"]["require_steps"] is True
+    assert record["run"]["check"] is False
 
 
 def test_scopes_that_nobody_looked_at_for_the_same_reason_are_one_problem():

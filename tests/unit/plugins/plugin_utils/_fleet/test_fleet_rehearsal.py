@@ -10,7 +10,7 @@ import pathlib
 import pytest
 import yaml
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.by_hand import by_hand
+from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_by_hand import maintenance_by_hand
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.rehearsal import (
     left_behind,
@@ -236,7 +236,7 @@ def test_templates_get_both_as_plain_data():
         for host in HOSTS
     }
     given = {"affects": "all", "speed": "10", "port": "8780", "scenario": "reboot", "emulator_host": "web1"}
-    found = by_hand(said, "rehearse", {}, dict(given, hosts=hosts, scenarios=SCENARIOS), 0.0)
+    found = maintenance_by_hand(said, "rehearse", given=dict(given, hosts=hosts, scenarios=SCENARIOS))
     assert found["problems"] == () and found["port"] == 8780 and len(found["events"]) == 3
-    found = by_hand(said, "rehearsed", {}, {host: endpoint(host) for host in HOSTS}, 0.0)
+    found = maintenance_by_hand(said, "rehearsed", given={host: endpoint(host) for host in HOSTS})
     assert found["web1"]["verdict"] == "leave"

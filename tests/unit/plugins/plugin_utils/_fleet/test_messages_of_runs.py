@@ -97,7 +97,7 @@ def assert_all_well_said(before, record, at):
     said = [*record["problems"].values(), *record["notes"].values()]
     for sentence in said:
         assert_well_said(sentence)
-    lines = result.end_lines(record, list(record["notes"].values()), list(record["problems"].values()))
+    lines = result.end_lines(record)
     for line in (*lines, *result.plan_lines(record), *news(before, record)):
         assert_well_said(" ".join(line.split()))
 
