@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from ...module_utils._text import clause, listed
 from .evaluation import took_away
 from .problems import is_away
-from .reasons import by_reason, counted
-from .reports import note, report, time_of_day
+from .reports import by_reason, counted, note, report, time_of_day
 from .run_events import Look
 from .schema import Gap, MachineState, Record
 from .scopes import members

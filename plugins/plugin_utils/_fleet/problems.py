@@ -11,8 +11,9 @@ missed stays one: that is kept in the record (``lasting``) when it happens.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
+from ...module_utils._core.decision import PREPARING
 from ...module_utils._core.mark_view import (
     COPIED,
     DRAIN,
@@ -27,21 +28,19 @@ from ...module_utils._core.mark_view import (
     service_words,
 )
 from ...module_utils._events.lifecycle import CANCELLED
-from ...module_utils._text import clause
+from ...module_utils._events.policy import parse_policy
+from ...module_utils._text import clause, listed
 from .approving import no_approver_words
 from .evaluation import SILENT, is_acting, is_handled, needs_preparation, title, took_away
-from .event_terms import closed
+from .event_terms import decided
 from .lost_marks import undo_words, undone_words
 from .marks import holder_words, is_expired, is_its_watchers, lacking, mark_keys, start_watcher, whose
-from .reached import has_come
-from .reasons import by_reason, counted
 from .recalled import NOBODY_SAW, keeping
-from .reports import happened, note, report, time_of_day
+from .reports import by_reason, counted, happened, note, time_of_day
 from .run_events import STAYED, event_of, is_open, last_seen, not_before
 from .said_there import RECOVERED_BY_FORCE
 from .schema import EventState, MachineState, Record
 from .targets import is_kept
-from .unknown_names import LATE, of_nameless
 
 
 def of_record(record: Record, at: float) -> dict[str, str]:
@@ -101,52 +100,56 @@ def _failure_words(record: Record, entry: EventState, at: float) -> str:
     return words
 
 
-def note_reached(record: Record, unprepared: Mapping[str, Sequence[str]], at: float) -> None:
-    """Keep what stays a problem once an event has started, or is gone: machines that it reached in service, and why it had not
-    been approved.
-
-    :arg unprepared: these machines, by the event's key: :func:`.reached.take_reached`
-    """
-    for key, entry in record["events"].items():
-        late = of_nameless(record, entry).get(LATE)
-        if late and entry["started"] is not None:  # stays so when it is Scheduled again
-            report(record, f"event {key}: {LATE}", late)
-        for host in unprepared.get(key, ()):
-            _note_unprepared(record, key, entry, host, at)
-        if has_come(entry):
-            _note_unapproved(record, key, entry)
-
-
-def _note_unprepared(record: Record, key: str, entry: EventState, host: str, at: float) -> None:
-    words = entry["unprepared"][host]
-    reached = "reached" if entry["started"] is not None else "may have reached"
-    happened(record, at, "UNPREPARED", f"{host} {words}", key, host)
-    report(
-        record,
-        f"event {key}: {host} unprepared",
-        f"{title(entry)} {reached} {host} unprepared: {host} {clause(words, 1000)}.",
-    )
-
-
-def _note_unapproved(record: Record, key: str, entry: EventState) -> None:
-    subject = f"event {key}: approval"
-    approval = entry["approval"]
-    if not entry["approves"] or approval["maybe"] or entry["failed"] or entry["too_large"]:
-        return
-    if entry["started"] is not None and closed(record, entry, entry["started"]):
-        return  # outside its hours it starts by itself, as the policy has it
-    why = entry["hold"] or approval["nobody"]
-    if why and subject not in record["lasting"]:
-        started = "started" if entry["started"] is not None else "may have started"
-        report(record, subject, f"{title(entry)} was not approved by this run, and {started}: {why}")
-
-
 def note_capacity(record: Record) -> None:
     """Say of an event that is larger than the capacity that it is never approved early."""
     for key, entry in record["events"].items():
         if entry["too_large"] and is_open(entry) and f"event {key}: capacity" not in record["notes"]:
             note(record, f"event {key}: capacity", f"{title(entry)}: {entry['turn_words']}")
             happened(record, record["at"], "too large", entry["turn_words"], key)
+
+
+# ---- events that affect a VM which may be a machine whose name in Azure is not known, or was learned too late ----
+
+LATE = "name learned late"
+
+
+def of_nameless(record: Record, entry: EventState) -> dict[str, str]:
+    """What is a problem of it now, by subject. A name that is learned decides it."""
+    if not entry["nameless"] or not entry["unknown"]:
+        return {}
+    over = entry["started"] is not None or (entry["gone"] is not None and entry["outcome"] == "unknown")
+    if not over and (entry["affected"] or not is_open(entry)):
+        return {}  # while it is to come, its approval names them
+    found = {}
+    nameless = [host for host in entry["nameless"] if not record["hosts"][host]["resource_name"]]
+    if nameless:
+        found["left alone"] = _may_affect(entry, nameless)
+    reached = [host for host in entry["nameless"] if host not in nameless and _was_meant(record, entry, host)]
+    if over and reached:
+        found[LATE] = (
+            f"{title(entry)} {_verb(entry)} {listed(reached)} unprepared: the name of the VM was not known in time."
+        )
+    return found
+
+
+def _may_affect(entry: EventState, nameless: list[str]) -> str:
+    unknown = "the name of the VM is not known (azure_maintenance_resource_name)."
+    if entry["affected"]:
+        return f"{title(entry)} may have reached {listed(nameless)}, too: {unknown}"
+    return f"{title(entry)} was left alone, but may affect {listed(nameless)}: {unknown}"
+
+
+def _verb(entry: EventState) -> str:
+    return "reached" if entry["started"] is not None else "may have reached"
+
+
+def _was_meant(record: Record, entry: EventState, host: str) -> bool:
+    """Whether it names the machine, as is known now, which should have been prepared for it."""
+    machine = record["hosts"][host]
+    if machine["resource_name"].lower() not in {name.lower() for name in entry["unknown"]}:
+        return False
+    rules = {host: parse_policy(machine["options"]["policy"])}
+    return decided(event_of(entry), entry["judged"], rules).actions[host] in PREPARING
 
 
 # ---- machines ----

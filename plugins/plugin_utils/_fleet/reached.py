@@ -1,7 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which machines an event has reached in service, and how each was found then. It changes the record, and nothing else.
+"""Which machines an event has reached in service, how each was found then, and what stays a problem of that. It changes the record, and
+nothing else.
 
 Private to this collection.
 """
@@ -9,12 +10,15 @@ Private to this collection.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
 from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause
-from .evaluation import is_acting, needs_preparation
-from .event_terms import is_last_call
+from .evaluation import is_acting, needs_preparation, title
+from .event_terms import closed, is_last_call
 from .marks import mark_keys, phase, was_prepared, whose
+from .problems import LATE, of_nameless
+from .reports import happened, report
 from .run_events import event_of, is_open
 from .schema import EventState, MachineState, Record
 
@@ -86,3 +90,46 @@ def _state_words(entry: EventState, machine: MachineState) -> str:
     if machine["lost"]:
         return f"gave no answer ({clause(machine['lost'], 1000)})"
     return "was in service"
+
+
+# ---- what stays a problem ----
+
+
+def note_reached(record: Record, unprepared: Mapping[str, Sequence[str]], at: float) -> None:
+    """Keep what stays a problem once an event has started, or is gone: machines that it reached in service, and why it had not
+    been approved.
+
+    :arg unprepared: these machines, by the event's key: :func:`take_reached`
+    """
+    for key, entry in record["events"].items():
+        late = of_nameless(record, entry).get(LATE)
+        if late and entry["started"] is not None:  # stays so when it is Scheduled again
+            report(record, f"event {key}: {LATE}", late)
+        for host in unprepared.get(key, ()):
+            _note_unprepared(record, key, entry, host, at)
+        if has_come(entry):
+            _note_unapproved(record, key, entry)
+
+
+def _note_unprepared(record: Record, key: str, entry: EventState, host: str, at: float) -> None:
+    words = entry["unprepared"][host]
+    reached = "reached" if entry["started"] is not None else "may have reached"
+    happened(record, at, "UNPREPARED", f"{host} {words}", key, host)
+    report(
+        record,
+        f"event {key}: {host} unprepared",
+        f"{title(entry)} {reached} {host} unprepared: {host} {clause(words, 1000)}.",
+    )
+
+
+def _note_unapproved(record: Record, key: str, entry: EventState) -> None:
+    subject = f"event {key}: approval"
+    approval = entry["approval"]
+    if not entry["approves"] or approval["maybe"] or entry["failed"] or entry["too_large"]:
+        return
+    if entry["started"] is not None and closed(record, entry, entry["started"]):
+        return  # outside its hours it starts by itself, as the policy has it
+    why = entry["hold"] or approval["nobody"]
+    if why and subject not in record["lasting"]:
+        started = "started" if entry["started"] is not None else "may have started"
+        report(record, subject, f"{title(entry)} was not approved by this run, and {started}: {why}")

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from ...module_utils._core.mark_view import FRESH
 from ...module_utils._text import first_line
-from . import problems
+from . import problems, reached
 from .approving import note_readiness, take_approval, take_lasting, take_lost_approval, take_reasons
 from .coverage import note_gaps, note_incarnation, note_unreadable, take_watch
 from .evaluation import give_turns, match_and_decide
@@ -24,7 +24,6 @@ from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, ta
 from .lost_marks import give_up, with_lost_mark
 from .options import checked_options, typed
 from .outages import follow, note_all_done, note_restarts, take_go, take_mark, take_steps
-from .reached import take_reached
 from .recalled import stop_recalling, take_bearers, take_recalled
 from .reports import note, note_clock
 from .run_events import Look, events_of, has_document, has_failed, message_of, take_looks
@@ -108,7 +107,7 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     take_reasons(record, at)
     note_readiness(record, at)
     follow(record, at)
-    problems.note_reached(record, take_reached(record, at), at)
+    reached.note_reached(record, reached.take_reached(record, at), at)
     problems.note_capacity(record)
     stop_recalling(record, at)
     stop_watching(record, at)

@@ -24,7 +24,7 @@ from ...module_utils._steps.sequence import (
 )
 from ...module_utils._text import duration, listed, one_line, seconds_until
 from .inspection import Asked, Inspection, inspected
-from .reasons import by_reason, counted
+from .reports import by_reason, counted
 
 _STEPS = {
     DONE: "done",

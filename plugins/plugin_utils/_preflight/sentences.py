@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ...module_utils._core.mark_view import COPIED, DRAIN, EXPIRED, FOREIGN, NOBODY, UNREADABLE, WATCHER, service_words
 from ...module_utils._text import listed, one_line
 from .._fleet.marks import has_steps, holder_words, lacks_steps, no_steps, whose
-from .._fleet.reasons import by_reason, counted
+from .._fleet.reports import by_reason, counted
 from .._fleet.schema import MachineState, Record
 from .._fleet.scopes import can_look, members, sentinels
 from .._variables import Unknown, named

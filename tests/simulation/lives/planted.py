@@ -198,7 +198,7 @@ FAULTS = {
         seed=4,
     ),
     "check": Fault("check", "check mode is forgotten", [("record", "begun", _no_check_mode)]),
-    "missed": Fault("missed", "nobody says what came over whom", [("problems", "note_reached", always(None))], seed=15),
+    "missed": Fault("missed", "nobody says what came over whom", [("reached", "note_reached", always(None))], seed=15),
     "lost": Fault(
         "forgotten", "who was lost is not called again", [("record", "count_lost", _given_up_when_lost)], seed=4
     ),

@@ -22,7 +22,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import give_turns
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import news
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.reached import take_reached
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.reached import note_reached, take_reached
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.run_events import STAYED, TAKEN
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
@@ -91,7 +91,7 @@ def changed(record, name, changes):
 
 def assert_all_well_said(before, record, at):
     record["at"] = at
-    problems.note_reached(record, take_reached(record, at), at)
+    note_reached(record, take_reached(record, at), at)
     problems.note_capacity(record)
     record["problems"] = problems.of_record(record, at)
     said = [*record["problems"].values(), *record["notes"].values()]
