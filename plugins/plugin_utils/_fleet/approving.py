@@ -1,188 +1,131 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Approvals: what the record says of an event's readiness, who sends the approval, and what came of it. It changes the record, and nothing else.
+"""Approvals: which machine sends that of an event that is ready, and what came of it. It changes the record, and nothing else.
 
 Private to this collection.
+
+Machines that were shown the event try in turn, again and again, until one approval was accepted or its not-before has come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from ...module_utils._core.decision import Decision, Standing, decide, is_wanted, may_be_sent
-from ...module_utils._core.mark_view import COPIED, DRAIN, FOREIGN, NOBODY, OURS, RUN, UNREADABLE, WATCHER
-from ...module_utils._core.messages import RUN as OF_RUN
-from ...module_utils._core.messages import Reason, ends_by, sentence
-from ...module_utils._text import clause, first_line, listed, one_line
-from .approval import Approver, Choice, in_order, next_approver, tried, unknown_machines, words_of
-from .evaluation import group_of, is_acting, is_handled, near, needs_preparation, title, within
-from .event_terms import closed, is_late, not_open, outside_hours
-from .marks import holder_words, is_prepared, lacks_steps, mark_keys, was_prepared, whose, why_not_by_watcher
+from ...module_utils._core.decision import may_be_sent
+from ...module_utils._core.mark_view import NOBODY, OURS, WATCHER
+from ...module_utils._events.event import Event
+from ...module_utils._text import first_line, listed, one_line
+from .approval_reasons import Prepared, codes, coming, decision_of
+from .evaluation import is_handled, needs_preparation, title
+from .event_terms import not_open
+from .marks import holder_words, is_prepared, mark_keys, was_prepared, whose
 from .reports import happened
-from .run_events import event_of, is_open, not_before
-from .said_there import RECOVERED_BY_FORCE, hold_of
-from .schema import EventState, MachineState, Record
+from .run_events import event_of, not_before
+from .schema import EventState, MachineState, Record, Tries
 
-OUTSIDE_HOURS = "outside_hours"
-
-Prepared = Callable[[Record, MachineState, str, float], bool]
+PAUSE = 2.0
+"""Seconds from one try of an approval to the next."""
 
 
-def decision_of(
-    record: Record, key: str, entry: EventState, at: float, prepared: Prepared | None = None, capacity: bool = True
-) -> Decision:
-    """Whether an event is prepared for and approved now, by the present marks of its machines.
+class Approver(NamedTuple):
+    """A machine as one that could approve an event.
 
-    :arg capacity: whether that counts: turns are given by what stands against an event for good
+    shown: it was shown the event by its latest document
+    affected: an open event affects it
+    own: this event does
+    able: it can be reached, looks, and has no mark of anybody else, but that of its own watcher who has it prepared
     """
-    affected = [record["hosts"][host] for host in entry["affected"]]
-    left, shut = not_before(entry) - at, closed(record, entry, at)
-    allow = {machine["host"]: machine["options"]["allow_unknown"] for machine in affected}
-    first = [Reason("ambiguous", words=words) for words in entry["ambiguous"]]
-    return decide(
-        event_of(entry),
-        entry["action"],
-        [_standing(record, key, entry, machine, at, prepared or is_prepared) for machine in affected],
-        is_agreed(record, key, entry),
-        left,
-        has_started=entry["started"] is not None,
-        must=left <= (near(record, entry) if shut else within(record, entry)),
-        first=[*first, *unknown_machines(entry["unknown"], entry["nameless"], allow)],
-        lasting=[*([outside_hours(shut)] if shut else []), *_unreadable(record, key, entry)],
-        passing=[Reason("capacity", words=entry["capacity"])]
-        if capacity and entry["turn"] and entry["capacity"]
-        else [],
-    )
+
+    host: str
+    is_linux: bool
+    shown: bool
+    affected: bool
+    own: bool
+    able: bool
 
 
-def is_agreed(record: Record, key: str, entry: EventState) -> bool:
-    """Whether a person has confirmed it, on any of its machines."""
-    return any(key in record["hosts"][host]["confirmations"] for host in entry["affected"])
+class Choice(NamedTuple):
+    """Who approves now: a host, or "" with the seconds to wait (None: nobody will) and why."""
+
+    host: str
+    wait: float | None
+    words: str
 
 
-def is_waiting_for_confirmation(record: Record, key: str, entry: EventState, at: float) -> bool:
-    """Whether all is prepared, none of its machines' own documents lacks it, and only a confirmation is missing."""
-    if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None:
-        return False
-    return _codes(entry) - _COME_BY_THEMSELVES == {"confirmation"}
+def next_approver(
+    event: Event, approvers: Sequence[Approver], tries: Tries, at: float, takeover: float, left: float
+) -> Choice:
+    """Who approves an event that is ready.
+
+    :arg approvers: the machines of the run, in the order of the inventory
+    :arg left: seconds until its not-before
+    """
+    if event.is_advice:
+        return Choice("", None, "it is advice, and an approval has no effect")
+    if tries["accepted"]:
+        return Choice("", None, f"{tries['accepted']} has approved it")
+    if left <= 0:
+        return Choice("", None, "its not-before has come")
+    order = in_order(event, approvers)
+    if not order:
+        who = "machine that it deletes" if event.may_terminate else "machine that was shown it"
+        return Choice("", PAUSE, f"no {who} can be asked")
+    host = _whose_turn(order, tries, at, takeover)
+    wait = tries["last"] + PAUSE - at
+    if host == tries["by"] and wait > 0:
+        return Choice("", wait, f"{host} tries again in a moment: {tries['note']}")
+    return Choice(host, 0.0, f"{host} approves it")
 
 
-_COME_BY_THEMSELVES = frozenset(["capacity", "outside_hours", "not_before"])
+def in_order(event: Event, approvers: Sequence[Approver]) -> list[str]:
+    """Who can approve, the best first: not affected by anything open, not by this event, Linux.
 
-
-def _standing(
-    record: Record, key: str, entry: EventState, machine: MachineState, at: float, prepared: Prepared
-) -> Standing:
-    host, is_ready = machine["host"], prepared(record, machine, key, at)
-    never = _why_not_preparable(record, entry, machine, is_ready, at)
-    passing = [Reason("denied", host)] if _denies(key, entry, machine) else []
-    if machine["unbegun"] is not None and needs_preparation(entry, host) and not (is_ready or never):
-        passing.append(Reason("not_begun", host, clause(machine["why"], 1000)))
-    return Standing(host, entry["actions"].get(host, ""), is_ready, (never,) if never else (), tuple(passing))
-
-
-def _why_not_preparable(
-    record: Record, entry: EventState, machine: MachineState, prepared: bool, at: float
-) -> Reason | None:
-    host = machine["host"]
-    if machine["contradiction"]:
-        return Reason("wrong_name", host)
-    owner = whose(record, machine, at)
-    if owner == UNREADABLE:
-        return Reason("unreadable_mark", host, clause((machine["mark"] or {}).get("unreadable")))
-    if owner in (RUN, DRAIN, FOREIGN, COPIED):
-        return Reason("owned", host, holder_words(machine))
-    if on_hold := hold_of(machine):
-        return on_hold
-    if not needs_preparation(entry, host):
-        return None
-    by_watcher = why_not_by_watcher(record, machine, prepared, at)
-    if by_watcher:
-        return by_watcher
-    if lacks_steps(machine) and not (prepared and owner == WATCHER):
-        return Reason("no_steps", host)
-    if host in entry["failed"]:
-        if entry["failed"][host] == RECOVERED_BY_FORCE:
-            return Reason("put_back", host)
-        return Reason("failed", host, clause(entry["failed"][host], 1000))
-    if machine["lost"]:
-        return Reason("unreachable", host, clause(machine["lost"], 1000))
-    return Reason("late", host) if prepared and is_late(record, entry, machine) else None
-
-
-def _denies(key: str, entry: EventState, machine: MachineState) -> bool:
-    """Whether its own latest document lacks the event, though it is one of the machines that should be shown it."""
-    return machine["looked"] is not None and machine["looked"] > entry["shown"] and key not in machine["shows"]
-
-
-def _unreadable(record: Record, key: str, entry: EventState) -> list[Reason]:
-    """Entries of documents that may be maintenance of the machines with which the event shares a capacity, if it is kept at all."""
-    affected = [record["hosts"][host] for host in entry["affected"]]
-    groups = {group_of(machine) for machine in affected if str(machine["options"]["max_unavailable"]) != "100%"}
-    hosts = [
-        host
-        for host, machine in record["hosts"].items()
-        if machine["unreadable"]
-        and not machine["aside"]
-        and (group_of(machine) in groups or (groups and key in machine["shows"]))
+    A machine that deletes itself decides alone (S4.12); so it is where an event's type can't be read.
+    """
+    able = [
+        approver
+        for approver in approvers
+        if approver.able and approver.shown and (approver.own or not event.may_terminate)
     ]
-    return [Reason("unreadable_entry", listed(hosts))] if hosts else []
+    able.sort(key=lambda approver: (approver.affected, approver.own, not approver.is_linux))
+    return [approver.host for approver in able]
 
 
-def take_lasting(record: Record, at: float) -> None:
-    """What stands for good against the approval of each open event, before turns are given: one that is not approved has none to take."""
-    for key, entry in _coming(record):
-        entry["approves"] = is_acting(entry) and is_wanted(entry["action"], is_agreed(record, key, entry))
-        found = decision_of(record, key, entry, at, capacity=False)
-        against = [reason for reason in found.lasting if reason.code != OUTSIDE_HOURS]
-        entry["wanted"] = found.prepare
-        inside = not against or not_before(entry) - at <= within(record, entry)
-        entry["only_hours"] = inside and not found.prepare
-        entry["hold"] = words_of(against, entry["id"]) if entry["approves"] else ""
+def _whose_turn(order: Sequence[str], tries: Tries, at: float, takeover: float) -> str:
+    by, had = tries["by"], tries["tried"]
+    if by in order and by not in had and at - tries["since"] < takeover:
+        return by
+    # When everybody has had a turn, they begin anew; whoever was last is not the first again.
+    fresh = [host for host in order if host != by and host not in had]
+    others = [host for host in order if host != by]
+    return (fresh or others or order)[0]
 
 
-def take_reasons(record: Record, at: float) -> None:
-    """All that stands against the approval of each open event now, its turn among it: without any it is approved in this tick."""
-    for key, entry in _coming(record):
-        found = decision_of(record, key, entry, at) if entry["approves"] else None
-        entry["waits"] = _waits(entry, found.passing) if found else ""
-        entry["reasons"] = [_plain(reason, entry["id"]) for reason in found.reasons] if found else []
+def tried(tries: Tries, host: str, at: float, result: str, note: str = "") -> Tries:
+    """What was tried, after one more try.
 
-
-def note_readiness(record: Record, at: float) -> None:
-    """Write down for people why nobody can send the approval of an event that is ready."""
-    for key, entry in _coming(record):
-        _note_nobody(record, key, entry, at)
-
-
-def _codes(entry: EventState) -> set[str]:
-    return {reason["reason"] for reason in entry["reasons"]}
-
-
-def _waits(entry: EventState, passing: Sequence[Reason]) -> str:
-    """What its approval waits for, with its hours as the timeline has them."""
-    others = words_of([reason for reason in passing if reason.code != "capacity"], entry["id"])
-    return "; ".join(words for words in (entry["turn_words"], others) if words)
-
-
-def _plain(reason: Reason, event_id: str) -> dict[str, str]:
-    words, ends = sentence(reason), ends_by(reason, OF_RUN, event_id)
-    return {"reason": reason.code, "about": reason.subject, "words": words, "ends_by": ends}
-
-
-def _coming(record: Record) -> list[tuple[str, EventState]]:
-    return [(key, entry) for key, entry in record["events"].items() if is_open(entry) and entry["started"] is None]
-
-
-def _note_nobody(record: Record, key: str, entry: EventState, at: float) -> None:
-    """Keep why no machine can approve an event that is ready; when its not-before comes, that is why it was not approved."""
-    choice, tries = choice_of(record, key, entry, at), entry["approval"]["tries"]
-    if choice is None or (choice.host and not tries["count"]):
-        entry["approval"]["nobody"] = ""
-    elif choice.wait is not None:
-        entry["approval"]["nobody"] = tries["note"] or choice.words
+    :arg result: "accepted" (answered 200, or the machine says that it was approved already), "failed" (its service did not answer
+        as it should: the same machine tries again until its time is over), "refused" (the machine would not: gone, fenced,
+        unknown machines), "lost" (nothing came back): the next one's turn
+    """
+    had = list(tries["tried"])
+    if host != tries["by"]:
+        had.append(tries["by"])  # its turn is over
+    if host in had:
+        had = []  # everybody has had a turn
+    if result in ("refused", "lost"):
+        had.append(host)
+    return {
+        "by": host,
+        "since": tries["since"] if host == tries["by"] else at,
+        "last": at,
+        "tried": sorted({name for name in had if name}),
+        "count": tries["count"] + 1,
+        "accepted": host if result == "accepted" else tries["accepted"],
+        "note": one_line(note) or result,
+    }
 
 
 # ---- who sends it ----
@@ -225,7 +168,7 @@ def to_see_again(record: Record, at: float) -> list[str]:
         host
         for key, entry in record["events"].items()
         if _may_be_approved(record, entry, at)
-        and _codes(entry) == {"not_prepared"}
+        and codes(entry) == {"not_prepared"}
         and decision_of(record, key, entry, at, was_prepared).approve
         for host in entry["affected"]
         if needs_preparation(entry, host) and not is_prepared(record, record["hosts"][host], key, at)
@@ -269,7 +212,7 @@ def choice_of(
     if prepared:
         against = {reason.code for reason in decision_of(record, key, entry, at, prepared).reasons}
     else:
-        against = _codes(entry)
+        against = codes(entry)
     if against - {"not_before"}:
         return None  # when its time has come, what kept it from being approved until then is worth more than that
     approvers = [_approver(record, key, entry, machine, at) for machine in record["hosts"].values()]
@@ -329,6 +272,21 @@ def approve_request(record: Record, machine: MachineState, keys: list[str], at: 
         "allow_unknown": list(dict.fromkeys(name for entry in entries for name in entry["unknown"])),
         "by_watcher": by_watcher,
     }
+
+
+def note_readiness(record: Record, at: float) -> None:
+    """Write down for people why nobody can send the approval of an event that is ready."""
+    for key, entry in coming(record):
+        _note_nobody(record, key, entry, at)
+
+
+def _note_nobody(record: Record, key: str, entry: EventState, at: float) -> None:
+    """Keep why no machine can approve an event that is ready; when its not-before comes, that is why it was not approved."""
+    choice, tries = choice_of(record, key, entry, at), entry["approval"]["tries"]
+    if choice is None or (choice.host and not tries["count"]):
+        entry["approval"]["nobody"] = ""
+    elif choice.wait is not None:
+        entry["approval"]["nobody"] = tries["note"] or choice.words
 
 
 # ---- what came of it ----

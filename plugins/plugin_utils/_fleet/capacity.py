@@ -202,7 +202,9 @@ def _turn_of_going(
     due = not candidate.begun or (bool(full) and _is_due(candidate))
     if full:
         state = f"it is prepared now, as {_due_words(candidate)}" if due else "it keeps its turn"
-        words = f"{full[0]}, and {_out_words(candidate, full, out, going)}: {state}, but is not approved while that is so"
+        words = (
+            f"{full[0]}, and {_out_words(candidate, full, out, going)}: {state}, but is not approved while that is so"
+        )
     elif due:
         words = f"it is prepared now, as {_due_words(candidate)}"
     return Turn("due" if due else "turn", True, not full, False, words)
@@ -246,9 +248,7 @@ def _due_words(candidate: Candidate) -> str:
     return f"that may take {candidate.needs:.0f} s and {candidate.left:.0f} s are left"
 
 
-def _out_words(
-    candidate: Candidate, full: Sequence[_Group], out: Mapping[str, str], going: Sequence[Candidate]
-) -> str:
+def _out_words(candidate: Candidate, full: Sequence[_Group], out: Mapping[str, str], going: Sequence[Candidate]) -> str:
     """Who else is out in the groups that have no room, first those who are out for reasons of their own."""
     others = set().union(*(group.out for group in full)).difference(candidate.hosts)
     said = []

@@ -19,8 +19,8 @@ from ...module_utils._core import messages
 from ...module_utils._core.mark_view import COPIED, FOREIGN, OURS, UNREADABLE, holder_words, service_words
 from ...module_utils._core.messages import Reason
 from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
-from .approval import Choice
-from .approving import approve_request, choice_of, decision_of
+from .approval_reasons import decision_of
+from .approving import Choice, approve_request, choice_of
 from .evaluation import title
 from .inspection import Asked, Inspection, event_words, inspected
 from .marks import is_expired, mark_keys, whose, why_not_prepared

@@ -8,12 +8,15 @@ Private to this collection.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
 from ...module_utils._core.decision import PREPARING, Judged, acts, judged
 from ...module_utils._core.mark_view import NOBODY, WATCHER
+from ...module_utils._events.event import Event
 from ...module_utils._events.lifecycle import CANCELLED
 from ...module_utils._events.policy import parse_policy
 from ...module_utils._text import listed
-from .approval import matched
 from .capacity import Candidate, Turn, turns
 from .event_terms import NOT_EARLY, closed, decided, holds_up, preparation_end, resumes, seconds_needed, within_hours
 from .marks import has_steps, holder_words, mark_keys, whose
@@ -72,6 +75,42 @@ def took_away(record: Record, host: str) -> bool:
 
 
 # ---- whom it affects, and what their policies say ----
+
+
+class Matched(NamedTuple):
+    """Whom an event's resources are.
+
+    affected: machines of the run, in the order of the inventory
+    unknown: resources that are none of them
+    ambiguous: sentences about resources that are several machines of the run: these are all affected, and the event is not approved
+    """
+
+    affected: tuple[str, ...]
+    unknown: tuple[str, ...]
+    ambiguous: tuple[str, ...]
+
+
+def matched(event: Event, names: Mapping[str, str], near: Collection[str]) -> Matched:
+    """Who is affected. A resource that names any machine of the run is never unknown.
+
+    :arg names: the name in Azure of each machine of the run, by host ("" where it isn't known)
+    :arg near: hosts of the scopes in which the event was shown: of machines of one name these are meant
+    """
+    affected: set[str] = set()
+    unknown: list[str] = []
+    ambiguous: list[str] = []
+    for resource in event.resources:
+        same = [host for host, name in names.items() if name.lower() == resource.lower()]
+        meant = [host for host in same if host in near] or same
+        affected.update(meant)
+        if not meant:
+            unknown.append(resource)
+        if len(meant) > 1:
+            ambiguous.append(
+                f"it names the VM {resource!r}, and the inventory has it as {' and as '.join(meant)}: remove one of them, or "
+                "correct azure_maintenance_resource_name"
+            )
+    return Matched(tuple(host for host in names if host in affected), tuple(unknown), tuple(ambiguous))
 
 
 def match_and_decide(record: Record, at: float) -> None:

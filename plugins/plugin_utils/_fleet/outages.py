@@ -115,7 +115,9 @@ def take_mark(record: Record, machine: MachineState, before: MachineState, asked
     if had == EXPIRED and owner == OURS:
         happened(record, at, "taken over", f"{host}, from {holder_words(before)}", host=host)
     if had == COPIED and owner == NOBODY:
-        words = f"{host}: the mark of {holder_words(before)}, the VM that it was copied from; nothing of it was done here"
+        words = (
+            f"{host}: the mark of {holder_words(before)}, the VM that it was copied from; nothing of it was done here"
+        )
         happened(record, at, "moved aside", words, host=host)
     note_recovered_by_force(record, machine, keys, before["answered"])
     if phase(machine) == "recovering" or (had != NOBODY and owner == NOBODY):

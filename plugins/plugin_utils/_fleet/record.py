@@ -17,7 +17,8 @@ from typing import Any, cast
 from ...module_utils._core.mark_view import FRESH
 from ...module_utils._text import first_line
 from . import problems, reached
-from .approving import note_readiness, take_approval, take_lasting, take_lost_approval, take_reasons
+from .approval_reasons import take_lasting, take_reasons
+from .approving import note_readiness, take_approval, take_lost_approval
 from .coverage import note_gaps, note_incarnation, note_unreadable, take_watch
 from .evaluation import give_turns, match_and_decide
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello

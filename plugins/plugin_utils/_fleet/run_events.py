@@ -20,9 +20,8 @@ from ...module_utils._core.messages import title
 from ...module_utils._core.tracked_event import Change, Poll, TrackedEvent, polled
 from ...module_utils._events.event import Event, event_from_dict
 from ...module_utils._text import first_line, listed
-from .approval import no_tries
 from .reports import happened, report
-from .schema import Approval, EventState, Record
+from .schema import Approval, EventState, Record, Tries
 
 
 def has_failed(look: Mapping[str, Any]) -> bool:
@@ -179,7 +178,8 @@ def new_entry(tracked: TrackedEvent) -> EventState:
 
 
 def new_approval() -> Approval:
-    return {"tries": no_tries(), "sent": False, "maybe": False, "by": "", "at": None, "nobody": "", "attempts": []}
+    tries: Tries = {"by": "", "since": 0.0, "last": 0.0, "tried": [], "count": 0, "accepted": "", "note": ""}
+    return {"tries": tries, "sent": False, "maybe": False, "by": "", "at": None, "nobody": "", "attempts": []}
 
 
 # ---- what has happened ----

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from .approval import Tries
 from .options import HostOptions, SameOptions
 
 # ---- what a run is begun with ----
@@ -183,6 +182,18 @@ class Attempt(TypedDict):
     until: float  # the last
     times: int
     answer: str
+
+
+class Tries(TypedDict):
+    """What was tried to approve an event."""
+
+    by: str  # whose turn it is, or was last; "" before the first try
+    since: float  # since when it is its turn (monotonic)
+    last: float  # when it tried last
+    tried: list[str]  # who has had its turn since everybody had
+    count: int
+    accepted: str  # who got the answer 200; "" while nobody has
+    note: str  # what came of the last try
 
 
 class Approval(TypedDict):

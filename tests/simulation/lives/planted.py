@@ -164,19 +164,22 @@ FAULTS = {
         scenario="stopped",
     ),
     "barrier": Fault(
-        "barrier", "every machine passes for prepared", [("approving", "is_prepared", always(True))], seed=5
+        "barrier",
+        "every machine passes for prepared",
+        [(file, "is_prepared", always(True)) for file in ("approval_reasons", "approving")],
+        seed=5,
     ),
     "unknown": Fault(
-        "approval", "unknown machines don't count", [("approving", "unknown_machines", always([]))], seed=1
+        "approval", "unknown machines don't count", [("approval_reasons", "unknown_machines", always([]))], seed=1
     ),
-    "yes": Fault("approval", "nobody has to say yes", [("approving", "is_agreed", always(True))], seed=18),
+    "yes": Fault("approval", "nobody has to say yes", [("approval_reasons", "is_agreed", always(True))], seed=18),
     "capacity": Fault(
         "capacity", "it is always everybody's turn", [("evaluation", "turns", _everybodys_turn)], seed=29
     ),
     "hours": Fault(
         "hours",
         "hours are always open",
-        [(file, "closed", always(None)) for file in ("evaluation", "approving")],
+        [(file, "closed", always(None)) for file in ("evaluation", "approval_reasons")],
         seed=16,
     ),
     "kept": Fault(

@@ -124,9 +124,7 @@ def test_a_watchers_mark_is_the_watchers_however_long_it_has_been_silent():
     assert objection(held, options(4, "watcher", "watcher"), after(9999, "boot-9")) == ""
     for take in ("", "watcher"):
         why = objection(held, options(9, "run-2"), after(9999, "boot-9"), take=take)
-        assert why.startswith(
-            "The machine is owned by its watcher, since 2026-01-01T00:00:00Z: only the machine's"
-        )
+        assert why.startswith("The machine is owned by its watcher, since 2026-01-01T00:00:00Z: only the machine's")
         assert why.endswith("own watcher takes that back, or a recovery that names this run and is forced to.")
     assert objection(held, options(9, "run-2"), after(5), take="watcher", forced=True) == ""
     assert objection(held, options(9, "run-2"), after(5), take="run-1", forced=True) != ""

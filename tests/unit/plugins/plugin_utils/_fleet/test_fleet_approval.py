@@ -12,16 +12,18 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.decision import Standing, decide
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import Reason
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approval import (
-    PAUSE,
-    Approver,
-    matched,
-    next_approver,
-    no_tries,
-    tried,
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approval_reasons import (
     unknown_machines,
     words_of,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approving import (
+    PAUSE,
+    Approver,
+    next_approver,
+    tried,
+)
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import matched
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.run_events import new_approval
 
 
 def event(*resources, type="Reboot", status="Scheduled", id="A"):
@@ -177,7 +179,7 @@ FREE, OTHER, OWN = approver("free1"), approver("hit1", affected=True), approver(
 
 
 def who(*approvers, tries=None, at=100.0, left=600.0, what=None):
-    return next_approver(what or event(), approvers, tries or no_tries(), at, 30.0, left)
+    return next_approver(what or event(), approvers, tries or new_approval()["tries"], at, 30.0, left)
 
 
 class TestWhoIsFirst:
@@ -217,7 +219,7 @@ class TestWhoIsFirst:
 class TestTryingAgain:
     def run(self, results, seconds, approvers=(FREE, OWN)):
         """Who tries when, over so many seconds, and what its tries bring: a word, or a list of them by try."""
-        tries, found, at = no_tries(), [], 0.0
+        tries, found, at = new_approval()["tries"], [], 0.0
         while at < seconds:
             choice = who(*approvers, tries=tries, at=at, left=seconds - at)
             if choice.host:
@@ -269,10 +271,10 @@ class TestTryingAgain:
         assert {host for at, host in found if at > 150} == set(results)
 
     def test_one_that_was_lost_gets_another_turn_after_a_better_one_that_came_later(self):
-        tries = tried(no_tries(), "own1", 0.0, "lost")
+        tries = tried(new_approval()["tries"], "own1", 0.0, "lost")
         tries = tried(tries, "free1", 1.0, "failed")
         assert who(FREE, OWN, tries=tries, at=30.9).host == "free1"
         assert who(FREE, OWN, tries=tries, at=31.0).host == "own1"
 
     def test_what_came_of_the_last_try_is_kept_as_one_line(self):
-        assert tried(no_tries(), "web1", 5.0, "failed", "a\nb")["note"] == "a b"
+        assert tried(new_approval()["tries"], "web1", 5.0, "failed", "a\nb")["note"] == "a b"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approval_reasons import is_agreed
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.confirmation import (
     after_waiting,
     approved,
@@ -14,7 +15,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     recorded,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approving import is_agreed
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.termination import leaves
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet import asked_machines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import watcher
@@ -240,7 +240,10 @@ class TestNoRunLives:
         [
             (BARE, "web2 is not marked: it is in service."),
             ({"mark": mark("B-2"), "expired": True}, "web2 has a mark of run r7 on ctl that is not for this event."),
-            ({"mark": mark("B-2", kind="drain", run="")}, "web2 has a mark of role drain in run on ctl that is not for this event."),
+            (
+                {"mark": mark("B-2", kind="drain", run="")},
+                "web2 has a mark of role drain in run on ctl that is not for this event.",
+            ),
             (
                 {"mark": {**mark(), "endpoint": "http://10.0.0.11:8780"}},
                 "web2 is marked by run r7 on ctl, made for another metadata service, as in a rehearsal (http://10.0.0.11:8780).",

@@ -13,16 +13,21 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import first_line
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import coverage, problems, result
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approval_reasons import (
+    take_lasting,
+    take_reasons,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approving import (
     note_readiness,
     take_approval,
-    take_lasting,
     take_lost_approval,
-    take_reasons,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import give_turns
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import news
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.reached import note_reached, take_reached
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.reached import (
+    note_reached,
+    take_reached,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.run_events import STAYED, TAKEN
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
