@@ -18,7 +18,7 @@ from ..plugin_utils._drain.elsewhere import aged
 from ..plugin_utils._drain.orders import look
 from ..plugin_utils._drain.way import Order
 from ..plugin_utils._filter import plain
-from ..plugin_utils._fleet.call_limits import STARTS
+from ..plugin_utils._fleet.call_schedule import STARTS
 from ..plugin_utils._ticking import machine_call, run
 
 MACHINE = "machine"

@@ -14,9 +14,9 @@ from ...module_utils._core.mark_view import EXPIRED, OURS, WATCHER
 from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
 from .approval_reasons import is_waiting_for_confirmation
+from .call_schedule import is_to_be_learned
 from .evaluation import SILENT, is_for_later, is_given_up, is_handled, needs_preparation, title, took_away
 from .marks import has_restarted, is_its_watchers, mark_keys, phase, whose
-from .poll_schedule import is_to_be_learned
 from .recalled import keeping
 from .reports import happened, note, report
 from .run_events import STAYED, TAKEN, UNSEEN, event_of, is_open, last_seen, not_before

@@ -16,18 +16,20 @@ from ...module_utils._core.lease import LEASE
 from ...module_utils._core.mark_view import COPIED, OURS
 from ...module_utils._core.tracked_event import UNBROKEN
 from .approving import approve_request, to_approve, to_approve_with, to_see_again
-from .call_limits import STARTS, may_be_called, seconds_limit
-from .evaluation import is_given_up, is_handled
-from .marks import has_restarted, is_all_done, phase, whose
-from .poll_schedule import (
+from .call_schedule import (
     BY_TURNS,
+    STARTS,
     is_to_be_asked,
     is_under_way,
     lookers,
+    may_be_called,
+    seconds_limit,
     seconds_until_due,
     spot_scopes,
     unseen,
 )
+from .evaluation import is_given_up, is_handled
+from .marks import has_restarted, is_all_done, phase, whose
 from .run_events import is_open, not_before
 from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, members, sentinels

@@ -295,7 +295,7 @@ FAULTS = {
     "unproven": Fault(
         "missed",
         "a declared scope is believed",
-        [("poll_schedule", "_unproven", always([]))],
+        [("call_schedule", "_unproven", always([]))],
         scenario="misdeclared",
     ),
     "joined": Fault(
