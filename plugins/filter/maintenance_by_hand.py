@@ -71,10 +71,10 @@ def maintenance_by_hand(value, part, before=None, given=None, wall=0.0):
 
 def _part(answers, part, before, given, wall):
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
-    from ..plugin_utils._fleet import approval_stages, inspection, recover_plan, rehearsal, status
+    from ..plugin_utils._fleet import confirmation, inspection, recover_plan, rehearsal, status
 
     if part == "heard":
-        return all(approval_stages.is_heard(before, host, said.get("answer") or {}) for host, said in answers.items())
+        return all(confirmation.is_heard(before, host, said.get("answer") or {}) for host, said in answers.items())
     machines = inspection.machines_of(answers)
     if part == "status":
         return status.status_lines(machines, float(wall))

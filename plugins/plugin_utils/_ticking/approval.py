@@ -17,8 +17,8 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._clock import steady
 from .._filter import plain
-from .._fleet import approval_stages
-from .._fleet.approval_stages import Approval
+from .._fleet import confirmation
+from .._fleet.confirmation import Approval
 from .._fleet.inspection import machines_of
 
 RECORD, ASKED = "__maintain_approval", "__maintain_asked"
@@ -33,14 +33,14 @@ def begun(task_vars: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     names = [str(name) for name in given["allow_unknown"]]
     machines = machines_of(_asked(task_vars))
     check = boolean(given["check"])
-    return dict(approval_stages.begun(machines, str(given["event"]), names, str(given["by"]), check), changed=False)
+    return dict(confirmation.begun(machines, str(given["event"]), names, str(given["by"]), check), changed=False)
 
 
 def ticked(task_vars: Mapping[str, Any], _notify: Any = None) -> dict[str, Any]:
     """After the calls of a stage. Nobody is notified of it."""
     asked = _asked(task_vars)
     answers = {host: given.get("answer") or {} for host, given in asked.items()}
-    approval = approval_stages.moved_on(_record(task_vars), machines_of(asked), answers, steady())
+    approval = confirmation.moved_on(_record(task_vars), machines_of(asked), answers, steady())
     return dict(approval, changed=False)
 
 

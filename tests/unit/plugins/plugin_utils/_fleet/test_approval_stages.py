@@ -11,7 +11,7 @@ import types
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import steady
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approval_stages import (
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.confirmation import (
     MOST_TRIES,
     is_heard,
 )
