@@ -27,7 +27,7 @@ from .._drain import orders, own_tasks
 from .._filter import plain
 from .._fleet import record as run_record
 from .._fleet.news import news
-from .._fleet.schema import Record
+from .._fleet.schema import Record, RunOptions
 from .._notify.telling import tell
 
 SILENT = "Its task returned nothing that could be read."
@@ -59,7 +59,7 @@ def begun(task_vars: Variables, given: Mapping[str, Any]) -> dict[str, Any]:
     :arg given: ``members``, the hosts that it answers for; ``check``, whether it only shows what it would do; ``job``, in AWX
     """
     hosts = [plain(_of_host(task_vars, host)[FOUND]) for host in given["members"]]
-    run = {
+    run: RunOptions = {
         "run": f"run-{secrets.token_hex(4)}",
         "job": given["job"],
         "controller": platform.node(),
