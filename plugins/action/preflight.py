@@ -10,15 +10,16 @@ Private to this collection.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import strategy_loader
 
 from ..module_utils._clock import steady
 from ..plugin_utils._filter import plain
 from ..plugin_utils._notify.telling import refused_receivers
-from ..plugin_utils._preflight import controller
 from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
 from ..plugin_utils._preflight.table import table
 from ..plugin_utils._variables import Unknown, known_variables, refused, unknown_of_play
@@ -44,7 +45,7 @@ class ActionModule(ActionBase):
         named = [task_vars["inventory_hostname"]] if options["part"] == "host" else task_vars["ansible_play_hosts_all"]
         problems = refused(self._unknown(task_vars, named))
         if options["part"] == "play":
-            problems += filter(None, [controller.strategy_problem(controller.strategy_of(self._task))])
+            problems += strategy_problems(strategy_of(self._task))
             problems += refused_receivers(plain(self._templar.template(task_vars.get("maintain_notify"))))
         if problems:
             return dict(found, failed=True, msg=" ".join([*problems, "Nothing was changed."]))
@@ -62,7 +63,7 @@ class ActionModule(ActionBase):
         asked = {host: _asked(plain(found)) for host, found in variables.items()}
         balancers = [dict(_came(one), place=one["__maintain_place"]) for one in options["balancers"]]
         delegates = [dict(_came(one), host=one["__maintain_delegate"]["host"]) for one in options["delegates"]]
-        about = Controller(int(task_vars["ansible_forks"]), self._unknown(task_vars, variables), controller.is_there)
+        about = Controller(int(task_vars["ansible_forks"]), self._unknown(task_vars, variables), is_there)
         lines = table(record, asked, at)
         said = warnings(record, asked, about, balancers, delegates, at)
         # Of the former nothing is left when the task is over: Ansible has shown them.
@@ -85,3 +86,35 @@ def _asked(variables: Mapping[str, Any]) -> Asked:
         steps=variables["__drain_plan"]["steps"],
         ready=next((answer for answer in answers if "lacks" in answer), None),
     )
+
+
+# ---- what the controller itself says ----
+
+
+def strategy_of(task: Any) -> str:
+    """The strategy of the play that a task is in."""
+    parent = task
+    while parent is not None and getattr(parent, "_play", None) is None:
+        parent = parent._parent
+    return str(parent._play.strategy) if parent else "linear"
+
+
+def strategy_problems(strategy: str) -> list[str]:
+    """Why a run can't be played so, in a sentence: it has to go from task to task with all hosts, as those strategies do that are made out of
+    Ansible's own."""
+    kind = strategy_loader.get(strategy, class_only=True)
+    if kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__):
+        return []
+    return [
+        f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "
+        "Write `strategy: linear` into the play (else ansible.cfg or ANSIBLE_STRATEGY says which one it is)."
+    ]
+
+
+def is_there(collection: str) -> bool:
+    """Whether a collection is installed where Ansible searches."""
+    try:
+        importlib.import_module(f"ansible_collections.{collection}")
+    except ImportError:
+        return False
+    return True
