@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ansible.plugins.action import ActionBase
 
-from ..plugin_utils._filter import plain
+from ..plugin_utils._ansible import plain
 from ..plugin_utils._notify.telling import end
 
 

@@ -18,7 +18,7 @@ from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import strategy_loader
 
 from ..module_utils._clock import steady
-from ..plugin_utils._filter import plain
+from ..plugin_utils._ansible import plain
 from ..plugin_utils._notify.telling import refused_receivers
 from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
 from ..plugin_utils._preflight.table import table

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..module_utils._clock import steady
+from ..plugin_utils._ansible import plain
 from ..plugin_utils._drain.calling import SECONDS, CallingAction
 from ..plugin_utils._drain.elsewhere import aged
 from ..plugin_utils._drain.orders import look
 from ..plugin_utils._drain.way import Order
-from ..plugin_utils._filter import plain
 from ..plugin_utils._fleet.call_schedule import STARTS
 from ..plugin_utils._ticking import machine_call, run
 

@@ -97,7 +97,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..plugin_utils._filter import call
+from ..plugin_utils._ansible import call
 
 
 def drain_steps(

@@ -69,7 +69,7 @@ _value:
 from collections.abc import Mapping
 from typing import Any
 
-from ..plugin_utils._filter import call
+from ..plugin_utils._ansible import call
 
 
 def drain_tick(

@@ -59,7 +59,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..module_utils._errors import ScheduledEventsError
 from ..module_utils._text import did_you_mean, listed
-from ..plugin_utils._filter import call
+from ..plugin_utils._ansible import call
 
 PARTS = ("status", "unknown", "heard", "recover", "rehearse", "rehearsed")
 

@@ -131,7 +131,7 @@ _value:
 
 import time
 
-from ..plugin_utils._filter import call
+from ..plugin_utils._ansible import call
 
 
 def maintenance_plan(found, policy=None, margin=60.0, allow_unknown=False, prepare_before=300.0):

@@ -40,7 +40,7 @@ _value:
   type: raw
 """
 
-from ..plugin_utils._filter import call
+from ..plugin_utils._ansible import call
 
 
 def maintenance_timeline(value, part="timeline"):

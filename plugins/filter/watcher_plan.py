@@ -86,7 +86,7 @@ import os
 from ansible.errors import AnsibleFilterError
 from ansible.parsing.dataloader import DataLoader
 
-from ..plugin_utils._filter import call
+from ..plugin_utils._ansible import call
 
 
 def watcher_plan(

@@ -49,7 +49,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..plugin_utils._host import is_windows
+from ..plugin_utils._ansible import is_windows
 
 
 def windows_host(variables: Any) -> bool:

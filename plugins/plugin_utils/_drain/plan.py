@@ -33,7 +33,7 @@ from ...module_utils._steps.step_type import (
 )
 from ...module_utils._steps.types import TYPES, VERIFICATION
 from ...module_utils._text import did_you_mean, listed, shortened
-from .._host import is_windows
+from .._ansible import is_windows
 
 WINDOWS = "ansible.windows"
 """The collection that every Windows machine needs."""

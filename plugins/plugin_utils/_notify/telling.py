@@ -19,7 +19,7 @@ from ansible.utils.display import Display
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import listed, one_line
 from ...module_utils._watcher.reports.post_transport import Way, reach
-from .._filter import plain
+from .._ansible import plain
 from .._fleet.result import problems_of
 from .._fleet.schema import Record
 from .._machine.bundle import version

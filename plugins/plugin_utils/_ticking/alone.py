@@ -20,8 +20,8 @@ from typing import Any, cast
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._clock import steady
+from .._ansible import plain
 from .._drain import alone, orders, own_tasks
-from .._filter import plain
 from .run import checked
 
 RECORD, PLAN = "__drain_record", "__drain_plan"

@@ -16,7 +16,7 @@ from typing import Any, cast
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._clock import steady
-from .._filter import plain
+from .._ansible import plain
 from .._fleet import confirmation
 from .._fleet.confirmation import Approval
 from .._fleet.inspection import machines_of

@@ -23,8 +23,8 @@ from ...module_utils._clock import steady
 from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import listed
+from .._ansible import plain
 from .._drain import orders, own_tasks
-from .._filter import plain
 from .._fleet import record as run_record
 from .._fleet.news import news
 from .._fleet.schema import Record, RunOptions

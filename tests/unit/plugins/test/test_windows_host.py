@@ -10,7 +10,7 @@ from ansible.errors import AnsibleError
 from ansible.playbook.play_context import PlayContext
 from ansible.plugins.loader import connection_loader
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._host import is_windows
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ansible import is_windows
 from ansible_collections.cloudops.azure_maintenance.plugins.test.windows_host import TestModule as Loaded
 from ansible_collections.cloudops.azure_maintenance.plugins.test.windows_host import windows_host
 

@@ -1,7 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Between templates and Python: plain data in, data that is never templated again out.
+"""What Ansible hands over and takes back: plain data of templates in, data that is never templated again out; and which system a host has by
+its variables.
 
 Private to this collection.
 """
@@ -37,3 +38,27 @@ def call(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     except ScheduledEventsError as error:
         raise AnsibleFilterError(error.message) from error
     return wrap_var(result)
+
+
+# ---- which system a host has ----
+
+_CONNECTIONS = ("winrm", "psrp")
+_SHELLS = ("powershell", "cmd")
+
+
+def is_windows(variables: Mapping[str, Any]) -> bool:
+    """Whether Ansible reaches the machine as a Windows machine; no facts are needed. The one answer for whoever has only its variables: an action
+    asks the machine's connection instead, as a connection plugin of another collection may bring a Windows shell without any variable
+    that says so.
+
+    :arg variables: of the host; ``ansible_connection`` and ``ansible_shell_type`` are looked at, with or without the name of
+        the plugin's collection
+    """
+    return (
+        _plugin(variables.get("ansible_connection")) in _CONNECTIONS
+        or _plugin(variables.get("ansible_shell_type")) in _SHELLS
+    )
+
+
+def _plugin(name: Any) -> str:
+    return str(name or "").rsplit(".", 1)[-1]
