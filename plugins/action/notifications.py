@@ -13,7 +13,7 @@ from __future__ import annotations
 from ansible.plugins.action import ActionBase
 
 from ..plugin_utils._ansible import plain
-from ..plugin_utils._notify.telling import end
+from ..plugin_utils._notify.notifications import end
 
 
 class ActionModule(ActionBase):

@@ -19,7 +19,7 @@ from ansible.plugins.loader import strategy_loader
 
 from ..module_utils._clock import steady
 from ..plugin_utils._ansible import plain
-from ..plugin_utils._notify.telling import refused_receivers
+from ..plugin_utils._notify.notifications import refused_receivers
 from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
 from ..plugin_utils._preflight.table import table
 from ..plugin_utils._variables import Unknown, known_variables, refused, unknown_of_play

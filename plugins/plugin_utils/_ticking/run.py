@@ -28,7 +28,7 @@ from .._drain import orders, own_tasks
 from .._fleet import record as run_record
 from .._fleet.news import news
 from .._fleet.schema import Record, RunOptions
-from .._notify.telling import tell
+from .._notify.notifications import tell
 
 SILENT = "Its task returned nothing that could be read."
 

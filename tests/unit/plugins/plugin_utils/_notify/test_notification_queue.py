@@ -12,7 +12,7 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import waiting
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.notification_queue import (
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.notifications import (
     NotificationQueue,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.receivers import receivers_of

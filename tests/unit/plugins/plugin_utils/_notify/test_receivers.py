@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.notifications import refused_receivers
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.receivers import (
     NotifyError,
     receivers_of,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.telling import refused_receivers
 
 URL = "https://user:pass-word@example.com:8443/services/TOKEN?key=TOKEN"
 

@@ -9,14 +9,14 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify import telling
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify import notifications
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import Run, event
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(telling.constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    monkeypatch.setattr(notifications.constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
     return tmp_path
 
 
@@ -37,8 +37,8 @@ def test_what_a_tick_brought_is_sent_and_the_end_tells_of_problems():
     after["problems"]["x"] = "web1 is not back."
     with Receiver() as takes:
         notify = [{"url": takes.url}]
-        telling.tell(before, after, lambda: notify)
-        notes, notified = telling.end(after, notify)
+        notifications.tell(before, after, lambda: notify)
+        notes, notified = notifications.end(after, notify)
         words = [json.loads(body)["happened"] for _headers, body, _path in takes.requests]
     assert words[0] == "scheduled" and words[-1] == "run_ended"
     assert notes == [] and notified[0]["sent"] == len(words)
@@ -46,13 +46,13 @@ def test_what_a_tick_brought_is_sent_and_the_end_tells_of_problems():
 
 def test_nothing_is_asked_for_while_nothing_happens():
     record = ticks()[1]
-    telling.tell(record, record, lambda: pytest.fail("the variable was read"))
+    notifications.tell(record, record, lambda: pytest.fail("the variable was read"))
 
 
 def test_nobody_wants_to_know():
     before, after = ticks()
-    telling.tell(before, after, list)
-    assert telling.end(after, []) == ([], [])
+    notifications.tell(before, after, list)
+    assert notifications.end(after, []) == ([], [])
 
 
 def test_check_mode_sends_nothing_and_says_who_can_be_reached(folder):
@@ -60,8 +60,8 @@ def test_check_mode_sends_nothing_and_says_who_can_be_reached(folder):
     after["problems"]["x"] = "web1 is not back."
     with Receiver() as takes:
         notify = [{"url": takes.url}, {"url": "http://127.0.0.1:1/x"}, {"hook": "/bin/true"}]
-        telling.tell(before, after, lambda: notify)
-        notes, notified = telling.end(after, notify)
+        notifications.tell(before, after, lambda: notify)
+        notes, notified = notifications.end(after, notify)
         assert takes.requests == []
     assert notified == [] and list(folder.iterdir()) == []
     (words,) = notes
@@ -72,9 +72,9 @@ def test_check_mode_sends_nothing_and_says_who_can_be_reached(folder):
 
 def test_a_folder_that_can_not_be_written_is_a_warning(folder, monkeypatch):
     said = []
-    monkeypatch.setattr(telling.Display, "warning", lambda _self, words: said.append(words))
+    monkeypatch.setattr(notifications.Display, "warning", lambda _self, words: said.append(words))
     (folder / "file").touch()
-    monkeypatch.setattr(telling.constants, "DEFAULT_LOCAL_TMP", str(folder / "file"))
+    monkeypatch.setattr(notifications.constants, "DEFAULT_LOCAL_TMP", str(folder / "file"))
     before, after = ticks()
-    telling.tell(before, after, lambda: [{"hook": "/bin/true"}])
+    notifications.tell(before, after, lambda: [{"hook": "/bin/true"}])
     assert len(said) == 1 and said[0].startswith("Notifications could not be sent: ")
