@@ -53,4 +53,7 @@ options:
       - Where it gives none within three seconds, this one is used, with a warning. An approval that depends on the machine's
         own name waits longer for it, and is not sent without it.
     type: str
+requirements:
+  - "Linux machines: Python 3.6 or newer with requests (the package python3-requests, part of Azure's images)"
+  - "Windows machines: PowerShell 5.1 or newer; on the controller, the collection ansible.windows"
 """

@@ -76,7 +76,6 @@ extends_documentation_fragment:
   - cloudops.azure_maintenance.attributes
   - cloudops.azure_maintenance.attributes.approve_module
   - cloudops.azure_maintenance.imds
-  - cloudops.azure_maintenance.requests
 seealso:
   - module: cloudops.azure_maintenance.scheduled_events_info
 author:
