@@ -19,10 +19,9 @@ from ...module_utils._text import one_line
 from ...module_utils._watcher.engine.actions import Say
 from ...module_utils._watcher.engine.facts import Identity
 from ...module_utils._watcher.reports.report import Machine, Report, report_of
-from .._fleet.news import new_happenings
 from .._fleet.outages import NOT_BEGUN
 from .._fleet.reports import wall_time
-from .._fleet.result import heading
+from .._fleet.result import heading, new_happenings
 from .._fleet.run_events import event_of
 from .._fleet.schema import EventState, Happening, Record
 

@@ -26,7 +26,7 @@ from ...module_utils._text import listed
 from .._ansible import plain
 from .._drain import orders, own_tasks
 from .._fleet import record as run_record
-from .._fleet.news import news
+from .._fleet.result import news
 from .._fleet.schema import Record, RunOptions
 from .._notify.notifications import tell
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import LASTS, news
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import LASTS, news
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.keeping import Keeping
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     Machine,

@@ -23,11 +23,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     take_lost_approval,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.evaluation import give_turns
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.news import news
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.reached import (
     note_reached,
     take_reached,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import news
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.run_events import STAYED, TAKEN
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.well_said import (
     SECONDS,
