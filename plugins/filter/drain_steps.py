@@ -91,13 +91,13 @@ _value:
       elements: str
 """
 
-import os
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..plugin_utils._ansible import call
+from ..plugin_utils._ansible import call, found_in
 
 
 def drain_steps(
@@ -122,11 +122,7 @@ def drain_steps(
         variables = (hostvars or {}).get(name)
         return system_of(variables if isinstance(variables, Mapping) else {})
 
-    def find_file(path: str) -> str | None:
-        candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in search if folder]
-        return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
-
-    about = Host(str(host), system, groups, system_of_delegate, find_file, float(timeout))
+    about = Host(str(host), system, groups, system_of_delegate, functools.partial(found_in, search), float(timeout))
     # Not `about`, which holds the variables of all hosts: they are only to be looked at where a step needs it.
     return call(lambda steps, verify: make_plan(steps, about, verify), steps, verify)
 

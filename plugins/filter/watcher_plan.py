@@ -81,12 +81,12 @@ _value:
   type: raw
 """
 
-import os
+import functools
 
 from ansible.errors import AnsibleFilterError
 from ansible.parsing.dataloader import DataLoader
 
-from ..plugin_utils._ansible import call
+from ..plugin_utils._ansible import call, found_in
 
 
 def watcher_plan(
@@ -113,16 +113,16 @@ def watcher_plan(
     def unknown(names):
         return unknown_variables(names, known_variables(DataLoader().load_from_file)) if names else []
 
-    def find_file(path):
-        candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in search if folder]
-        return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
-
     if part == "options":
         return plan.variables()
     if part == "files":
         return call(
             lambda given, steps, names: plan.files_of(
-                given, steps, find_file, unknown(names), WINDOWS if system == "windows" else LINUX
+                given,
+                steps,
+                functools.partial(found_in, search),
+                unknown(names),
+                WINDOWS if system == "windows" else LINUX,
             ),
             value,
             steps,

@@ -9,7 +9,8 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleFilterError
@@ -38,6 +39,12 @@ def call(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     except ScheduledEventsError as error:
         raise AnsibleFilterError(error.message) from error
     return wrap_var(result)
+
+
+def found_in(folders: Iterable[Any], path: str) -> str | None:
+    """A file of the controller that a user names, in the first of these folders that has it; None where none has."""
+    candidates = [path] if os.path.isabs(path) else [os.path.join(str(folder), path) for folder in folders if folder]
+    return next((candidate for candidate in candidates if os.path.isfile(candidate)), None)
 
 
 # ---- which system a host has ----
