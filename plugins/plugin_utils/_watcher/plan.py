@@ -8,12 +8,10 @@ Private to this collection.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
-from urllib.parse import urlsplit
 
 from ...module_utils._events.policy import policy_warnings
 from ...module_utils._steps.step_type import Step
@@ -21,6 +19,7 @@ from ...module_utils._steps.types import type_of, types_of_machine
 from ...module_utils._text import did_you_mean, listed, sentence, shown
 from ...module_utils._watcher.host.host import Host
 from ...module_utils._watcher.host.linux_host import LINUX
+from ...module_utils._watcher.settings.destinations import Destination, DestinationError, destination_of
 from ...module_utils._watcher.settings.options import FORMAT, MANAGE, OPTIONS, Option
 from ...module_utils._watcher.settings.settings import configured
 from ...module_utils._watcher.settings.values import named as named_option
@@ -228,18 +227,35 @@ def _reports(reports: Any, folder: str, host: Host = LINUX) -> tuple[list[dict[s
     secrets: list[Secret] = []
     errors = []
     for number, raw in enumerate(reports, 1):
-        why = _wrong_report(raw, host)
-        if not why and any(report["url"] == raw["url"] for report in found):
-            why = "an earlier one has the same url"
-        if why:
-            errors.append(f"watcher_reports, entry {number}: {why}")
+        try:
+            one = _destination(raw, host)
+            if any(report["url"] == one.url for report in found):
+                raise DestinationError("an earlier one has the same url")
+        except DestinationError as error:
+            errors.append(f"watcher_reports, entry {number}: {error}")
             continue
-        name = "report-" + hashlib.sha256(raw["url"].encode("utf-8")).hexdigest()[:16]
+        name = f"report-{one.key}"
         if raw.get("secret"):
             secrets.append({"name": name, "content": str(raw["secret"])})
-        report = {"url": raw["url"], "secret_file": host.joined(folder, name) if raw.get("secret") else None}
+        report = {"url": one.url, "secret_file": host.joined(folder, name) if raw.get("secret") else None}
         found.append({**report, **{key: raw[key] for key in ("proxy", "ca_file") if raw.get(key)}})
     return found, secrets, errors
+
+
+def _destination(raw: Any, host: Host) -> Destination:
+    """One entry as the program's own check has it, to which the role gives a file where the user says a secret."""
+    if not isinstance(raw, Mapping):
+        raise DestinationError(f"it is not a dictionary with url, and maybe {listed(_REPORT_KEYS[1:])}")
+    unknown = [key for key in raw if key not in _REPORT_KEYS]
+    if unknown:
+        raise DestinationError(
+            f"key {shown(unknown[0])} is unknown{did_you_mean(unknown[0], _REPORT_KEYS)}; it takes {listed(_REPORT_KEYS)}"
+        )
+    if "secret" in raw and not raw["secret"]:
+        raise DestinationError(
+            "its secret is empty: see where it comes from, or leave it out, and reports are not signed"
+        )
+    return destination_of({key: value for key, value in raw.items() if key != "secret"}, host)
 
 
 def _labels(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -258,33 +274,6 @@ def _labels(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
         for key, value in users.items()
     }
     return {**said, **{key: value for key, value in own.items() if value}}, errors
-
-
-def _wrong_report(raw: Any, host: Host) -> str:
-    if not isinstance(raw, Mapping):
-        return f"it is not a dictionary with url, and maybe {listed(_REPORT_KEYS[1:])}"
-    unknown = [key for key in raw if key not in _REPORT_KEYS]
-    if unknown:
-        return f"key {shown(unknown[0])} is unknown{did_you_mean(unknown[0], _REPORT_KEYS)}; it takes {listed(_REPORT_KEYS)}"
-    if not _is_url(raw.get("url"), ("http", "https")):
-        return "its url is none that begins with https:// or http:// and a host"
-    if "secret" in raw and not raw["secret"]:
-        return "its secret is empty: see where it comes from, or leave it out, and reports are not signed"
-    if raw.get("proxy") and not _is_url(raw["proxy"], ("http",)):
-        return "its proxy is none that begins with http:// and a host"
-    if raw.get("ca_file") and not host.is_whole_path(str(raw["ca_file"])):
-        return "its ca_file is not the whole path of a file of the machine"
-    return ""
-
-
-def _is_url(value: Any, schemes: Sequence[str]) -> bool:
-    if not isinstance(value, str) or any(char.isspace() or not char.isprintable() for char in value):
-        return False
-    try:
-        parts = urlsplit(value)
-        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
 
 
 def _long(hooks: Sequence[HookFile], steps: Sequence[Mapping[str, Any]], default: float) -> list[str]:
