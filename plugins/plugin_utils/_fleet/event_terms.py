@@ -25,7 +25,7 @@ from ...module_utils._events.hours import Hours, hours_of, opens
 from ...module_utils._events.policy import Decision, Rule, strictest
 from ...module_utils._text import clause, listed
 from .capacity import SLACK, Candidate, Turn
-from .marks import mark_keys
+from .marks import mark_keys, marked_events
 from .reports import wall_time
 from .run_events import not_before
 from .schema import EventState, MachineState, Record
@@ -106,8 +106,7 @@ def begun(machine: MachineState, key: str) -> float | None:
 def is_late(record: Record, entry: EventState, machine: MachineState) -> bool:
     """Whether the machine became prepared, be it for another event, when it should have been already: by whomever, such an event is not
     approved."""
-    marked = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
-    results = [one["prepared"].get(machine["host"]) for one in (entry, *marked)]
+    results = [one["prepared"].get(machine["host"]) for one in (entry, *marked_events(record, machine))]
     moments = [result["at"] for result in results if result and result["ok"]]
     return bool(moments) and min(moments) > preparation_end(entry, machine)
 

@@ -23,7 +23,7 @@ from ...module_utils._steps.sequence import BEGUN, DONE
 from ...module_utils._text import clause, listed, one_line
 from ...module_utils._watcher.host.linux_host import LINUX
 from ...module_utils._watcher.host.windows_host import WINDOWS
-from .schema import MachineState, Record
+from .schema import EventState, MachineState, Record
 
 
 def whose(record: Record, machine: MachineState, at: float) -> str:
@@ -59,6 +59,11 @@ def mark_keys(machine: MachineState) -> list[str]:
     """The keys of the events in its mark, in their order."""
     mark = machine["mark"]
     return list(core.event_ids(mark)) if mark and "events" in mark else []
+
+
+def marked_events(record: Record, machine: MachineState) -> list[EventState]:
+    """The events in its mark that the record has."""
+    return [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
 
 
 def phase(machine: MachineState) -> str:

@@ -17,7 +17,7 @@ from ...module_utils._text import clause, first_line
 from .evaluation import is_given_up, needs_preparation, title
 from .lost_marks import undo_words, undone_words
 from .marks import has_restarted, holder_words, mark_keys, phase, whose
-from .reports import happened, note, report, time_of_day
+from .reports import happened, has_happened, note, report, time_of_day
 from .run_events import is_open
 from .said_there import note_recovered_by_force
 from .schema import EventState, HostResult, MachineState, Record
@@ -47,7 +47,7 @@ def _note_staying_out(record: Record, machine: MachineState, at: float) -> None:
         given_up = key in mark_keys(machine) and is_given_up(entry) and entry["started"] is None
         if not given_up or machine["options"]["on_failure"] != "revert" or not lacks_time_to_undo(record, machine, at):
             continue
-        if any((one["what"], one["event"], one["host"]) == ("stays", key, host) for one in record["happenings"]):
+        if has_happened(record, "stays", key, host):
             continue
         left = max(seconds_until_next(record, machine, at), 0.0)
         words = (
@@ -247,10 +247,7 @@ def _note_failure(record: Record, machine: MachineState, asked: list[str], at: f
 def _note_not_begun(record: Record, machine: MachineState, asked: list[str], at: float) -> None:
     host, machine["unbegun"] = machine["host"], at
     for key in asked:
-        known = [
-            one for one in record["happenings"] if (one["what"], one["event"], one["host"]) == (NOT_BEGUN, key, host)
-        ]
-        if key in record["events"] and not known:
+        if key in record["events"] and not has_happened(record, NOT_BEGUN, key, host):
             why = clause(machine["why"] or "no reason was given", 1000)
             happened(record, at, NOT_BEGUN, f"{host}: {why}. It is retried", key, host)
 

@@ -127,7 +127,7 @@ def of_nameless(record: Record, entry: EventState) -> dict[str, str]:
     reached = [host for host in entry["nameless"] if host not in nameless and _was_meant(record, entry, host)]
     if over and reached:
         found[LATE] = (
-            f"{title(entry)} {_verb(entry)} {listed(reached)} unprepared: the name of the VM was not known in time."
+            f"{title(entry)} {reached_words(entry)} {listed(reached)} unprepared: the name of the VM was not known in time."
         )
     return found
 
@@ -139,7 +139,7 @@ def _may_affect(entry: EventState, nameless: list[str]) -> str:
     return f"{title(entry)} was left alone, but may affect {listed(nameless)}: {unknown}"
 
 
-def _verb(entry: EventState) -> str:
+def reached_words(entry: EventState) -> str:
     return "reached" if entry["started"] is not None else "may have reached"
 
 

@@ -16,8 +16,8 @@ from ...module_utils._core.mark_view import WATCHER
 from ...module_utils._text import clause
 from .evaluation import is_acting, needs_preparation, title
 from .event_terms import closed, is_last_call
-from .marks import mark_keys, phase, was_prepared, whose
-from .problems import LATE, of_nameless
+from .marks import marked_events, phase, was_prepared, whose
+from .problems import LATE, of_nameless, reached_words
 from .reports import happened, report
 from .run_events import event_of, is_open
 from .schema import EventState, MachineState, Record
@@ -54,8 +54,8 @@ def has_come(entry: EventState) -> bool:
 
 def _was_prepared(record: Record, entry: EventState, machine: MachineState) -> bool:
     """Whether a machine was prepared in time, be it for another event: as far as is known, before this one was last seen Scheduled."""
-    marked = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
-    done = [one["prepared"][machine["host"]] for one in (entry, *marked) if machine["host"] in one["prepared"]]
+    entries = (entry, *marked_events(record, machine))
+    done = [one["prepared"][machine["host"]] for one in entries if machine["host"] in one["prepared"]]
     since = entry["restarted"].get(machine["host"])
     for undone in (machine["undone"], machine["restarted"]):
         if undone is not None and undone <= entry["announced"]:
@@ -113,12 +113,11 @@ def note_reached(record: Record, unprepared: Mapping[str, Sequence[str]], at: fl
 
 def _note_unprepared(record: Record, key: str, entry: EventState, host: str, at: float) -> None:
     words = entry["unprepared"][host]
-    reached = "reached" if entry["started"] is not None else "may have reached"
     happened(record, at, "UNPREPARED", f"{host} {words}", key, host)
     report(
         record,
         f"event {key}: {host} unprepared",
-        f"{title(entry)} {reached} {host} unprepared: {host} {clause(words, 1000)}.",
+        f"{title(entry)} {reached_words(entry)} {host} unprepared: {host} {clause(words, 1000)}.",
     )
 
 

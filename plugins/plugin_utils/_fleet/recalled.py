@@ -17,7 +17,7 @@ from ...module_utils._core import tracked_event as core
 from ...module_utils._core.mark_view import EXPIRED, OURS
 from ...module_utils._events.event import Event
 from .evaluation import SILENT
-from .marks import mark_keys, whose
+from .marks import mark_keys, marked_events, whose
 from .reports import happened
 from .run_events import is_open, is_recalled, new_entry
 from .schema import EventState, MachineState, Record
@@ -78,8 +78,7 @@ def _event(event_id: str, machine: MachineState) -> Event:
 
 def keeping(record: Record, machine: MachineState) -> list[EventState]:
     """The events that keep the machine out of service, and that only its mark tells of."""
-    entries = [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
-    return [entry for entry in entries if is_recalled(entry) and entry["gone"] is None]
+    return [entry for entry in marked_events(record, machine) if is_recalled(entry) and entry["gone"] is None]
 
 
 def stop_recalling(record: Record, at: float) -> None:

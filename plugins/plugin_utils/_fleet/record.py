@@ -137,15 +137,14 @@ def _take_answers(record: Record, answers: Answers, before: float, at: float) ->
     todo = record["todo"]
     rested = before + todo["seconds"]
     for host, call in todo["calls"].items():
-        machine, answer = record["hosts"][host], answers.get(host)
+        machine, answer, went = record["hosts"][host], answers.get(host), _with_approval(call["requests"])
         if not answer or answer.get("lost") or answer.get("answers") is None:
             why = str((answer or {}).get("lost") or "it gave no answer: see its errors above")
-            if went := _with_approval(call["requests"]):
+            if went:
                 note_all_done(record, machine, went["events"], before)
             _take_lost(record, machine, call["requests"], why, at)
             machine["left"] = bool((answer or {}).get("left"))
             continue
-        went = _with_approval(call["requests"])
         if went and answer["answers"][call["requests"].index(went)].get("state") == "prepared":
             note_all_done(record, machine, went["events"], before)
         ended = _ended(call, answer, rested, at)

@@ -51,6 +51,11 @@ def happened(record: Record, at: float, what: str, text: str = "", event: str = 
     record["happenings"].append({"at": at, "what": what, "text": text, "event": event, "host": host})
 
 
+def has_happened(record: Record, what: str, event: str, host: str) -> bool:
+    """Whether that is kept already."""
+    return any((one["what"], one["event"], one["host"]) == (what, event, host) for one in record["happenings"])
+
+
 def report(record: Record, subject: str, sentence: str) -> None:
     """Keep a problem that no later happening takes back; about the same subject the latest sentence counts."""
     record["lasting"][subject] = sentence

@@ -232,9 +232,9 @@ def _line(record: Record, one: Happening) -> str:
     if entry and one["what"] == "shown":
         text = f"{heading(entry)}: {text}"
     elif entry and one["what"] == "tried":
-        text = f"to approve {_name(entry)}, by {text}"
+        text = f"to approve {name_of(entry)}, by {text}"
     elif entry:
-        text = f"{text} ({_name(entry)})"
+        text = f"{text} ({name_of(entry)})"
     return line(record, one["at"], one["what"], text)
 
 
@@ -318,5 +318,5 @@ def _waits(record: Record) -> str:
     return line(record, record["at"], "waits", f"nothing is under way; {shown} poll for new events, until {until}")
 
 
-def _name(entry: EventState) -> str:
+def name_of(entry: EventState) -> str:
     return f"{entry['type'] or 'event'} {entry['id']}"

@@ -19,7 +19,7 @@ from ...module_utils._core.mark_view import EXPIRED, FRESH, NOBODY, OURS
 from ...module_utils._core.transitions import PREPARED, RECOVER_AGAIN, RECOVERED, Ahead, Machine, Try
 from .evaluation import is_given_up, needs_preparation
 from .event_terms import begun, is_last_call, may_come_now, must_prepare, preparation_end, terms, tracked
-from .marks import has_restarted, how_far, is_its_watchers, lacks_steps, mark_keys, phase, whose
+from .marks import has_restarted, how_far, is_its_watchers, lacks_steps, mark_keys, marked_events, phase, whose
 from .run_events import STAYED, event_of, is_open, not_before
 from .schema import EventState, MachineState, Record
 
@@ -130,13 +130,10 @@ def _machine(record: Record, machine: MachineState, at: float) -> Machine:
         not against_recovery(record, machine, view.owner, at),
         _tried(machine, view.owner),
         takes_over=view.owner == EXPIRED and not machine["mark_lost"],
-        retries=view.is_failed and not any(machine["host"] in entry["failed"] for entry in _marked(record, machine)),
+        retries=view.is_failed
+        and not any(machine["host"] in entry["failed"] for entry in marked_events(record, machine)),
         keeps_failed=machine["options"]["on_failure"] != "revert",
     )
-
-
-def _marked(record: Record, machine: MachineState) -> list[EventState]:
-    return [record["events"][key] for key in mark_keys(machine) if key in record["events"]]
 
 
 def _tried(machine: MachineState, owner: str) -> Try:

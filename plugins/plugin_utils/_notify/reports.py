@@ -21,7 +21,7 @@ from ...module_utils._watcher.engine.facts import Identity
 from ...module_utils._watcher.reports.report import Machine, Report, report_of
 from .._fleet.outages import NOT_BEGUN
 from .._fleet.reports import wall_time
-from .._fleet.result import heading, new_happenings
+from .._fleet.result import heading, name_of, new_happenings
 from .._fleet.run_events import event_of
 from .._fleet.schema import EventState, Happening, Record
 
@@ -98,7 +98,7 @@ def _message(one: Happening, entry: EventState | None) -> str:
     if entry and one["what"] == "shown":
         return f"{heading(entry)}: {one['text']}"
     words = f"{one['what']}: {one['text']}" if one["text"] else one["what"]
-    return f"{words} ({entry['type'] or 'event'} {entry['id']})" if entry else words
+    return f"{words} ({name_of(entry)})" if entry else words
 
 
 def _made(record: Record, said: Say, host: str, at: float, version: str) -> Report:
