@@ -62,7 +62,7 @@ def is_agreed(record: Record, key: str, entry: EventState) -> bool:
     return any(key in record["hosts"][host]["confirmations"] for host in entry["affected"])
 
 
-def is_waiting_for_confirmation(record: Record, key: str, entry: EventState, at: float) -> bool:
+def is_waiting_for_confirmation(entry: EventState) -> bool:
     """Whether all is prepared, none of its machines' own documents lacks it, and only a confirmation is missing."""
     if not is_handled(entry) or entry["action"] != "hold" or entry["started"] is not None:
         return False

@@ -170,7 +170,7 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"{host} has {holder_words(machine)}: it is left unchanged. Check its folder of marks (azure_maintenance_folder).",
         )
     elif owner == WATCHER:
-        yield from _of_watcher(record, machine)
+        yield from _of_watcher(machine)
     elif owner == RUN and not machine["renewals"]:
         yield (
             "left",
@@ -257,7 +257,7 @@ def _concerns_us(record: Record, machine: MachineState) -> bool:
     )
 
 
-def _of_watcher(record: Record, machine: MachineState) -> Iterable[tuple[str, str]]:
+def _of_watcher(machine: MachineState) -> Iterable[tuple[str, str]]:
     """A machine that is marked by its own watcher."""
     host, whose_mark = machine["host"], f"the mark of {holder_words(machine)}"
     if not is_its_watchers(machine):

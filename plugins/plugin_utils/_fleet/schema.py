@@ -311,8 +311,6 @@ class Todo(TypedDict):
     """The next tick."""
 
     calls: dict[str, Call]  # by host
-    linux: list[str]
-    windows: list[str]
     participants: list[str]
     tasks_allowed: list[str]
     idle: bool

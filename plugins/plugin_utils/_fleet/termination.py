@@ -8,8 +8,6 @@ Private to this collection.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...module_utils._core.mark_view import EXPIRED, OURS, WATCHER
 from ...module_utils._core.tracked_event import GONE_APART
 from ...module_utils._text import listed
@@ -156,26 +154,18 @@ def is_busy(record: Record, at: float) -> bool:
 
 def is_left_to_person(record: Record, at: float) -> bool:
     """Whether nothing is left but events that wait for a confirmation, and all of their machines may be left with their marks."""
-    waiting = {
-        key
-        for key, entry in record["events"].items()
-        if is_waiting_for_confirmation(record, key, entry, at) and _may_leave(record, entry)
-    }
-    others = [key for key, entry in record["events"].items() if is_handled(entry) and key not in waiting]
+    # One that waits for a confirmation is handled.
+    handled = [entry for entry in record["events"].values() if is_handled(entry)]
     return (
-        bool(waiting)
-        and not others
+        bool(handled)
+        and all(is_waiting_for_confirmation(entry) and _may_leave(record, entry) for entry in handled)
         and not any(is_awaited(record, machine, at) for machine in record["hosts"].values())
     )
 
 
 def _may_leave(record: Record, entry: EventState) -> bool:
-    return leaves([record["hosts"][host]["options"]["hold"] for host in entry["affected"]])
-
-
-def leaves(holds: Sequence[str]) -> bool:
     """Whether a run may leave an event that is held and prepared, with its marks: when all of its machines say ``leave``."""
-    return bool(holds) and all(hold == "leave" for hold in holds)
+    return all(record["hosts"][host]["options"]["hold"] == "leave" for host in entry["affected"])
 
 
 def end(record: Record, at: float) -> None:

@@ -92,7 +92,7 @@ def todo_of(record: Record, at: float) -> Todo:
         record["windows"] = record["windows"] if machine["is_linux"] else at
         machine["called"] = at if machine["called"] is None else machine["called"]
     return {
-        **_nothing_but(record, calls),
+        "calls": calls,
         "participants": _participants(record, calls, at),
         "tasks_allowed": [host for host in targets if targets[host] and _tasks_allowed(record, host, at)],
         "idle": idle,
@@ -109,14 +109,8 @@ def _last_todo(record: Record, at: float) -> Todo:
         for host, machine in record["hosts"].items()
         if whose(record, machine, at) == OURS
     }
-    return _nothing_but(record, calls)
-
-
-def _nothing_but(record: Record, calls: dict[str, Call]) -> Todo:
     return {
         "calls": calls,
-        "linux": [host for host in calls if record["hosts"][host]["is_linux"]],
-        "windows": [host for host in calls if not record["hosts"][host]["is_linux"]],
         "participants": list(calls),
         "tasks_allowed": [],
         "idle": False,

@@ -32,7 +32,7 @@ def refusals(
     :arg answer: of the action ``machine`` to the requests hello and ready; None for images, which need not be in Azure
     """
     system = _windows if options.get("windows") else _system
-    return [f"{host} {words}" for words in (*system(options, probed), *_azure(options, probed, answer))]
+    return [f"{host} {words}" for words in (*system(options, probed), *_azure(probed, answer))]
 
 
 def _system(options: Mapping[str, Any], probed: Mapping[str, Any]) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _windows(options: Mapping[str, Any], probed: Mapping[str, Any]) -> Iterator[
         )
 
 
-def _azure(options: Mapping[str, Any], probed: Mapping[str, Any], answer: Mapping[str, Any] | None) -> Iterator[str]:
+def _azure(probed: Mapping[str, Any], answer: Mapping[str, Any] | None) -> Iterator[str]:
     if answer is None:
         return
     if answer.get("lost"):

@@ -108,7 +108,9 @@ class Run:
             yield from self.stands_still()
             wall = WALL + self.clock.now + self.clock.error
             self.record = self.decider.ticked(self.record, answers, self.clock.now, wall)
-            self.ticks.append((began, self.clock.now, bool(todo["windows"])))
+            self.ticks.append(
+                (began, self.clock.now, any(not self.record["hosts"][host]["is_linux"] for host in todo["calls"]))
+            )
         self.result = self.decider.result(self.record)
         self.ended_at = self.clock.now
         self.journal.add("ended", run=self.name, problems=list(_texts(self.result["problems"])))

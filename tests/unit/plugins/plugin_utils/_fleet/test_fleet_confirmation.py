@@ -15,7 +15,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.
     recorded,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.termination import leaves
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet import asked_machines
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import watcher
 
@@ -75,13 +74,6 @@ def test_one_yes_on_any_machine_of_the_event_is_enough():
     record = {"hosts": {"web1": {"confirmations": ["A-11"]}, "web2": {"confirmations": ["B", "A-1"]}}}
     assert is_agreed(record, "A-1", {"affected": ["web1", "web2"]})
     assert not is_agreed(record, "A-1", {"affected": ["web1"]})
-
-
-@pytest.mark.parametrize(
-    "holds, wanted", [(["leave", "leave"], True), (["leave", "wait"], False), (["wait"], False), ([], False)]
-)
-def test_a_run_leaves_only_what_all_machines_let_it_leave(holds, wanted):
-    assert leaves(holds) is wanted
 
 
 class TestWhatAMachineAnswered:
