@@ -145,24 +145,6 @@ def _is_untried(machine: MachineState) -> bool:
 # ---- the run ----
 
 
-def is_busy(record: Record, at: float) -> bool:
-    """Whether the run has an event to see through, or a machine to recover."""
-    return any(is_handled(entry) for entry in record["events"].values()) or any(
-        is_awaited(record, machine, at) for machine in record["hosts"].values()
-    )
-
-
-def is_left_to_person(record: Record, at: float) -> bool:
-    """Whether nothing is left but events that wait for a confirmation, and all of their machines may be left with their marks."""
-    # One that waits for a confirmation is handled.
-    handled = [entry for entry in record["events"].values() if is_handled(entry)]
-    return (
-        bool(handled)
-        and all(is_waiting_for_confirmation(entry) and _may_leave(record, entry) for entry in handled)
-        and not any(is_awaited(record, machine, at) for machine in record["hosts"].values())
-    )
-
-
 def _may_leave(record: Record, entry: EventState) -> bool:
     """Whether a run may leave an event that is held and prepared, with its marks: when all of its machines say ``leave``."""
     return all(record["hosts"][host]["options"]["hold"] == "leave" for host in entry["affected"])
@@ -170,7 +152,13 @@ def _may_leave(record: Record, entry: EventState) -> bool:
 
 def end(record: Record, at: float) -> None:
     """Count the rounds, and see whether the run is over."""
-    busy = is_busy(record, at)
+    handled = {key: entry for key, entry in record["events"].items() if is_handled(entry)}
+    # Nothing is left but events that wait for a confirmation, and all of their machines may be left with their marks.
+    is_held = bool(handled) and all(
+        is_waiting_for_confirmation(entry) and _may_leave(record, entry) for entry in handled.values()
+    )
+    awaits = (is_held or not handled) and any(is_awaited(record, one, at) for one in record["hosts"].values())
+    busy = bool(handled) or awaits
     # An event for later is still to be handled: it may have been under way already, while it seemed that it would be approved.
     in_round = record["busy"] and any(map(is_for_later, record["events"].values()))
     if record["busy"] and not busy and not in_round:
@@ -180,11 +168,10 @@ def end(record: Record, at: float) -> None:
         record["finished"] = bool(record["ticks"])
     elif record["leaving"]:
         record["finished"] = True
-    elif is_left_to_person(record, at):
+    elif is_held and not awaits:
         record["leaving"] = True
-        for key, entry in record["events"].items():
-            if is_handled(entry):
-                note(record, f"event {key}: yes", f"{title(entry)} is prepared, and {entry['waits']}")
+        for key, entry in handled.items():
+            note(record, f"event {key}: yes", f"{title(entry)} is prepared, and {entry['waits']}")
     else:
         record["finished"] = not busy and _is_over(record, at)
     if record["finished"] and not record["run"]["check"]:
