@@ -58,7 +58,6 @@ _value:
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..module_utils._errors import ScheduledEventsError
-from ..module_utils._text import did_you_mean, listed
 from ..plugin_utils._ansible import call
 
 PARTS = ("status", "unknown", "heard", "recover", "rehearse", "rehearsed")
@@ -71,6 +70,7 @@ def maintenance_by_hand(value, part, before=None, given=None, wall=0.0):
 
 def _part(answers, part, before, given, wall):
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
+    from ..module_utils._text import did_you_mean, listed
     from ..plugin_utils._fleet import confirmation, inspection, recover_plan, rehearsal, status
 
     if part == "heard":
