@@ -130,7 +130,9 @@ def test_a_client_that_has_gone_before_it_is_accepted(endpoint, is_agent):
     one = endpoint()
     one.mark()  # an answer that waits for nothing
     client = one.client(b"" if is_agent else GET, one.agent if is_agent else one.http)
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("hh" if os.name == "nt" else "ii", 1, 0))  # a close is a reset
+    client.setsockopt(
+        socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
+    )  # a close is a reset
     client.close()
     one.turn()
     assert one.asked(b"", one.agent) == b"0%\n" and one.asked().startswith(b"HTTP/1.1 503")
