@@ -19,6 +19,7 @@ from ansible.plugins.loader import strategy_loader
 
 from ..module_utils._clock import steady
 from ..plugin_utils._ansible import plain
+from ..plugin_utils._forks import look_up_sources
 from ..plugin_utils._notify.notifications import refused_receivers
 from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
 from ..plugin_utils._preflight.table import table
@@ -29,6 +30,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
     balancers=dict(type="list", elements="dict", default=[]),
     delegates=dict(type="list", elements="dict", default=[]),
 )
+
+look_up_sources()
 
 
 class ActionModule(ActionBase):

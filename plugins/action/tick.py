@@ -19,6 +19,7 @@ from ..plugin_utils._drain.elsewhere import aged
 from ..plugin_utils._drain.orders import look
 from ..plugin_utils._drain.way import Order
 from ..plugin_utils._fleet.call_schedule import STARTS
+from ..plugin_utils._forks import look_up_sources
 from ..plugin_utils._ticking import machine_call, run
 
 MACHINE = "machine"
@@ -52,6 +53,8 @@ REQUIRED = (
     ("part", OTHER, ("round", "answer", "plan", "jobs")),
     ("part", MODULE, ("use",)),
 )
+
+look_up_sources()
 
 
 class ActionModule(machine_call.MachineCallAction, CallingAction):
