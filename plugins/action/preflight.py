@@ -21,9 +21,9 @@ from ..module_utils._clock import steady
 from ..plugin_utils._ansible import plain
 from ..plugin_utils._forks import look_up_sources
 from ..plugin_utils._notify.notifications import refused_receivers
-from ..plugin_utils._preflight.sentences import Asked, Controller, errors, warnings
+from ..plugin_utils._preflight.sentences import Asked, errors, warnings
 from ..plugin_utils._preflight.table import table
-from ..plugin_utils._variables import Unknown, known_variables, refused, unknown_of_play
+from ..plugin_utils._variables import Unknown, known_variables, named, refused, unknown_of_play
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     part=dict(type="str", choices=["play", "names", "host", "machines"], required=True),
@@ -66,12 +66,12 @@ class ActionModule(ActionBase):
         asked = {host: _asked(plain(found)) for host, found in variables.items()}
         balancers = [dict(_came(one), place=one["__maintain_place"]) for one in options["balancers"]]
         delegates = [dict(_came(one), host=one["__maintain_delegate"]["host"]) for one in options["delegates"]]
-        about = Controller(int(task_vars["ansible_forks"]), self._unknown(task_vars, variables), is_there)
         lines = table(record, asked, at)
-        said = warnings(record, asked, about, balancers, delegates, at)
+        said = warnings(record, asked, int(task_vars["ansible_forks"]), balancers, delegates, at)
+        said += named(self._unknown(task_vars, variables))
         # Of the former nothing is left when the task is over: Ansible has shown them.
         result = {"warnings": said, "findings": list(said)}
-        failures = errors(record, asked, about)
+        failures = errors(record, asked, is_there)
         if failures:
             return dict(result, failed=True, msg=" ".join(failures), machines=lines)
         return dict(result, msg=lines, _ansible_verbose_always=True)

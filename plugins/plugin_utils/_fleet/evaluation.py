@@ -9,7 +9,6 @@ Private to this collection.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 from ...module_utils._core.decision import PREPARING, Judged, acts, judged
 from ...module_utils._core.mark_view import NOBODY, WATCHER
@@ -77,21 +76,11 @@ def took_away(record: Record, host: str) -> bool:
 # ---- whom it affects, and what their policies say ----
 
 
-class Matched(NamedTuple):
-    """Whom an event's resources are.
+def matched(event: Event, names: Mapping[str, str], near: Collection[str]) -> tuple[list[str], list[str], list[str]]:
+    """Who is affected: machines of the run, in the order of the inventory; resources that are none of them; and sentences about resources that
+    are several machines of the run. These are all affected, and the event is not approved.
 
-    affected: machines of the run, in the order of the inventory
-    unknown: resources that are none of them
-    ambiguous: sentences about resources that are several machines of the run: these are all affected, and the event is not approved
-    """
-
-    affected: tuple[str, ...]
-    unknown: tuple[str, ...]
-    ambiguous: tuple[str, ...]
-
-
-def matched(event: Event, names: Mapping[str, str], near: Collection[str]) -> Matched:
-    """Who is affected. A resource that names any machine of the run is never unknown.
+    A resource that names any machine of the run is never unknown.
 
     :arg names: the name in Azure of each machine of the run, by host ("" where it isn't known)
     :arg near: hosts of the scopes in which the event was shown: of machines of one name these are meant
@@ -110,7 +99,7 @@ def matched(event: Event, names: Mapping[str, str], near: Collection[str]) -> Ma
                 f"it names the VM {resource!r}, and the inventory has it as {' and as '.join(meant)}: remove one of them, or "
                 "correct azure_maintenance_resource_name"
             )
-    return Matched(tuple(host for host in names if host in affected), tuple(unknown), tuple(ambiguous))
+    return [host for host in names if host in affected], unknown, ambiguous
 
 
 def match_and_decide(record: Record, at: float) -> None:
@@ -124,12 +113,11 @@ def match_and_decide(record: Record, at: float) -> None:
 
 def _match(record: Record, key: str, entry: EventState, names: dict[str, str], at: float) -> None:
     hosts = near_hosts(record, entry)
-    found = matched(event_of(entry), names, hosts)
-    new = [host for host in found.affected if host not in entry["affected"]]
+    affected, entry["unknown"], entry["ambiguous"] = matched(event_of(entry), names, hosts)
+    new = [host for host in affected if host not in entry["affected"]]
     if entry["affected"] and new:
         happened(record, at, "grown", f"it turns out to affect {listed(new)}, too", key)
-    entry["affected"], entry["unknown"] = list(found.affected), list(found.unknown)
-    entry["ambiguous"] = list(found.ambiguous)
+    entry["affected"] = affected
     entry["nameless"] = [
         host
         for host, machine in record["hosts"].items()

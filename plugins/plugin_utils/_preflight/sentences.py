@@ -20,7 +20,6 @@ from .._fleet.marks import has_steps, holder_words, lacks_steps, no_steps, whose
 from .._fleet.reports import by_reason, counted
 from .._fleet.schema import MachineState, Record
 from .._fleet.scopes import can_look, members, sentinels
-from .._variables import Unknown, named
 
 CLOCKS = 30.0
 """Seconds by which a machine's clock may differ from the controller's."""
@@ -43,21 +42,12 @@ class Asked(NamedTuple):
     ready: Mapping[str, Any] | None
 
 
-class Controller(NamedTuple):
-    """What the controller says.
+def errors(record: Record, asked: Mapping[str, Asked], is_there: Callable[[str], bool]) -> list[str]:
+    """Sentences about what would keep the run from doing its work: it does not begin.
 
-    unknown: variables that nobody reads
-    is_there: whether a collection is installed
+    :arg is_there: whether a collection is installed on the controller
     """
-
-    forks: int
-    unknown: Sequence[Unknown]
-    is_there: Callable[[str], bool]
-
-
-def errors(record: Record, asked: Mapping[str, Asked], controller: Controller) -> list[str]:
-    """Sentences about what would keep the run from doing its work: it does not begin."""
-    found = list(_missing_collections(record, asked, controller))
+    found = list(_missing_collections(record, asked, is_there))
     without = [host for host in _without_steps(record) if lacks_steps(record["hosts"][host])]
     without = [host for host in without if not record["hosts"][host]["lost"]]
     if without:
@@ -68,13 +58,14 @@ def errors(record: Record, asked: Mapping[str, Asked], controller: Controller) -
 def warnings(
     record: Record,
     asked: Mapping[str, Asked],
-    controller: Controller,
+    forks: int,
     balancers: Sequence[Mapping[str, Any]],
     delegates: Sequence[Mapping[str, Any]],
     at: float,
 ) -> list[str]:
     """Sentences about what will not go as it should, and what to do about it.
 
+    :arg forks: machines that Ansible calls at a time
     :arg balancers: what each load balancer showed that was asked: a result with ``place``
     :arg delegates: what came of asking each machine that does steps for others: a result with ``host``
     """
@@ -85,8 +76,8 @@ def warnings(
     found += _of_balancers(asked, balancers)
     found += _of_delegates(asked, delegates)
     found += _on_steps(record)
-    found += _forks(record, controller.forks)
-    return [*found, *named(controller.unknown)]
+    found += _forks(record, forks)
+    return found
 
 
 # ---- steps, and what they need ----
@@ -112,14 +103,14 @@ def _on_steps(record: Record) -> Iterator[str]:
         )
 
 
-def _missing_collections(record: Record, asked: Mapping[str, Asked], controller: Controller) -> Iterator[str]:
+def _missing_collections(record: Record, asked: Mapping[str, Asked], is_there: Callable[[str], bool]) -> Iterator[str]:
     needed: dict[str, list[str]] = {}
     for host, machine in record["hosts"].items():
         windows = [] if machine["is_linux"] else ["ansible.windows"]
         for name in dict.fromkeys([*windows, *(name for step in asked[host].steps for name in step["collections"])]):
             needed.setdefault(name, []).append(host)
     for name, hosts in needed.items():
-        if not controller.is_there(name):
+        if not is_there(name):
             yield (
                 f"The collection {name}, required by {listed(hosts)}, is not installed on the controller: "
                 f"ansible-galaxy collection install {name}."

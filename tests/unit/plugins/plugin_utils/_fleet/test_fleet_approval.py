@@ -36,26 +36,26 @@ class TestMatched:
 
     def test_whole_names_in_any_case(self):
         found = matched(event("Vm2", "vm", "vm22"), self.NAMES, ["web2"])
-        assert found == (("web2",), ("vm", "vm22"), ())
+        assert found == (["web2"], ["vm", "vm22"], [])
 
     def test_a_machine_of_the_run_is_never_unknown_though_it_did_not_see_the_event(self):
         assert matched(event("vm1", "vm2", "vm9"), {"web1": "vm1", "web2": "vm2", "web3": "vm3"}, ["web3"]) == (
-            ("web1", "web2"),
-            ("vm9",),
-            (),
+            ["web1", "web2"],
+            ["vm9"],
+            [],
         )
 
     def test_of_machines_of_one_name_those_are_meant_that_share_a_scope_with_who_was_shown_it(self):
-        assert matched(event("vm1"), self.NAMES, ["old1", "web2"]).affected == ("old1",)
+        assert matched(event("vm1"), self.NAMES, ["old1", "web2"])[0] == ["old1"]
 
     @pytest.mark.parametrize("near", [["web2"], ["web1", "old1"]])
     def test_where_that_tells_nothing_all_are_meant_and_a_person_is_asked(self, near):
-        found = matched(event("vm1"), self.NAMES, near)
-        assert (found.affected, found.unknown) == (("web1", "old1"), ())
-        assert found.ambiguous == (
+        affected, unknown, ambiguous = matched(event("vm1"), self.NAMES, near)
+        assert (affected, unknown) == (["web1", "old1"], [])
+        assert ambiguous == [
             "it names the VM 'vm1', and the inventory has it as web1 and as old1: remove one of them, or correct "
             "azure_maintenance_resource_name",
-        )
+        ]
 
 
 class Ready(NamedTuple):

@@ -32,7 +32,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._prefli
     Asked as Known,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import (
-    Controller,
     warnings,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock
@@ -165,7 +164,6 @@ def test_what_the_preflight_says(words, what):
     for machine in run.machines.values():
         setattr(machine, what, words)
     run.tick()
-    controller = Controller(forks=50, unknown=(), is_there=lambda name: True)
     known = {host: Known([{"key": "a", "number": 1, "name": "a"}], None) for host in run.machines}
-    for sentence in warnings(run.record, known, controller, [], [], run.at):
+    for sentence in warnings(run.record, known, 50, [], [], run.at):
         assert_well_said(sentence)

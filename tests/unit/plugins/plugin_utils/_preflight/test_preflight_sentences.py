@@ -8,8 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import sentences
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import Asked, Controller
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import Unknown
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import Asked
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     NO_ROUTE,
     Machine,
@@ -19,7 +18,6 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 )
 
 READY = {"mark": "", "lacks": {}, "ahead": 0.0}
-CONTROLLER = Controller(forks=50, unknown=(), is_there=lambda name: True)
 
 
 def step(key="service nginx", number=1, **more):
@@ -38,10 +36,10 @@ def asked_of(run, **ready):
     return {host: Asked([step()], dict(READY, **ready.get(host, {}))) for host in run.record["hosts"]}
 
 
-def warned(run, asked=None, controller=CONTROLLER, balancers=(), delegates=()):
+def warned(run, asked=None, forks=50, balancers=(), delegates=()):
     if not run.record["ticks"]:
         run.tick()
-    return sentences.warnings(run.record, asked or asked_of(run), controller, balancers, delegates, run.at)
+    return sentences.warnings(run.record, asked or asked_of(run), forks, balancers, delegates, run.at)
 
 
 def only(found):
@@ -53,7 +51,7 @@ def only(found):
 def test_a_run_against_which_nothing_speaks():
     run = Run()
     assert warned(run) == []
-    assert sentences.errors(run.record, asked_of(run), CONTROLLER) == []
+    assert sentences.errors(run.record, asked_of(run), lambda name: True) == []
 
 
 # ---- who watches whom ----
@@ -236,7 +234,7 @@ def without_steps(require, watcher=None, down=""):
     run = Run("web1", Machine("web2", steps=0, require_steps=require))
     run["web2"].watcher, run["web2"].down = watcher, down
     said = warned(run)
-    return sentences.errors(run.record, asked_of(run), CONTROLLER), said
+    return sentences.errors(run.record, asked_of(run), lambda name: True), said
 
 
 def watcher(**more):
@@ -280,15 +278,14 @@ def test_a_machine_that_can_not_be_asked_for_its_watcher_does_not_end_the_run():
 def test_a_collection_is_missing_only_where_something_needs_it():
     run = Run("web1", "web2", Machine("win1", is_linux=False))
     asked = dict(asked_of(run), web2=Asked([step(collections=["community.general"])], READY))
-    bare = CONTROLLER._replace(is_there=lambda name: False)
-    general, windows, nothing = sentences.errors(run.record, asked, bare)
+    general, windows, nothing = sentences.errors(run.record, asked, lambda name: False)
     assert general == (
         "The collection community.general, required by web2, is not installed on the controller: ansible-galaxy collection install "
         "community.general."
     )
     assert "ansible.windows, required by win1, is not installed" in windows
     linux = Run("web1")
-    assert sentences.errors(linux.record, asked_of(linux), bare) == []
+    assert sentences.errors(linux.record, asked_of(linux), lambda name: False) == []
 
 
 @pytest.mark.parametrize("forks, hosts, needed", [(5, 5, 0), (5, 7, 7), (7, 7, 0), (5, 40, 25), (25, 40, 0)])
@@ -296,19 +293,10 @@ def test_forks(forks, hosts, needed):
     run = Run(
         *(Machine(f"web{number}", scope=f"s{min(number, 20)}" if hosts > 7 else "web") for number in range(hosts))
     )
-    found = warned(run, controller=CONTROLLER._replace(forks=forks))
+    found = warned(run, forks=forks)
     assert (f"set forks to {needed} or more (-f {needed}," in only(found)) if needed else found == []
 
 
 def test_a_capacity_group_may_be_larger_than_a_scope():
     run = Run(*(Machine(f"web{number}", scope=f"s{number}", group="all") for number in range(20)))
-    assert "20 may have something to do at once: set forks to 20" in only(
-        warned(run, controller=CONTROLLER._replace(forks=10))
-    )
-
-
-def test_a_variable_that_is_like_none_is_warned_of():
-    run = Run()
-    assert only(warned(run, controller=CONTROLLER._replace(unknown=[Unknown("maintain_x", "")]))) == (
-        "This collection has no variable maintain_x: unless it is one of your own, correct it."
-    )
+    assert "20 may have something to do at once: set forks to 20" in only(warned(run, forks=10))
