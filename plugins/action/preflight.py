@@ -21,8 +21,7 @@ from ..module_utils._clock import steady
 from ..plugin_utils._ansible import plain
 from ..plugin_utils._forks import look_up_sources
 from ..plugin_utils._notify.notifications import refused_receivers
-from ..plugin_utils._preflight.sentences import Asked, errors, warnings
-from ..plugin_utils._preflight.table import table
+from ..plugin_utils._preflight import Asked, errors, table, warnings
 from ..plugin_utils._variables import Unknown, known_variables, named, refused, unknown_of_play
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(

@@ -28,10 +28,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import event_words
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.status import status_lines
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import (
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import (
     Asked as Known,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import (
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import (
     warnings,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import ScriptedClock

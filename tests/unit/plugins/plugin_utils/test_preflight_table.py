@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import Asked
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.table import table
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import Asked, table
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     NO_ROUTE,
     Machine,

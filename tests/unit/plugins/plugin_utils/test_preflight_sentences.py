@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import sentences
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight.sentences import Asked
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils import _preflight as sentences
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import Asked
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     NO_ROUTE,
     Machine,
