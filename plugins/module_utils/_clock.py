@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clocks that tests can replace, deadlines on them, and the rhythm of polls.
+"""Clocks that tests can replace, the moment that they show, deadlines on them, and the rhythm of polls.
 
 Private to this collection.
 """
@@ -10,9 +10,17 @@ import datetime
 import math
 import re
 import time
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, NamedTuple, Optional
 
 from ._errors import ScheduledEventsError
+
+
+class Moment(NamedTuple):
+    """Now, by the machine's clocks."""
+
+    wall: float  # Unix time: only to be shown
+    uptime: float  # seconds since the machine was started
+    boot_id: str
 
 
 class Clock:

@@ -5,7 +5,7 @@
 
 import json
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import (
     Way,
     post,

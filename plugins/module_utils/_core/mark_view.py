@@ -1,8 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who owns a machine's mark, for which metadata service it was made, and what the machine is prepared for: one answer for run, watcher, machine
-program and playbooks. Pure.
+"""Who owns a machine's mark and for how long, for which metadata service it was made, and what the machine is prepared for: one answer for
+run, watcher, machine program and playbooks. Pure.
 
 Private to this collection.
 
@@ -11,10 +11,10 @@ A rehearsal has a metadata service of its own, and its marks count for nobody el
 
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional
 
+from .._clock import Moment
 from .._imds.endpoint import DEFAULT_ENDPOINT
 from .._steps.sequence import FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK
 from .._text import one_line
-from .lease import Moment, is_expired
 
 
 def made_for(mark: Mapping[str, Any]) -> str:
@@ -298,3 +298,36 @@ def is_left(view: MarkView, is_over: bool) -> bool:
     :arg is_over: whether its lease has expired, or its watcher is not alive
     """
     return is_over or (view.owner == DRAIN and (view.is_failed or view.is_partially_recovered))
+
+
+# ---- how long its owner counts as alive: by the time since the machine was started, which nobody sets, and by the boot id: who held
+# the mark before a reboot has not renewed it since ----
+
+LEASE = 120.0
+"""Seconds for which a mark is held from one call to the next."""
+
+
+def lease_of(moment: Moment, seconds: float) -> Dict[str, Any]:
+    """A lease of so many seconds from now."""
+    return {"uptime": moment.uptime, "boot_id": moment.boot_id, "until": moment.uptime + seconds}
+
+
+def renewed_lease(lease: Mapping[str, Any], moment: Moment) -> Dict[str, Any]:
+    """The lease for as long as it was given, from now."""
+    return lease_of(moment, lease["until"] - lease["uptime"])
+
+
+def is_expired(lease: Mapping[str, Any], moment: Moment) -> bool:
+    return bool(lease["boot_id"] != moment.boot_id or moment.uptime >= lease["until"])
+
+
+def lease_left(lease: Mapping[str, Any], moment: Moment) -> float:
+    """Seconds until it expires, never below 0."""
+    return 0.0 if is_expired(lease, moment) else float(lease["until"] - moment.uptime)
+
+
+def seconds_since(began: Mapping[str, Any], moment: Moment) -> float:
+    """Seconds since something began; infinite when the machine has been started anew since."""
+    if began["boot_id"] != moment.boot_id or moment.uptime < began["uptime"]:
+        return float("inf")
+    return float(moment.uptime - began["uptime"])

@@ -11,7 +11,7 @@ import hashlib
 import os
 from typing import Any, Dict, Iterable, Mapping, Optional, Sequence
 
-from .._core.lease import Moment
+from .._clock import Moment
 from .._text import one_line
 from .files import FORMAT, StateFile, Unreadable, object_in
 

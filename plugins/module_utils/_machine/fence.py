@@ -15,8 +15,8 @@ by the machine's uptime: after that it begins nothing, makes no mark its own, an
 import contextlib
 from typing import Any, Callable, Iterator, List, Mapping, Optional, Sequence
 
-from .._core.lease import Moment, is_expired, since
-from .._core.mark_view import holder_since, is_copied
+from .._clock import Moment
+from .._core.mark_view import holder_since, is_copied, is_expired, seconds_since
 from .._text import listed
 from .mark import Fenced, Mark, MarkUnreadable, NotWritten, Store, TooLate, held_by, objection
 
@@ -175,7 +175,7 @@ class Fence:
             return "This call was sent before the machine was rebooted. Nothing was started."
         return (
             f"This call comes too late: nobody has waited for it since {within['until'] - within['uptime']:.0f} s after it was "
-            f"sent, and that was {since(within, moment):.0f} s ago. Nothing was started."
+            f"sent, and that was {seconds_since(within, moment):.0f} s ago. Nothing was started."
         )
 
     def check_time(self) -> None:
@@ -187,7 +187,7 @@ class Fence:
     def left(self, seconds: float) -> float:
         """Of so many seconds that were left when this call was sent, how many still are."""
         within = self.options.get("within")
-        return seconds - since(within, self.moment()) if within else seconds
+        return seconds - seconds_since(within, self.moment()) if within else seconds
 
     def check(self) -> None:
         """Whether this call may act at this moment: it is not too late, no other run holds the machine, and no later call has been here.

@@ -8,8 +8,8 @@ Private to this collection.
 
 from typing import Any, Callable, Dict, Mapping, Optional
 
-from .._clock import Clock, Deadline, iso_utc
-from .._core.lease import Moment, since
+from .._clock import Clock, Deadline, Moment, iso_utc
+from .._core.mark_view import seconds_since
 from .._steps import sequence
 from .._steps.sequence import Move
 from .._steps.step_type import Step
@@ -79,7 +79,7 @@ class MarkEditor:
         self.put(sequence.came(entry, move.direction, state, one_line(progress.note, 500), seconds, refused))
 
     def elapsed(self, key: str) -> float:
-        return since(self.entry(key)["began"], self._fence.moment())
+        return seconds_since(self.entry(key)["began"], self._fence.moment())
 
     def step_run(self, move: Move) -> StepRun:
         entry = self.entry(move.key)

@@ -13,9 +13,8 @@ import hashlib
 import json
 from typing import Any, ContextManager, Dict, Iterable, List, Mapping, Optional, Sequence
 
-from .._clock import iso_utc
-from .._core.lease import Moment, is_expired, lease_of, left, renewed
-from .._core.mark_view import holder_since
+from .._clock import Moment, iso_utc
+from .._core.mark_view import holder_since, is_expired, lease_left, lease_of, renewed_lease
 from .._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from .._steps.step_type import Step
 from .._text import one_line, shown
@@ -225,7 +224,7 @@ def held_by(mark: Mark, options: Mapping[str, Any], moment: Moment, seconds: Opt
 
     :arg seconds: of the lease; None for as many as it had
     """
-    lease = renewed(mark["lease"], moment) if seconds is None else lease_of(moment, _bounded(seconds))
+    lease = renewed_lease(mark["lease"], moment) if seconds is None else lease_of(moment, _bounded(seconds))
     return dict(mark, number=options["number"], holder=holder_of(options), renewed=iso_utc(moment.wall), lease=lease)
 
 
@@ -256,7 +255,7 @@ def objection(mark: Mark, options: Mapping[str, Any], moment: Moment, take: str 
     if holder["kind"] in _KEEP:
         return f"{whose}: only {_KEEP[holder['kind']]} takes that back, or a recovery that names this run and is forced to."
     if not is_expired(mark["lease"], moment):
-        return f"{whose}, which is taken to be alive for another {left(mark['lease'], moment):.0f} s. Nothing was done."
+        return f"{whose}, which is taken to be alive for another {lease_left(mark['lease'], moment):.0f} s. Nothing was done."
     if take != holder["run"]:
         return f"{whose}, which has not been heard of since {mark['renewed']}; name that run to take it over."
     return ""

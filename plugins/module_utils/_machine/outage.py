@@ -16,8 +16,7 @@ import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from .._clock import Clock, Deadline
-from .._core.lease import LEASE
-from .._core.mark_view import prepared_under
+from .._core.mark_view import LEASE, prepared_under
 from .._steps import sequence
 from .._steps.sequence import BEGUN, WAITING, Move, is_to_undo
 from .._steps.step_type import Step, StepType

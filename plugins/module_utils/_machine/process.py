@@ -14,8 +14,7 @@ import sys
 from typing import Any, Callable, Dict, List, Optional
 
 from .._caller import Caller
-from .._clock import Clock
-from .._core.lease import Moment
+from .._clock import Clock, Moment
 from .._text import one_line
 from .program import Parts, lost, perform
 from .store import FOLDER, FolderStore

@@ -11,8 +11,7 @@ Private to this collection.
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from .._caller import Caller
-from .._clock import CallClock, Clock, Deadline, iso_utc
-from .._core.lease import Moment
+from .._clock import CallClock, Clock, Deadline, Moment, iso_utc
 from .._steps.step_type import Step
 from .._text import one_line
 from .fence import Fence

@@ -6,8 +6,7 @@
 Private to this collection.
 """
 
-from .._clock import Clock
-from .._core.lease import Moment
+from .._clock import Clock, Moment
 
 ASK_LIMIT = 5.0
 STARTING = ("initializing", "starting")

@@ -8,24 +8,24 @@ Private to this collection.
 
 from typing import Dict, Tuple
 
-from . import command, connections, failover_cluster, haproxy, hook, http, iis, service, tasks
+from . import commands, connections, haproxy, hook, http, services
 from .step_type import StepType
 
 TYPES: Dict[str, StepType] = {
     kind.name: kind
     for kind in (
-        service.TYPE,
-        command.TYPE,
+        services.SERVICE,
+        commands.COMMAND,
         http.TYPE,
         connections.TYPE,
         haproxy.TYPE,
-        iis.TYPE,
-        failover_cluster.TYPE,
-        tasks.TYPE,
+        services.IIS,
+        services.FAILOVER_CLUSTER,
+        commands.TASKS,
     )
 }
 
-VERIFICATION = tasks.VERIFICATION
+VERIFICATION = commands.VERIFICATION
 PREPARE_HOOK = hook.PREPARE
 HOOKS = tuple(phase.kind for phase in hook.PHASES.values() if phase.kind)
 """The types of hooks, in the order of their phases."""

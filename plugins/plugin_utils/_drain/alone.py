@@ -15,7 +15,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from ...module_utils._core.lease import LEASE
+from ...module_utils._core.mark_view import LEASE
 from ...module_utils._steps.sequence import DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK
 from ...module_utils._steps.step_type import Step
 from ...module_utils._steps.types import type_of

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...module_utils._core import lease
-from ...module_utils._core.lease import Moment
+from ...module_utils._clock import Moment
+from ...module_utils._core.mark_view import is_expired
 from ...module_utils._text import first_line, one_line
 from .options import HostOptions, PlanError
 from .schema import HostFacts, MachineState, Record
@@ -165,7 +165,7 @@ def _was_over(before: Mapping[str, Any] | None, mark: Mapping[str, Any]) -> bool
     if not before or not before.get("lease") or not mark.get("lease"):
         return False
     new = mark["lease"]
-    return lease.is_expired(before["lease"], Moment(0.0, new["uptime"], new["boot_id"]))
+    return is_expired(before["lease"], Moment(0.0, new["uptime"], new["boot_id"]))
 
 
 def _holder(mark: Mapping[str, Any] | None) -> Any:

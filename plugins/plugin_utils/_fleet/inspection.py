@@ -14,8 +14,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from ...module_utils._core import lease
-from ...module_utils._core.mark_view import WATCHER, MarkView, event_ids, is_drains_own, is_left
+from ...module_utils._core.mark_view import (
+    WATCHER,
+    MarkView,
+    event_ids,
+    is_drains_own,
+    is_left,
+    lease_left,
+    seconds_since,
+)
 from ...module_utils._text import one_line, seconds_until
 from .marks import is_expired, moment_of, view_of, whose
 from .options import HostOptions
@@ -120,13 +127,13 @@ class Inspection(NamedTuple):
     def silent(self, host: str) -> float | None:
         """Seconds since its mark was renewed; None where that isn't known."""
         given = self._lease(host)
-        seconds = math.inf if given is None else lease.since(given, moment_of(self.machines[host], self.at))
+        seconds = math.inf if given is None else seconds_since(given, moment_of(self.machines[host], self.at))
         return seconds if math.isfinite(seconds) else None
 
     def lasts(self, host: str) -> float:
         """Seconds for which the mark's owner still counts as alive."""
         given = self._lease(host)
-        return 0.0 if given is None else lease.left(given, moment_of(self.machines[host], self.at))
+        return 0.0 if given is None else lease_left(given, moment_of(self.machines[host], self.at))
 
     def _lease(self, host: str) -> Mapping[str, Any] | None:
         machine = self.machines[host]

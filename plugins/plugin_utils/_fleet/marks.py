@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ...module_utils._core import lease
+from ...module_utils._clock import Moment
 from ...module_utils._core import mark_view as core
-from ...module_utils._core.lease import Moment
 from ...module_utils._core.mark_view import WATCHER, Asker, MarkView, is_made_for, is_made_for_azure
 from ...module_utils._core.messages import Reason
 from ...module_utils._steps.sequence import BEGUN, DONE
@@ -52,7 +51,7 @@ def how_far(record: Record, machine: MachineState, at: float) -> MarkView:
 
 def is_expired(machine: MachineState, at: float) -> bool:
     """Whether the lease of the machine's mark is over, whosever it is."""
-    return lease.is_expired((machine["mark"] or {})["lease"], moment_of(machine, at))
+    return core.is_expired((machine["mark"] or {})["lease"], moment_of(machine, at))
 
 
 def mark_keys(machine: MachineState) -> list[str]:

@@ -12,8 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...module_utils._core.lease import LEASE
-from ...module_utils._core.mark_view import COPIED, OURS
+from ...module_utils._core.mark_view import COPIED, LEASE, OURS
 from ...module_utils._core.tracked_event import UNBROKEN
 from .approving import approve_request, to_approve, to_approve_with, to_see_again
 from .call_schedule import (

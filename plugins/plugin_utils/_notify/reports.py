@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...module_utils._core.lease import Moment
+from ...module_utils._clock import Moment
 from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._text import one_line
 from ...module_utils._watcher.engine.actions import Say

@@ -12,8 +12,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils._clock import Clock
-from ...module_utils._core.lease import Moment
+from ...module_utils._clock import Clock, Moment
 from ...module_utils._text import one_line
 from .machine import WindowsMachine, WindowsProblem
 from .store import WindowsStore

@@ -31,7 +31,7 @@ def parts() -> Any:
                 "policy": "_events.policy",
                 "event": "_events.event",
                 "document": "_events.document",
-                "lease": "_core.lease",
+                "clock": "_clock",
             }.items()
         }
         _PARTS["all"] = SimpleNamespace(**modules)

@@ -433,7 +433,7 @@ class Machine:
             self.yes.update(event.id.upper() for event in self.seen)
         return facts.Facts(
             now=now,
-            moment=parts().lease.Moment(WALL + self.clock.now + self.wall_off, now - self.booted_mono, self.boot_id),
+            moment=parts().clock.Moment(WALL + self.clock.now + self.wall_off, now - self.booted_mono, self.boot_id),
             settings=self.product_settings,
             identity=facts.Identity(self.name, self.vm_id) if self.is_named else None,
             polled=self.look,

@@ -16,8 +16,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Type
 from xml.etree import ElementTree
 
 from ..._clock import Clock, Deadline
-from ..._steps.failover_cluster import TYPE as CLUSTER_TYPE
-from ..._steps.iis import TYPE as IIS_TYPE
+from ..._steps.services import FAILOVER_CLUSTER, IIS
 from ..._steps.step_type import MOST, Step, StepError, Verdict
 from ..._text import one_line
 from ..job_runner import JobRunner, answer, answer_to, poll_until_done
@@ -91,7 +90,7 @@ class IisRunner(JobRunner):
 
     def before(self, step: Step) -> InitialState:
         try:
-            found: InitialState = IIS_TYPE.initial_state(step, _there())
+            found: InitialState = IIS.initial_state(step, _there())
         except StepError as error:
             raise RunnerFailed(str(error)) from error
         return found
@@ -112,7 +111,7 @@ def _stop(step_run: StepRun) -> Dict[str, Any]:
     def poll(left: float) -> Verdict:
         requests = _listed("requests", "REQUEST")
         ours = [one for one in requests if one.get("SITE.ID") in ids or one.get("APPPOOL.NAME") in step["app_pools"]]
-        return IIS_TYPE.judges["requests"](step, "do", {"result": {"left": len(ours)}})
+        return IIS.judges["requests"](step, "do", {"result": {"left": len(ours)}})
 
     verdict = poll_until_done(step["interval"], deadline.remaining(), poll)
     if verdict.problem:
@@ -220,7 +219,7 @@ def _followed(step_run: StepRun) -> Verdict:
         lasts = max(1, math.floor(min(_EACH_LASTS, deadline.remaining())))
         seen = asked(step_run.step, step_run.direction, begins, lasts)
         begins = begins and not seen.get("asked")
-        verdict = CLUSTER_TYPE.judges["followed"](step_run.step, step_run.direction, {"result": seen})
+        verdict = FAILOVER_CLUSTER.judges["followed"](step_run.step, step_run.direction, {"result": seen})
         if verdict.done:
             return verdict
         if deadline.remaining() <= step_run.step["interval"]:

@@ -10,7 +10,7 @@ Private to this collection.
 import argparse
 import json
 
-from ..._core.lease import Moment
+from ..._clock import Moment
 from ..._machine.platform import native
 from ..._text import one_line
 from ..engine.actions import Say

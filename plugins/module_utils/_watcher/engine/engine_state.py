@@ -11,7 +11,7 @@ that is restarted from saying everything twice, and from waiting until nothing o
 
 from typing import Any, Dict, FrozenSet, Mapping, NamedTuple, Optional
 
-from ..._core.lease import Moment
+from ..._clock import Moment
 from ..._core.transitions import Try
 from . import machine_event as lives_of
 from .machine_event import MachineEvent

@@ -8,7 +8,7 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Tuple
 
-from ..._core.lease import Moment
+from ..._clock import Moment
 from ..._events.document import Document
 from ..._machine.mark import Mark
 from ..._steps.step_type import Step

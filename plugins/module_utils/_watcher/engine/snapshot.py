@@ -13,9 +13,9 @@ the watcher, and the machine's restart.
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
+from ..._clock import Moment
 from ..._core import deadlines
 from ..._core.deadlines import Terms
-from ..._core.lease import Moment
 from ..._core.mark_view import OURS, Asker, MarkView, mark_view
 from ..._core.tracked_event import UNBROKEN
 from ..._events.document import Document

@@ -19,9 +19,8 @@ watcher's mark is what has to outlive the watcher and the machine's restart::
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ..._clock import iso_utc
+from ..._clock import Moment, iso_utc
 from ..._core.decision import PREPARING
-from ..._core.lease import Moment
 from ..._core.mark_view import NOBODY, OURS
 from ..._core.transitions import PREPARED, RECOVERED, Ahead, Goal, Machine, Try, becomes, is_due_back
 from .actions import Go

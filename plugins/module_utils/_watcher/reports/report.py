@@ -14,8 +14,7 @@ import json
 import math
 from typing import Any, Dict, Mapping, NamedTuple, Optional
 
-from ..._clock import iso_utc
-from ..._core.lease import Moment
+from ..._clock import Moment, iso_utc
 from ..._events.event import notification
 from ..._text import one_line, shortened
 from ..engine.actions import Say

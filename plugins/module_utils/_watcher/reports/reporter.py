@@ -14,8 +14,7 @@ import queue
 import threading
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from ..._clock import Clock, Deadline
-from ..._core.lease import Moment
+from ..._clock import Clock, Deadline, Moment
 from ..._events.event import Event
 from ..._events.lifecycle import CANCELLED
 from ..._machine.platform import native

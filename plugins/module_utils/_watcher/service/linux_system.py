@@ -15,8 +15,7 @@ import threading
 import uuid
 from typing import Callable, Mapping, Sequence
 
-from ..._clock import Clock
-from ..._core.lease import Moment
+from ..._clock import Clock, Moment
 from ..._machine import files
 from ..._machine.jobs import Jobs
 from ..._machine.system import STARTING, System, is_system_running

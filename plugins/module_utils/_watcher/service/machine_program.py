@@ -8,9 +8,8 @@ Private to this collection.
 
 from typing import Any, Dict, FrozenSet, Mapping, Optional, Sequence, Tuple
 
-from ..._clock import iso_utc
-from ..._core.lease import LEASE, Moment
-from ..._core.mark_view import NOBODY, OURS, UNREADABLE, Asker, is_prepared_for, mark_view
+from ..._clock import Moment, iso_utc
+from ..._core.mark_view import LEASE, NOBODY, OURS, UNREADABLE, Asker, is_prepared_for, mark_view
 from ..._core.messages import on_hold, sentence
 from ..._machine.mark import Busy, Mark, MarkUnreadable, NotWritten, first_mark
 from ..._machine.program import Parts, perform

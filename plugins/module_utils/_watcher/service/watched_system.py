@@ -6,7 +6,7 @@
 Private to this collection.
 """
 
-from ..._core.lease import Moment
+from ..._clock import Moment
 
 
 class WatchedSystem:

@@ -12,8 +12,7 @@ import os
 import threading
 from typing import Mapping, Sequence
 
-from ..._clock import Clock
-from ..._core.lease import Moment
+from ..._clock import Clock, Moment
 from ..._machine import files, trust
 from ..._machine.system import System
 from ..._machine.windows import kernel

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import (
     OURS,
     WATCHER,

@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import zone as zones
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events import hours as zones
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.hours import (
     Hours,
     hours_of,
     is_open,
     opens,
+    parse_zone,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.zone import parse_zone
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases
 
 

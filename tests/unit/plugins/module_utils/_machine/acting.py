@@ -5,7 +5,7 @@
 
 import collections
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import Parts, perform
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
     ABSENT,

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.beside_mark import published, watched
 
 AZURE = "http://169.254.169.254"

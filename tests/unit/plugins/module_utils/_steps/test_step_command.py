@@ -5,7 +5,7 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.command import TYPE
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.commands import COMMAND
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import StepError
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import completed
 
@@ -56,5 +56,5 @@ def test_what_is_no_command(options, words):
 
 
 def test_the_program_timeout_says_that_it_ended_the_command():
-    assert TYPE.timed_out({"rc": 124, "cmd": ["timeout", "-k", "5", "5", "app"]})
-    assert not TYPE.timed_out({"rc": 124, "cmd": ["app"]}) and not TYPE.timed_out({"rc": 1, "cmd": ["timeout"]})
+    assert COMMAND.timed_out({"rc": 124, "cmd": ["timeout", "-k", "5", "5", "app"]})
+    assert not COMMAND.timed_out({"rc": 124, "cmd": ["app"]}) and not COMMAND.timed_out({"rc": 1, "cmd": ["timeout"]})

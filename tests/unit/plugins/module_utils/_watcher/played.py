@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A watcher's loop without threads: its clock, its service, its machine and its handling are played, its files are real."""
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
     Identity,

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Events, sayings and reports for tests."""
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity

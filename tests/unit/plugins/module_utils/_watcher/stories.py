@@ -5,8 +5,7 @@
 
 import json
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment, iso_utc
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import (
     Document,
     JsonObject,

@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock, Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go, Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (

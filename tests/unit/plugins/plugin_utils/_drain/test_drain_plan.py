@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Steps in, a host's plan out: order, inverses, defaults, and one clear sentence for everything that can be wrong."""
 
+import inspect
 import pathlib
 import re
 
@@ -15,7 +16,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.ways import WAYS
 
 ROOT = pathlib.Path(__file__).parents[5]
-STEPS = ROOT / "plugins" / "module_utils" / "_steps"
 WAYS_FILE = ROOT / "plugins" / "plugin_utils" / "_drain" / "ways.py"
 GROUPS = {"all": ["web1", "web2", "lb1", "lb2", "win1"], "web": ["web1", "web2"], "lb": ["lb1", "lb2"], "empty": []}
 
@@ -382,7 +382,7 @@ def test_a_step_names_the_collections_that_it_needs(step, system, collections):
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "tasks"])
 def test_a_type_names_every_collection_that_its_modules_are_of(name):
     way = [part for part in WAYS_FILE.read_text(encoding="utf-8").split("\n\n\n") if part.startswith(f"def _{name}")]
-    texts = [*way, (STEPS / f"{name}.py").read_text(encoding="utf-8")]
+    texts = [*way, pathlib.Path(inspect.getfile(TYPES[name].complete)).read_text(encoding="utf-8")]
     uses = re.compile(r"""(?:Order\(f?|"use": )"(\w+\.\w+)\.""")
     used = {found for text in texts for found in uses.findall(text)}
     ours = {"ansible.builtin", "ansible.windows", "cloudops.azure_maintenance"}

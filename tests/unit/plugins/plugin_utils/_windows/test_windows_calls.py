@@ -9,7 +9,8 @@ import json
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.lease import Moment, is_expired
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import is_expired
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Answer, Transport
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     SuppressedEvents,

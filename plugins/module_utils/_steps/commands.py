@@ -1,18 +1,20 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Step ``command``: runs a command, and another one to take it back.
+"""Steps that run what the user has written, and something else to take it back: ``command``, a command; ``tasks``, a file of tasks. The
+files that verify are its kin.
 
 Private to this collection.
 """
 
+import os
 import shlex
 from typing import Any, Dict, Mapping
 
 from .step_type import BECOME, NO_LOG, Host, Step, StepError, StepType, TaskResult, Words, kind_of
 
 
-def _complete(step: Step, host: Host, system: str) -> Words:
+def _complete_command(step: Step, host: Host, system: str) -> Words:
     texts = {}
     for direction in ("do", "undo"):
         if step.get(direction):
@@ -52,7 +54,7 @@ def _timed_out(result: TaskResult) -> bool:
     return result.get("rc") == 124 and "timeout" in str(result.get("cmd", ""))
 
 
-TYPE = StepType(
+COMMAND = StepType(
     name="command",
     options={
         "do": {"type": "raw"},
@@ -65,9 +67,53 @@ TYPE = StepType(
         "delegate_to": {"type": "str"},
         "no_log": NO_LOG,
     },
-    complete=_complete,
+    complete=_complete_command,
     one_of=("do", "undo"),
     by_itself=True,
     in_background=True,
     timed_out=_timed_out,
 )
+
+
+def _complete_tasks(step: Step, host: Host, system: str) -> Words:
+    words = {}
+    subjects = {}
+    for direction in ("do", "undo"):
+        path = step.get(direction)
+        if path:
+            words[direction] = f"run the tasks of {path}"
+            subjects[direction] = os.path.basename(path)
+            step[direction] = _found(path, f"the file of {direction}", host)
+    return Words(subjects.get("do") or subjects["undo"], words.get("do", ""), words.get("undo", ""))
+
+
+def _complete_verification(step: Step, host: Host, system: str) -> Words:
+    path = step["undo"]
+    step["undo"] = _found(path, "the file", host)
+    return Words(os.path.basename(path), "", f"run the tasks of {path}")
+
+
+def _found(path: str, what: str, host: Host) -> str:
+    found = host.find_file(path)
+    if not found:
+        raise StepError(f"{what} is not there: {path}")
+    return found
+
+
+TASKS = StepType(
+    name="tasks",
+    options={"do": {"type": "str"}, "undo": {"type": "str"}},
+    own=True,
+    complete=_complete_tasks,
+    one_of=("do", "undo"),
+)
+
+VERIFICATION = StepType(
+    name="verify",
+    options={"undo": {"type": "str", "required": True}},
+    own=True,
+    complete=_complete_verification,
+    undoing="verify",
+    closing=True,
+)
+"""What a file of ``drain_verify_tasks`` is; no step of ``drain_steps`` can be of this type."""

@@ -1,0 +1,160 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Steps that stop what runs on the machine, and start it again: ``service``; ``iis``, sites and application pools when their requests
+have ended; ``failover_cluster``, which suspends a node, drains its roles and resumes it.
+
+Private to this collection.
+"""
+
+from typing import Any, Dict, List, Mapping, Optional
+
+from .._text import listed
+from .step_type import (
+    AT_LIMIT,
+    BECOME,
+    INTERVAL,
+    LIST,
+    Host,
+    Step,
+    StepError,
+    StepType,
+    TaskResult,
+    Verdict,
+    Words,
+    at_limit,
+)
+
+
+def _complete_service(step: Step, host: Host, system: str) -> Words:
+    service: str = step.get("service") or step["name"]
+    step["service"] = service
+    if step["name"] == service:
+        step["name"] = ""
+    return Words(service, f"stop the service {service}", f"start the service {service}")
+
+
+def _ours_of_service(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
+    """A service that did not run stays stopped."""
+    return step if initial["ran"] else None
+
+
+def _initial_state_of_service(step: Step, result: TaskResult) -> Dict[str, Any]:
+    """By what ansible.windows.win_service_info found."""
+    if not result["services"]:
+        raise StepError(f"this machine has no service {step['service']}")
+    states = [service["state"] for service in result["services"]]
+    return {"ran": any(state in ("started", "start_pending") for state in states)}
+
+
+SERVICE = StepType(
+    name="service",
+    options={"service": {"type": "str"}, "become": BECOME},
+    complete=_complete_service,
+    one_of=("service", "name"),
+    before=_ours_of_service,
+    initial_state=_initial_state_of_service,
+    by_itself=True,
+    in_background=True,
+    repeatable=True,
+)
+
+
+def _complete_iis(step: Step, host: Host, system: str) -> Words:
+    kinds = {"sites": "sites", "app_pools": "application pools"}
+    what = " and ".join(f"{words} {listed(step[key])}" for key, words in kinds.items() if step[key])
+    return Words(what, f"stop {what} once running requests have ended", f"start {what}")
+
+
+# The module that stops an application pool makes one that is not there: a slip in a name has to be found before.
+
+
+def _has_sites(step: Step, direction: str, result: TaskResult) -> Verdict:
+    return _has(step["sites"], "site", result.get("site"))
+
+
+def _has_pools(step: Step, direction: str, result: TaskResult) -> Verdict:
+    return _has(step["app_pools"], "application pool", result.get("app_pools"))
+
+
+def _has(names: List[str], kind: str, found: Any) -> Verdict:
+    there = [str(item["name"]) for item in found or []]
+    missing = [name for name in names if name not in there]
+    if not missing:
+        return Verdict(True)
+    return Verdict(True, f"IIS has no {kind} named {listed(missing)}; it has {listed(there) or 'none'}")
+
+
+def _ours_of_iis(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
+    """What was stopped before stays stopped. The initial state has the names of those that ran, by kind."""
+    names = {kind: [name for name in step[kind] if name in initial[kind]] for kind in ("sites", "app_pools")}
+    return dict(step, **names) if any(names.values()) else None
+
+
+def _initial_state_of_iis(step: Step, result: TaskResult) -> Dict[str, Any]:
+    for verdict in (_has_sites(step, "do", result), _has_pools(step, "do", result)):
+        if verdict.problem:
+            raise StepError(verdict.problem)
+    sites = {site["name"]: site.get("state") for site in result.get("site") or []}
+    pools = {pool["name"]: pool.get("attributes", {}).get("state") for pool in result.get("app_pools") or []}
+    return {"sites": _running(step["sites"], sites), "app_pools": _running(step["app_pools"], pools)}
+
+
+def _running(names: List[str], states: Mapping[str, Any]) -> List[str]:
+    return [name for name in names if states[name] not in ("Stopped", "Stopping")]
+
+
+def _requests(step: Step, direction: str, result: TaskResult) -> Verdict:
+    left = int(result["result"]["left"])
+    return at_limit(step, left > 0, f"{left} requests are still running", f"{left} requests were still running")
+
+
+IIS = StepType(
+    name="iis",
+    options={
+        "sites": dict(LIST, default=[]),
+        "app_pools": dict(LIST, default=[]),
+        "at_limit": AT_LIMIT,
+        "interval": INTERVAL,
+    },
+    complete=_complete_iis,
+    systems=("windows",),
+    one_of=("sites", "app_pools"),
+    collections=("microsoft.iis",),
+    judges={"sites": _has_sites, "app_pools": _has_pools, "requests": _requests},
+    before=_ours_of_iis,
+    initial_state=_initial_state_of_iis,
+    by_itself=True,
+    repeatable=True,
+)
+
+
+def _complete_failover_cluster(step: Step, host: Host, system: str) -> Words:
+    node = f"node {step.get('node', 'of this machine')}"
+    return Words(node, f"suspend the {node} and drain its roles", f"resume the {node}, fail-back: {step['fail_back']}")
+
+
+def _followed(step: Step, direction: str, result: TaskResult) -> Verdict:
+    seen = result["result"]
+    if seen["done"]:
+        return Verdict(True)
+    state, drain = (seen.get(key) or "unknown" for key in ("state", "drain"))
+    has_failed = direction == "do" and drain == "Failed"
+    return Verdict(has_failed, f"node {seen['node']} is {state}, its drain is {drain}. {seen['problem']}".strip())
+
+
+FAILOVER_CLUSTER = StepType(
+    name="failover_cluster",
+    options={
+        "node": {"type": "str"},
+        "cluster": {"type": "str"},
+        "force_drain": {"type": "bool", "default": False},
+        "fail_back": {"type": "str", "choices": ["immediate", "policy", "none"], "default": "immediate"},
+        "interval": INTERVAL,
+    },
+    complete=_complete_failover_cluster,
+    systems=("windows",),
+    judges={"followed": _followed},
+    by_itself=True,
+    repeatable=True,
+)
