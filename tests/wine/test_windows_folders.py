@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import trust
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host import windows_host
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import windows_folders
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import windows_system
 
 OURS = "O:BAD:PAI(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)"
 OF_USERS = "O:SYD:PAI(A;OICI;FA;;;SY)(A;OICI;0x1301bf;;;BU)"
@@ -27,7 +27,7 @@ def listed(monkeypatch):
 @pytest.fixture
 def folders(tmp_path, capsys):
     def run(*words):
-        assert windows_folders.main(["--state", str(tmp_path / "state"), *map(str, words)]) == 0
+        assert windows_system.folders_main(["--state", str(tmp_path / "state"), *map(str, words)]) == 0
         return json.loads(capsys.readouterr().out)
 
     return run
@@ -43,7 +43,7 @@ def test_folders_are_made_once(tmp_path, listed, folders):
 
 def test_the_accounts_of_the_services_are_let_in_where_they_are_needed(tmp_path, listed, folders, monkeypatch):
     let_in = {}
-    monkeypatch.setattr(windows_folders, "let_in", let_in.__setitem__)
+    monkeypatch.setattr(windows_system, "let_in", let_in.__setitem__)
     state = str(tmp_path / "state")
     folders("--folder", state, "--folder", state + r"\spool", "--folder", state + r"\other")
     lists = windows_host.folders(state)

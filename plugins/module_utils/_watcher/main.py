@@ -55,7 +55,7 @@ def main(version: str, program: str, arguments: List[str]) -> int:
 
         return int(work(arguments))
     if word == "folders" and sys.platform == "win32":
-        from .service.windows_folders import main as folders
+        from .service.windows_system import folders_main as folders
 
         return int(folders(rest))
     if word == "machine":

@@ -30,7 +30,6 @@ OF_WINDOWS = (
     "_watcher/host/windows_host.py",
     "_watcher/reports/windows_hook.py",
     "_watcher/service/windows_beside.py",
-    "_watcher/service/windows_folders.py",
     "_watcher/service/windows_log.py",
     "_watcher/service/windows_service.py",
     "_watcher/service/windows_system.py",

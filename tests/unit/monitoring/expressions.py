@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import yaml
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.families import families
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.metrics_file import families
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.values import Counters, Gauges
 
 FOLDER = pathlib.Path(__file__).resolve().parents[3] / "docs" / "monitoring"

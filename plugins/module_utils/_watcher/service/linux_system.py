@@ -18,8 +18,7 @@ from typing import Callable, Mapping, Sequence
 from ..._clock import Clock, Moment
 from ..._machine import files
 from ..._machine.jobs import Jobs
-from ..._machine.system import STARTING, System, is_system_running
-from .watched_system import Wake, WatchedSystem
+from ..._machine.system import STARTING, System, Wake, WatchedSystem, is_system_running
 
 SYSTEMD = "/run/systemd/system"  # is there where systemd is the system's manager
 BOOT_ID = "AZURE_MAINTENANCE_BOOT_ID"  # in the environment of the unit

@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from ..._clock import Clock, iso_utc
 from ..._machine.platform import native
+from ..._machine.system import WatchedSystem
 from ..._text import one_line
 from ..health.state_files import METRICS
 from ..host.this_host import HOST
@@ -23,7 +24,6 @@ from ..settings.settings import SettingsError, SettingsFile
 from .loop import Loop
 from .state_files import AlreadyRunning, InstanceLock
 from .this_system import here
-from .watched_system import WatchedSystem
 from .wiring import Assembled, Inside, assemble, inside_of
 
 # As sysexits.h has them; the unit starts no watcher again that has ended with the first one

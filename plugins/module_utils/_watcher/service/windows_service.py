@@ -16,6 +16,7 @@ from typing import Any, List
 
 from ..._clock import Clock
 from ..._machine import trust
+from ..._machine.system import WatchedSystem
 from ..._machine.windows import kernel
 from ..._machine.windows.service_program import (
     DONE,
@@ -33,7 +34,6 @@ from ..reports.systemd_transport import ERROR, Log, Notify, StreamLog
 from .loop import Loop
 from .service import Manager
 from .service import run as run_by
-from .watched_system import WatchedSystem
 from .windows_log import BothLogs, EventLog, FileLog
 
 NAME = HOST.watcher.name

@@ -7,22 +7,25 @@ machine goes down, whoever keeps the service says.
 Private to this collection.
 """
 
+import argparse
 import contextlib
+import json
 import os
+import sys
 import threading
-from typing import Mapping, Sequence
+from typing import List, Mapping, Sequence
 
 from ..._clock import Clock, Moment
 from ..._machine import files, trust
-from ..._machine.system import System
+from ..._machine.system import System, Wake, WatchedSystem
 from ..._machine.windows import kernel
-from ..._machine.windows.access_list import with_entries
+from ..._machine.windows.access_list import READING, WRITING, with_entries
 from ..._machine.windows.jobs import WindowsJobs
 from ..._machine.windows.platform import WindowsSystem, make_folder, set_list
-from ..._machine.windows.trust import sddl_of
+from ..._machine.windows.trust import Objection, first_objection, sddl_of
+from ..._text import one_line
 from ..host.windows_host import RUN, SPOOL, STATE, folders
 from ..reports.report_queue import FOLDER as SPOOL_FOLDER
-from .watched_system import Wake, WatchedSystem
 
 _STARTED = "SC_AutoStartComplete"
 """An event of the service manager's, for as long as the machine runs: services that start with it have been started. It is not
@@ -151,3 +154,57 @@ def _make(folder: str, sddl: str) -> None:
     files.make_folder(os.path.dirname(folder))
     with contextlib.suppress(FileExistsError):
         make_folder(folder, sddl)
+
+
+# ---- what role watcher has done before it writes files and before it starts the service ----
+
+NOBODY = ""
+"""In place of the user who asks."""
+
+
+def folders_main(arguments: List[str]) -> int:
+    """Make the folders, so that no moment passes in which others could put something there, let the accounts of the services do there what they
+    need, and say which files and folders others could change. Prints that as a line of JSON; returns the exit code.
+
+    It goes by the rules of the service, which is SYSTEM's: what belongs to the user who asks is not trusted for that.
+
+    ``made`` has the folders that were made; ``open`` what others could change: ``path`` and ``why``, a sentence.
+    """
+    parser = argparse.ArgumentParser(prog="folders")
+    for kind, words in (
+        ("folder", "to be made, if it is not there"),
+        ("file", "that others must not change"),
+        ("secret", "a file that others must not even read"),
+    ):
+        parser.add_argument(f"--{kind}", action="append", default=[], help=words)
+    parser.add_argument("--state", required=True, help="the folder of the mark")
+    options = parser.parse_args(arguments)
+    made: List[str] = []
+    found: List[Objection] = []
+    for folder in options.folder:
+        try:
+            if not os.path.isdir(folder):
+                files.make_folder(folder)
+                made.append(folder)
+        except OSError as error:
+            words = f"{one_line(folder)} can't be made: {one_line(error.strerror or error)}"
+            found.append(Objection(folder, words))
+        else:
+            found.extend(_open_to_others(folder, ""))
+    for paths, what in ((options.file, WRITING), (options.secret, READING)):
+        for path in paths:
+            found.extend(_open_to_others(path, what))
+    for folder, wanted in folders(options.state).items():
+        if folder in options.folder:
+            # The watcher tries it once more, and the doctor says what an account can't do
+            with contextlib.suppress(OSError):
+                let_in(folder, wanted)
+    first = {one.path: one for one in reversed(found)}
+    is_open = [{"path": path, "why": one.words} for path, one in sorted(first.items())]
+    sys.stdout.write(json.dumps({"made": made, "open": is_open}) + "\n")
+    return 0
+
+
+def _open_to_others(path: str, what: str) -> List[Objection]:
+    objection = first_objection(path, what, NOBODY)
+    return [objection] if objection else []

@@ -17,7 +17,7 @@ from ..._machine.platform import native
 from ..._machine.program import Parts as ProgramParts
 from ..._machine.step_runner import StepRunner
 from ..._machine.store import FolderStore
-from ..._machine.system import moment_of
+from ..._machine.system import Wake, WatchedSystem, moment_of
 from ..._steps.step_type import Step
 from ..engine.actions import Go, Say
 from ..engine.facts import Facts, Identity
@@ -34,7 +34,6 @@ from .machine_program import MachineProgram, objection
 from .state_files import HoldFile, RememberedState, ServiceFlag, SuppressedEvents
 from .status_file import StatusFile
 from .this_system import here
-from .watched_system import Wake, WatchedSystem
 
 
 class Components(NamedTuple):

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.families import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.metrics_file import (
     COUNTER,
     GAUGE,
     Family,
