@@ -26,7 +26,6 @@ LEFT_OUT = ("_module.py", "_imds/requests_transport.py")  # they need more than 
 OF_WINDOWS = (
     "_machine/windows/",
     "_watcher/commands/check_windows.py",
-    "_watcher/commands/check_windows_machine.py",
     "_watcher/host/windows_host.py",
     "_watcher/reports/windows_hook.py",
     "_watcher/service/windows_beside.py",

@@ -13,7 +13,7 @@ import platform
 import shlex
 import stat
 import sys
-from typing import Callable, Dict, List, Sequence, Tuple
+from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from ..._machine import trust
 from ..._machine.platform import native
@@ -22,7 +22,7 @@ from ..host.this_host import HOST
 from ..service.disk_reserve import DiskReserve
 from .check_report import FAIL, OK, WARN, Finding, Said
 from .cli import CliContext
-from .status import SILENT, StatusView
+from .status import SILENT, MetricsView, StatusView
 
 Ask = Callable[..., Said]
 SERVICE, REPORTS = HOST.watcher.name, HOST.reports.name
@@ -264,3 +264,38 @@ def closed_folders(folder: str) -> List[str]:
         if folder == os.path.dirname(folder):
             return found
         folder = os.path.dirname(folder)
+
+
+def metrics(
+    view: Optional[MetricsView], is_running: bool, addresses: List[str], problem_of: Callable[[str], str]
+) -> List[Finding]:
+    """The file, and what the health endpoint gives to Prometheus.
+
+    :arg is_running: whether the watcher is there
+    :arg addresses: of the health endpoint
+    :arg problem_of: asks one of them for metrics
+    """
+    if view is None:
+        return []
+    found = [_metrics_file(view, is_running)]
+    for address in addresses:
+        problem = problem_of(address)
+        words = f"http://{address}/metrics"
+        if problem and not view.problem:
+            found.append(Finding(FAIL, "metrics", f"{words}: {problem}", HOST.restart(HOST.health.name)))
+        elif not problem:
+            found.append(Finding(OK, "metrics", f"{words} answers"))
+    return found
+
+
+def _metrics_file(view: MetricsView, is_running: bool) -> Finding:
+    if view.problem:
+        words = f"{view.path} can't be seen: {view.problem}. Prometheus gets nothing of this machine"
+        return Finding(FAIL if is_running else WARN, "metrics", words, HOST.log_end() if is_running else HOST.start())
+    seconds = max(0.0, view.age or 0.0)
+    words = f"{view.path}, written {seconds:.0f} s ago"
+    if not view.is_stale:
+        return Finding(OK, "metrics", words)
+    if not is_running:
+        return Finding(WARN, "metrics", f"{words}: the watcher does not run", HOST.start())
+    return Finding(FAIL, "metrics", f"{words}, and it should be every half minute", HOST.log_end())

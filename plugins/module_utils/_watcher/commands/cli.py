@@ -199,7 +199,7 @@ COMMANDS: Dict[str, Tuple[str, str]] = {
     "hooks": ("doctor", "list the hooks that run, and why others do not"),
     "doctor": ("doctor", "check everything that the watcher needs, and say how to fix it"),
     "check-config": ("doctor", "check the settings, and name the line to correct"),
-    "report": ("report_test", "send a test report to every receiver now, and print the answers"),
+    "report": ("reports", "send a test report to every receiver now, and print the answers"),
     "send": ("reports", "send waiting reports until stopped (the service of reports runs it)"),
     "version": ("cli", "print the version"),
 }

@@ -22,7 +22,7 @@ from ..reports.post_transport import Way, reach
 from ..settings.hooks import NOTIFY, PHASES, Hooks
 from ..settings.options import OPTIONS, Configuration
 from ..settings.settings import place_of
-from . import check_imds, check_metrics, check_settings, check_system
+from . import check_imds, check_settings, check_system
 from .check_report import FAIL, OK, WARN, Finding, as_json, ask, lines_of, show
 from .cli import ENDPOINT, FINE, HOOKS_FOLDER, WRONG, CliContext, Subcommand
 from .status import HEALTH_WITHIN, view_of
@@ -83,7 +83,7 @@ def check_all(here: CliContext) -> List[Finding]:
     if sys.platform == "win32":
         found += check_windows.health_account(here.folder) if wanted.health.is_wanted else []
         found += check_windows.sender_account(here.settings, wanted) if wanted.reports else []
-    found += check_metrics.check_metrics(
+    found += check_system.metrics(
         view.metrics,
         view.is_running,
         list(wanted.health.http),

@@ -22,8 +22,40 @@ from ..reports.report_queue import FOLDER, LastTry, read_last_try, waiting, what
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from ..settings.health import HealthError, health_settings
 from ..settings.options import MANAGE, OPTIONS
-from .check_metrics import MetricsView, metrics_view
 from .cli import FINE, NOT_ROOT, WRONG, CliContext, Read, Subcommand
+
+STALE = 120.0
+"""Seconds after which a watcher that runs should have written its metrics again: it does every half minute."""
+
+
+class MetricsView(NamedTuple):
+    """The file of metrics, as it is."""
+
+    path: str
+    age: Optional[float] = None  # seconds since it was written; None where it can't be seen
+    problem: str = ""  # why it can't be; "" when it can
+
+    @property
+    def is_stale(self) -> bool:
+        return self.age is not None and self.age > STALE
+
+
+def metrics_view(published: Optional[Dict[str, Any]], wall: float) -> Optional[MetricsView]:
+    """None where no watcher has said where it writes them.
+
+    :arg published: what it last said of itself
+    :arg wall: Unix time
+    """
+    path = (published or {}).get("metrics")
+    if not isinstance(path, str):
+        return None
+    try:
+        return MetricsView(path, wall - os.stat(path).st_mtime)
+    except FileNotFoundError:
+        return MetricsView(path, problem="not there")
+    except OSError as error:
+        return MetricsView(path, problem=str(error.strerror))
+
 
 SILENT = 30.0
 """Seconds after which a watcher that has not said anything hangs: it says something every five."""

@@ -7,19 +7,17 @@ import os
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_metrics import (
-    MetricsView,
-    check_metrics,
-    metrics_view,
-)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import (
     FAIL,
     OK,
     WARN,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_system import metrics
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
+    MetricsView,
     as_json,
     entries,
+    metrics_view,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.client import metrics_problem
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.test_check_health import (
@@ -70,20 +68,20 @@ def test_the_file_is_where_the_watcher_says(tmp_path):
     ],
 )
 def test_what_doctor_says_of_the_file(view, is_running, state, words, advice):
-    (found,) = check_metrics(view, is_running, [], lambda address: "never asked")
+    (found,) = metrics(view, is_running, [], lambda address: "never asked")
     assert (found.state, found.words) == (state, words) and found.advice.startswith(advice)
     assert_well_said(found.words)
 
 
 def test_what_doctor_says_of_the_endpoint():
     problems = {"127.0.0.1:1": "", "127.0.0.1:2": "Connection refused"}
-    found = check_metrics(FRESH, True, list(problems), problems.get)[1:]
+    found = metrics(FRESH, True, list(problems), problems.get)[1:]
     assert [(one.state, one.words) for one in found] == [
         (OK, "http://127.0.0.1:1/metrics answers"),
         (FAIL, "http://127.0.0.1:2/metrics: Connection refused"),
     ]
-    assert len(check_metrics(GONE, True, ["127.0.0.1:2"], problems.get)) == 1, "for one cause one finding"
-    assert check_metrics(None, True, ["127.0.0.1:2"], problems.get) == []
+    assert len(metrics(GONE, True, ["127.0.0.1:2"], problems.get)) == 1, "for one cause one finding"
+    assert metrics(None, True, ["127.0.0.1:2"], problems.get) == []
 
 
 def test_the_endpoint_is_asked_as_prometheus_asks(tmp_path):

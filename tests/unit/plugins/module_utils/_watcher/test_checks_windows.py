@@ -12,17 +12,14 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     HEALTH_SID,
     REPORTS_SID,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
-    check_windows,
-    check_windows_machine,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import check_windows
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import (
     FAIL,
     OK,
     WARN,
     Said,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_windows_machine import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_windows import (
     clock,
     cluster,
     proxy,
@@ -43,8 +40,7 @@ STOPPED, RUNNING = 1, 4
 
 @pytest.fixture(autouse=True)
 def _windows(monkeypatch):
-    for room in (check_windows, check_windows_machine):
-        monkeypatch.setattr(room, "HOST", WINDOWS)
+    monkeypatch.setattr(check_windows, "HOST", WINDOWS)
 
 
 class Machine:

@@ -15,9 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     WRONG,
     CliContext,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.report_test import (
-    run_report,
-)
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.reports import run_report
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import signature
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
 from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import REPORT, wrong
