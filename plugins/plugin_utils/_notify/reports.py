@@ -16,8 +16,7 @@ from typing import Any
 from ...module_utils._clock import Moment
 from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._text import one_line
-from ...module_utils._watcher.engine.actions import Say
-from ...module_utils._watcher.engine.facts import Identity
+from ...module_utils._watcher.engine.interface import Identity, Say
 from ...module_utils._watcher.reports.report import Machine, Report, report_of
 from .._fleet.outages import NOT_BEGUN
 from .._fleet.reports import wall_time

@@ -111,7 +111,7 @@ def lived(script: Script) -> Lived:
     journal = Journal(clock)
     azure = Azure(clock, journal, random.Random(1))
     scope = azure.scope("scope")
-    facts = parts().facts
+    facts = parts().interface
     pieces = [_piece(number, one) for number, one in enumerate(script.work)]
     plain = Settings("prepare_and_approve", "manage", "own", script.prepare_before, 0.0, script.limits, script.limits)
     machine = Watched(NAME, Document(azure, scope, script), clock, journal, random.Random(1), plain, pieces, EVERY)  # type: ignore[arg-type]

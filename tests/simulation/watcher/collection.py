@@ -25,9 +25,8 @@ def parts() -> Any:
             name: importlib.import_module(f"{UTILS}.{path}")
             for name, path in {
                 "handling": "_watcher.engine.engine",
-                "facts": "_watcher.engine.facts",
+                "interface": "_watcher.engine.interface",
                 "options": "_watcher.settings.options",
-                "acts": "_watcher.engine.actions",
                 "policy": "_events.policy",
                 "event": "_events.event",
                 "document": "_events.document",

@@ -366,7 +366,7 @@ class Machine:
         """A person's word goes first, as in the loop."""
         if not self.is_ordered or self.mark is None or self.is_mark_damaged:
             return acts
-        kinds = parts().acts
+        kinds = parts().interface
         rest = [act for act in acts if not isinstance(act, (kinds.Go, kinds.Approve))]
         if self.is_full or self.going_down:
             return rest
@@ -409,7 +409,7 @@ class Machine:
         events = tuple(self._event(entry) for entry in self.seen) if self.spells_oddly else as_product_events(self.seen)
         document = parts().document.Document(incarnation, events, tuple(map(as_unreadable, self.unread)))
         date = WALL + made if self.dates else None
-        self.look = parts().facts.PollResult(document, self.mono, date, self.looks, asked)
+        self.look = parts().interface.PollResult(document, self.mono, date, self.looks, asked)
         self.note(
             "look",
             named=self.is_named,
@@ -427,7 +427,7 @@ class Machine:
         return as_product_event(entry)
 
     def _facts(self) -> Any:
-        facts, now = parts().facts, self.mono
+        facts, now = parts().interface, self.mono
         hold = facts.Hold("a freeze", "root", None, "id-another" if self.copied_hold else self.vm_id)
         if self.clock.now >= self.yes_from:
             self.yes.update(event.id.upper() for event in self.seen)
@@ -453,7 +453,7 @@ class Machine:
         )
 
     def _do(self, act: Any) -> None:
-        acts = parts().acts
+        acts = parts().interface
         if isinstance(act, acts.Say):
             event = act.event.event_id.upper() if act.event else ""
             unread = str(act.details.get("id", "")) if act.happened == "event_unreadable" else ""
@@ -461,7 +461,7 @@ class Machine:
         elif isinstance(act, acts.Go):
             self.note("go", to=act.to, still=act.no_new_steps, events=list(act.events))
             state, why = self.program.go(act)
-            self.answer = parts().facts.Answer(act.to, state, why, [], self.mono)
+            self.answer = parts().interface.Answer(act.to, state, why, [], self.mono)
         elif isinstance(act, acts.Approve):
             for event in act.events:
                 self._post(event.upper())
@@ -488,7 +488,7 @@ class Machine:
             self.clock.at(self.stands_until, self._posted, process, identity, accepted)
         elif process == self.process and self.watcher is not None:
             why = "" if accepted else "no answer"
-            self.posted[identity] = parts().facts.Posted(self.mono, accepted, why)
+            self.posted[identity] = parts().interface.Posted(self.mono, accepted, why)
 
     def end_job(self, jobs: dict[Any, Any], name: Any, cut: bool = False) -> None:
         """What still runs of it is ended.

@@ -16,7 +16,7 @@ import sys
 from typing import Any, Dict, List, Mapping, Sequence
 
 from ..._clock import Deadline
-from ..engine.actions import Say
+from ..engine.interface import Say
 from ..host.this_host import HOST
 from ..metrics.metrics_file import MetricsFile
 from ..reports.systemd_transport import NOTICE, Log, Notify

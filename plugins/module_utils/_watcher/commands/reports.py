@@ -18,8 +18,7 @@ from typing import Any, Callable, List
 from ..._clock import Moment
 from ..._machine.platform import native
 from ..._text import one_line
-from ..engine.actions import Say
-from ..engine.facts import Identity
+from ..engine.interface import Identity, Say
 from ..host.this_host import HOST
 from ..reports.report import Machine, Report, report_of
 from .cli import FINE, WIDTH, WRONG, CliContext, Subcommand

@@ -27,8 +27,8 @@ from ..._events.event import Event
 from ..._events.hours import Hours, is_open, opens
 from ..._events.policy import Decision
 from ..settings.options import NEVER
-from .facts import Hold
-from .machine_event import MachineEvent
+from .engine_state import MachineEvent
+from .interface import Hold
 from .snapshot import Snapshot
 
 

@@ -15,13 +15,10 @@ from ..._core.mark_view import COPIED, OURS, UNIDENTIFIED, MarkView, is_copied
 from ..._core.tracked_event import FOREVER, UNBROKEN, Poll, polled
 from ..._core.transitions import PREPARED, RECOVERED
 from ..._text import one_line
-from . import machine_event as lives_of
-from . import unreadable_entries
-from .actions import Approve, Go, PutAside, Remember, Say
+from . import engine_state, unreadable_entries
 from .decision import EventDecision, decision_on, judged, keys_of_others
-from .engine_state import Recollection, unpacked
-from .facts import Facts, PollResult
-from .machine_event import MachineEvent
+from .engine_state import MachineEvent, Recollection, unpacked
+from .interface import Approve, Facts, Go, PollResult, PutAside, Remember, Say
 from .progress import Progress, forgotten, late, progress
 from .report_events import news
 from .snapshot import PAUSE, Reckoning, Snapshot, note_of, own_mark, reckoned
@@ -32,7 +29,7 @@ REMEMBER = 4.0
 
 
 class Engine:
-    """:arg remembered: what the process before this one has left by :class:`.actions.Remember`"""
+    """:arg remembered: what the process before this one has left by :class:`.interface.Remember`"""
 
     def __init__(self, remembered: Optional[Mapping[str, Any]] = None) -> None:
         self._remembered = remembered or {}
@@ -86,7 +83,7 @@ class Engine:
         for key, event_id in mark.ids.items():
             if key not in self._known.lives:
                 kind = types.get(key, "")
-                self._known.lives[key] = lives_of.recalled(event_id, kind, name, note, facts.now)
+                self._known.lives[key] = engine_state.recalled(event_id, kind, name, note, facts.now)
 
     def _take_look(self, facts: Facts) -> None:
         """What the last answer says of this machine's events, and of whether others are out."""
@@ -114,7 +111,7 @@ class Engine:
         approved = [key for key, life in lives.items() if life.approved]
         after = polled(before, [poll], now, approved, lambda event: bool(name) and event.affects(name))
         for key, tracked in after.items():
-            lives[key] = lives_of.followed(lives[key], tracked) if key in lives else lives_of.begun(tracked)
+            lives[key] = engine_state.followed(lives[key], tracked) if key in lives else engine_state.begun(tracked)
 
     def _gap(self, polled: PollResult) -> float:
         """Seconds for which nobody had polled. A machine that Azure lets stand still does not feel it; the service's clock goes on."""
@@ -191,7 +188,7 @@ def _poll(polled: PollResult, lives: Mapping[str, MachineEvent], wall: float, ga
     due = {key: life.event.not_before_time for key, life in lives.items()}
     due.update((key, event.not_before_time) for key, event in events.items() if event.not_before_time is not None)
     return Poll(
-        lives_of.HERE,
+        engine_state.HERE,
         polled.asked,
         polled.at,
         events,

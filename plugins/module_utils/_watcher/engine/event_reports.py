@@ -1,20 +1,25 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is reported of the machine's events, each happening once in an event's life. Pure.
+"""What is reported of the machine's events, each happening once in an event's life; and of its outage, by its mark, whoever has brought it
+there, and whenever. Pure.
 
 Private to this collection.
 """
 
-from typing import Any, Dict, FrozenSet, List, Mapping
+from typing import Any, Dict, FrozenSet, List, Mapping, Sequence
 
-from ..._core.decision import PREPARING
+from ..._core.decision import PREPARING, acts
 from ..._core.mark_view import NOBODY, OURS
 from ..._core.messages import title
-from . import report_texts
-from .actions import Say
+from ..._core.transitions import PREPARED, RECOVERED
+from ..._events.event import Event
+from ..._events.lifecycle import CANCELLED, COMPLETED
+from ..._text import clause, listed, seconds_until
 from .decision import EventDecision, decided, decision_on, is_suppressed
-from .machine_event import MachineEvent
+from .engine_state import Begun, MachineEvent
+from .interface import Say
+from .progress import MARK_REMOVED, Progress, can_be_met, could_not_begin, why
 from .snapshot import Snapshot
 
 
@@ -47,21 +52,19 @@ class EventNews:
             if "scheduled" not in said:
                 now = decision_on(here, life)
                 details = {"do": now.action, "rule": now.rule}
-                self.tell(life, "scheduled", report_texts.shown(life.event, now), details=details)
+                self.tell(life, "scheduled", scheduled_text(life.event, now), details=details)
             more = life.tracked.names - life.tracked.first_names
             if more:
-                self.tell(life, "changed", report_texts.grown(life.event, more))
+                self.tell(life, "changed", changed_text(life.event, more))
             if life.started and "started" not in said:
                 after = (life.tracked.started or life.tracked.shown) - life.tracked.shown
-                words = report_texts.started(life.event, life.approved, after)
+                words = started_text(life.event, life.approved, after)
                 self.tell(life, "started", words)
                 self._take_strike(life)
             if life.tracked.scheduled_again is not None:
-                self.tell(life, "scheduled_again", report_texts.scheduled_again(life.event))
+                self.tell(life, "scheduled_again", scheduled_again_text(life.event))
             if life.tracked.gone is not None:
-                self.tell(
-                    life, "ended", report_texts.over(life.event, life.tracked.outcome), outcome=life.tracked.outcome
-                )
+                self.tell(life, "ended", ended_text(life.event, life.tracked.outcome), outcome=life.tracked.outcome)
 
     def _take_strike(self, life: MachineEvent) -> None:
         """Whether it has struck a machine that should have been prepared for it."""
@@ -71,13 +74,13 @@ class EventNews:
             return
         if life.event.takes_machines_away and not (life.failed or is_suppressed(self._here, life)):
             return  # it is prepared for even now
-        self.tell(life, "started_unprepared", report_texts.started_unprepared(life.event))
+        self.tell(life, "started_unprepared", started_unprepared_text(life.event))
 
     def take_decisions(self, decisions: Mapping[str, EventDecision]) -> None:
         """Who should be prepared by now, and is not."""
         for life in self._here.open:
             if life.late:
-                self.tell(life, "not_prepared_in_time", report_texts.late(life.event, decisions[life.key].left))
+                self.tell(life, "not_prepared_in_time", late_text(life.event, decisions[life.key].left))
 
     def take_posts(self) -> None:
         """What came of approvals."""
@@ -86,4 +89,183 @@ class EventNews:
             if posted and posted.accepted:
                 self.tell(life, "approved", f"{title(life.event)} is approved.")
             elif posted:
-                self.tell(life, "not_approved", report_texts.not_approved(life.event, posted.why))
+                self.tell(life, "not_approved", not_approved_text(life.event, posted.why))
+
+
+_RECOVERY_FAILED = "recovery_failed"
+
+
+class OutageNews:
+    """What there is to say in one tick.
+
+    :arg events: where it is put, and what was said of each event
+    """
+
+    def __init__(self, here: Snapshot, progress: Progress, events: EventNews) -> None:
+        self._here = here
+        self._progress = progress
+        self._events = events
+
+    def take_mark(self, reported: Mapping[str, str]) -> Dict[str, str]:
+        """How far it is.
+
+        :arg reported: what was reported of the machine so far, by what it is about
+        :returns: the same, with what is reported now
+        """
+        now, progress = dict(reported), self._progress
+        if progress.ended:
+            self._take_end()
+        if self._here.marked.outage != progress.before.name:
+            now.pop(_RECOVERY_FAILED, None)
+        if self._here.marked.owner == OURS:
+            self._take_turn()
+            self._take_preparation()
+            self._take_recovery(now)
+        return now
+
+    def _take_preparation(self) -> None:
+        here = self._here
+        for life in [life for life in here.open if here.is_marked(life)]:
+            if here.marked.is_failed:
+                self._events.tell(
+                    life, "prepare_failed", prepare_failed_text(life.event, why(here, PREPARED), is_begun=True)
+                )
+            elif can_be_met(here, life):
+                self._events.tell(life, "prepared", f"This machine is prepared for {title(life.event)}.")
+
+    def _take_turn(self) -> None:
+        """Another outage may have taken the recovery's place before that was over."""
+        here, before = self._here, self._progress.before
+        if before.phase != "recovering" or here.marked.outage == before.name:
+            return
+        lives = [life for life in here.open if here.is_marked(life)]
+        if lives:
+            over = [here.lives[key] for key in sorted(before.keys) if key in here.lives and not here.lives[key].is_open]
+            last = max(lives, key=lambda life: life.tracked.shown)
+            words = recovery_interrupted_text([life.event for life in over], [life.event for life in lives])
+            outage = here.marked.outage
+            self._events.says.append(
+                Say("recovery_interrupted", words, last.event, last.tracked.notice, last.tracked.outcome, outage)
+            )
+
+    def _take_recovery(self, reported: Dict[str, str]) -> None:
+        mark = self._here.marked
+        if mark.is_partially_recovered and reported.get(_RECOVERY_FAILED) != mark.failed_words:
+            reported[_RECOVERY_FAILED] = mark.failed_words
+            words = recovery_failed_text(why(self._here, RECOVERED))
+            self._say(self._progress.begun, _RECOVERY_FAILED, words)
+
+    def _take_end(self) -> None:
+        """The mark is gone: by the machine's recovery, or somebody has taken it off."""
+        before = self._progress.before
+        if self._progress.ended == MARK_REMOVED:
+            self._say(
+                before, "mark_removed", "Somebody removed this machine's mark: the watcher leaves its events alone."
+            )
+        else:
+            self._say(before, "recovered", "This machine is recovered: all completed steps are undone.")
+
+    def _say(self, outage: Begun, happened: str, message: str) -> None:
+        """Of the outage as a whole: with the event that came last to it."""
+        lives = [self._here.lives[key] for key in sorted(outage.keys) if key in self._here.lives]
+        if not lives:
+            self._events.says.append(Say(happened, message, outage=outage.name))
+            return
+        last = max(lives, key=lambda life: life.tracked.shown)
+        self._events.says.append(
+            Say(happened, message, last.event, last.tracked.notice, last.tracked.outcome, outage.name)
+        )
+
+    def take_answer(self, decisions: Mapping[str, EventDecision]) -> None:
+        """What did not even begin: it is tried again after a while."""
+        answer = self._progress.answer
+        if answer is None or not could_not_begin(self._here, answer):
+            return
+        for life in [life for life in self._here.open if decisions[life.key].prepare]:
+            self._events.tell(life, "prepare_failed", prepare_failed_text(life.event, answer.why, is_begun=False))
+
+
+# ---- in which words: what happened, and what to do where somebody has to ----
+
+_DOES = {
+    "ignore": "it is ignored",
+    "notify": "it is only reported",
+    "prepare": "the machine is prepared, and the event starts by itself",
+    "hold": "the machine is prepared, and the event waits for a confirmation",
+    "prepare_and_approve": "the machine is prepared, then the event is approved",
+    "approve": "the event is approved at once",
+}
+
+
+def scheduled_text(event: Event, decision: EventDecision) -> str:
+    machines = "this machine" if len(event.resources) == 1 else f"{len(event.resources)} machines"
+    if event.has_started:
+        return f"{title(event)} of {machines} has started before it was first seen."
+    rule = f" (policy: {clause(decision.rule)})" if decision.rule else ""
+    words = f"{title(event)} of {machines} may start {seconds_until(decision.left)}: {_DOES.get(decision.action, decision.action)}{rule}"
+    if acts(decision.action) and not decision.prepare and not decision.approve:
+        return f"{words}; not approved yet: {clause(decision.waits, 1000)}."
+    return f"{words}."
+
+
+def changed_text(event: Event, names: "frozenset[str]") -> str:
+    return (
+        f"{title(event)} lists other machines now, too: {listed(sorted(names), 5)}. This watcher does not approve it."
+    )
+
+
+def started_text(event: Event, approved: bool, after: float) -> str:
+    by = "" if approved else ", without an approval by this machine"
+    return f"{title(event)} has started, {max(after, 0.0):.0f} s after it was shown{by}."
+
+
+def ended_text(event: Event, outcome: str) -> str:
+    if outcome == COMPLETED:
+        return f"{title(event)} is over."
+    if outcome == CANCELLED:
+        return f"{title(event)} was cancelled."
+    return f"{title(event)} has disappeared. Whether it took place or was cancelled is unknown."
+
+
+def started_unprepared_text(event: Event) -> str:
+    return f"{title(event)} has started, and this machine was not prepared for it. Only completed steps are undone."
+
+
+def scheduled_again_text(event: Event) -> str:
+    return (
+        f"{title(event)} is Scheduled again (not before {event.not_before or 'unknown'}), although it had started: it counts "
+        "as started until it has disappeared. Check whether this machine is in service."
+    )
+
+
+def late_text(event: Event, left: float) -> str:
+    return (
+        f"This machine is not prepared for {title(event)}, which may start {seconds_until(left)}. Running hooks and steps continue "
+        "within their limits, and the event is not approved. Increase watcher_prepare_before, or reduce the limits of its hooks."
+    )
+
+
+def not_approved_text(event: Event, reason: str) -> str:
+    return f"{title(event)} could not be approved: {clause(reason, 500) or 'no reason is known'}. It is retried."
+
+
+def prepare_failed_text(event: Event, reason: str, is_begun: bool) -> str:
+    then = (
+        "Completed steps are undone before the event if there is time, otherwise after it"
+        if is_begun
+        else "The preparation is retried until the event starts"
+    )
+    return f"This machine could not be prepared for {title(event)}: {clause(reason, 1000) or 'no reason is known'}. {then}."
+
+
+def recovery_interrupted_text(over: Sequence[Event], coming: Sequence[Event]) -> str:
+    """:arg over: what the machine was recovered from; coming: what it has to be prepared for"""
+    since = f" from {listed(map(title, over))}" if over else ""
+    return f"The recovery{since} was stopped: this machine has to be prepared for {listed(map(title, coming))}."
+
+
+def recovery_failed_text(reason: str) -> str:
+    return (
+        f"This machine could not be fully recovered: {clause(reason, 1000) or 'no reason is known'}. Steps are retried, and so "
+        "are hooks that were not run; a hook that has failed is not. Fix the cause, then run: azure-maintenance recover --force"
+    )

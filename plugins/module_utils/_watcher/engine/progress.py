@@ -13,9 +13,8 @@ from typing import Dict, List, Mapping, NamedTuple, Optional
 from ..._core.mark_view import NOBODY, OURS
 from ..._core.transitions import PREPARED, RECOVERED, Try
 from .decision import EventDecision
-from .engine_state import Begun, Recollection
-from .facts import Answer
-from .machine_event import MachineEvent
+from .engine_state import Begun, MachineEvent, Recollection
+from .interface import Answer
 from .snapshot import Snapshot
 
 MARK_REMOVED = "mark removed"

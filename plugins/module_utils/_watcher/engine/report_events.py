@@ -15,10 +15,9 @@ from ..._core.mark_view import DRAIN, EXPIRED, FOREIGN, RUN
 from ..._core.tracked_event import UNBROKEN
 from ..._text import clause, one_line
 from . import unreadable_entries
-from .actions import Say
 from .decision import EventDecision, decision_on, is_held
-from .event_reports import EventNews
-from .outage_reports import OutageNews
+from .event_reports import EventNews, OutageNews
+from .interface import Say
 from .progress import Progress
 from .snapshot import Reckoning, Snapshot, pause
 

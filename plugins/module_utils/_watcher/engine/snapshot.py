@@ -20,8 +20,8 @@ from ..._core.mark_view import OURS, Asker, MarkView, mark_view
 from ..._core.tracked_event import UNBROKEN
 from ..._events.document import Document
 from ..settings.options import MANAGE, Settings
-from .facts import Facts, Identity, PollResult
-from .machine_event import MachineEvent
+from .engine_state import MachineEvent
+from .interface import Facts, Identity, PollResult
 
 MARGIN = 30.0
 """Seconds before not-before at which a machine has to be prepared, or it is late."""

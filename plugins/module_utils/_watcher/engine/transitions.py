@@ -23,9 +23,9 @@ from ..._clock import Moment, iso_utc
 from ..._core.decision import PREPARING
 from ..._core.mark_view import NOBODY, OURS
 from ..._core.transitions import PREPARED, RECOVERED, Ahead, Goal, Machine, Try, becomes, is_due_back
-from .actions import Go
 from .decision import EventDecision, is_suppressed
-from .machine_event import MachineEvent
+from .engine_state import MachineEvent
+from .interface import Go
 from .snapshot import Snapshot
 
 

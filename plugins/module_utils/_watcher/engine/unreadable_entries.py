@@ -13,9 +13,9 @@ from typing import Dict, List, Mapping, Tuple
 from ..._core.messages import title
 from ..._events.document import UnusableEvent
 from ..._text import clause, listed
-from .actions import Say
 from .decision import is_suppressed
-from .machine_event import MachineEvent
+from .engine_state import MachineEvent
+from .interface import Say
 from .snapshot import Snapshot
 
 MOST = 5

@@ -18,7 +18,7 @@ from ..._imds.client import Client
 from ..._imds.option_names import WATCHER, with_variables
 from ..._imds.retries import ADVICE, BACK_OFF, asked_pause, pause_after
 from ..._text import one_line
-from ..engine.facts import PollResult
+from ..engine.interface import PollResult
 from .session import ImdsSession
 
 LONGEST_ORDER = 300.0

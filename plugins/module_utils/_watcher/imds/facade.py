@@ -17,7 +17,7 @@ from ..._clock import Clock
 from ..._errors import ScheduledEventsError
 from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
-from ..engine.facts import Identity, PollResult, Posted
+from ..engine.interface import Identity, PollResult, Posted
 from ..settings.options import Configuration
 from .event_poller import EventPoller
 from .session import Connect, IdentityPoller, ImdsSession
@@ -198,7 +198,7 @@ class ImdsFacade:
         }
 
     def approve(self, events: Sequence[str], at: float, own: Sequence[str] = ()) -> None:
-        """:arg at: when it was decided; own: see :class:`.acts.Approve`"""
+        """:arg at: when it was decided; own: see :class:`.interface.Approve`"""
         self._approval_sender.approve(events, at, own)
 
     def posted(self) -> Dict[str, Posted]:

@@ -20,7 +20,7 @@ from ..._imds.http_transport import HttpTransport
 from ..._imds.option_names import WATCHER, with_variables
 from ..._imds.transport import WATCHER_REQUESTS_PER_SECOND, RateLimit, SharedRateLimit, Transport
 from ..._text import one_line
-from ..engine.facts import Identity
+from ..engine.interface import Identity
 from ..settings.options import LEAST_INTERVAL, Configuration
 
 TIMEOUT = 10.0  # seconds for an answer

@@ -27,8 +27,7 @@ from ..._clock import Clock, unix_time
 from ..._core.mark_view import OURS
 from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
-from ..engine.actions import Say
-from ..engine.facts import Facts
+from ..engine.interface import Facts, Say
 from ..engine.snapshot import own_mark
 from ..health.state_files import METRICS
 from ..reports.report_queue import count_waiting

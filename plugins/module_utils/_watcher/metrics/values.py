@@ -15,8 +15,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 from ..._core.mark_view import MarkView, recovery_begun
 from ..._events.policy import TYPES
 from ..._steps.sequence import FAILED, NOT_TAKEN_BACK
-from ..engine.actions import Say
-from ..engine.facts import Facts
+from ..engine.interface import Facts, Say
 from ..settings.hooks import HOOKS
 
 RECOVERED, PREPARE_FAILED, UNPREPARED = "recovered", "prepare_failed", "unprepared"

@@ -17,8 +17,7 @@ from typing import Any, Dict, Mapping, NamedTuple, Optional
 from ..._clock import Moment, iso_utc
 from ..._events.event import notification
 from ..._text import one_line, shortened
-from ..engine.actions import Say
-from ..engine.facts import Identity
+from ..engine.interface import Identity, Say
 
 Report = Dict[str, Any]
 

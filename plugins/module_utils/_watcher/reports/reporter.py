@@ -18,8 +18,7 @@ from ..._clock import Clock, Deadline, Moment
 from ..._events.event import Event
 from ..._events.lifecycle import CANCELLED
 from ..._machine.platform import native
-from ..engine.actions import Go, Say
-from ..engine.facts import Facts, Identity
+from ..engine.interface import Facts, Go, Identity, Say
 from ..settings.destinations import spool_names
 from ..settings.hooks import NOTIFY, Hooks
 from ..settings.options import Configuration

@@ -15,7 +15,7 @@ from ..._events.event import Event
 from ..._machine.mark import Mark, NotWritten
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
-from ..engine.facts import Hold, Identity, PollResult
+from ..engine.interface import Hold, Identity, PollResult
 from ..engine.snapshot import RUN, asker
 from ..engine.transitions import named
 from ..reports.systemd_transport import NOTICE

@@ -14,8 +14,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 from ..._core.transitions import PREPARED
 from ..._steps.step_type import Step
 from ..._text import listed, one_line
-from ..engine.actions import Approve, Go, PutAside, Remember, Say
-from ..engine.facts import Answer, Facts
+from ..engine.interface import Answer, Approve, Facts, Go, PutAside, Remember, Say
 from ..reports.systemd_transport import ERROR, INFO, NOTICE, WARNING
 from ..settings.hooks import Found, steps_of, with_context
 from ..settings.options import Settings

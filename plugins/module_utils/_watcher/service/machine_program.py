@@ -15,8 +15,7 @@ from ..._machine.mark import Busy, Mark, MarkUnreadable, NotWritten, first_mark
 from ..._machine.program import Parts, perform
 from ..._steps.sequence import DONE, in_order
 from ..._steps.step_type import Step
-from ..engine.actions import Go
-from ..engine.facts import Answer, Hold, Identity
+from ..engine.interface import Answer, Go, Hold, Identity
 from ..engine.snapshot import RUN
 
 

@@ -24,7 +24,7 @@ from ..._machine import files
 from ..._machine.beside_mark import HOLD, SUPPRESSED, hold_of, suppressed_of, with_events
 from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
-from ..engine.facts import Hold
+from ..engine.interface import Hold
 from ..health.state_files import OUT_OF_SERVICE
 
 LOCK = "watcher.lock"

@@ -18,7 +18,7 @@ from ..._core.messages import WATCHER, ends_by
 from ..._machine.beside_mark import WATCHER_FILE
 from ..._machine.files import StateFile
 from ..engine.decision import EventDecision
-from ..engine.facts import Facts
+from ..engine.interface import Facts
 from ..engine.snapshot import own_mark
 from ..settings.hooks import HOOKS
 from ..settings.settings import SettingsFile

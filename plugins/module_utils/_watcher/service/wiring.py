@@ -19,8 +19,7 @@ from ..._machine.step_runner import StepRunner
 from ..._machine.store import FolderStore
 from ..._machine.system import Wake, WatchedSystem, moment_of
 from ..._steps.step_type import Step
-from ..engine.actions import Go, Say
-from ..engine.facts import Facts, Identity
+from ..engine.interface import Facts, Go, Identity, Say
 from ..engine.snapshot import asker
 from ..host.this_host import HOST
 from ..imds.facade import ImdsFacade

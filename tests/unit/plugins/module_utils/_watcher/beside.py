@@ -5,12 +5,12 @@
 
 import copy
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Engine
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import (
     Go,
     Remember,
     Say,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Engine
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.transitions import PREPARED
 
 

@@ -5,7 +5,7 @@
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import (
     Identity,
     PollResult,
 )

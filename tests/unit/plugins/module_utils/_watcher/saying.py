@@ -5,8 +5,7 @@
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.event import Event
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Identity, Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
     Machine,
     report_of,

@@ -16,21 +16,19 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events
     DEFAULT_POLICY,
     parse_policy,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import (
-    Approve,
-    Go,
-    PutAside,
-    Remember,
-    Say,
-)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine import Engine
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import (
     Answer,
+    Approve,
     Facts,
+    Go,
     Hold,
     Identity,
     PollResult,
     Posted,
+    PutAside,
+    Remember,
+    Say,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Settings
 

@@ -10,7 +10,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core i
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import TrackedEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import snapshot
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import PollResult
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import PollResult
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.snapshot import Reckoning
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import Settings
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import event

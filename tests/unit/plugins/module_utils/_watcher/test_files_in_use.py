@@ -11,7 +11,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.mark import Busy, NotWritten
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.platform import native
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import History
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (

@@ -6,7 +6,7 @@
 import json
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
     MOST_BYTES,
     line_of,

@@ -5,7 +5,7 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Approve, Go
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Approve, Go
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.stories import Story
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.vectors import cases
 

@@ -10,7 +10,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core i
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import AnswerTimeout, Unreachable
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import PollResult
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import PollResult
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.event_poller import (
     DAY,
     LONGEST_ORDER,

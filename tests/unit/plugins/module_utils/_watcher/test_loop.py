@@ -15,15 +15,15 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     PENDING,
     Progress,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import (
     Approve,
     Go,
+    Hold,
     PutAside,
     Remember,
     Say,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import command_queue
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.loop import (
     BUSY,

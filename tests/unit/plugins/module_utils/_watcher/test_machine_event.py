@@ -13,7 +13,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.t
     Sighting,
     polled,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import machine_event as life
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import engine_state as life
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine_state import (
     Begun,
     Recollection,

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import OURS, MarkView
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.values import (
     BOUNDS,
     Counters,

@@ -8,8 +8,7 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Go, Hold, Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.metrics.metrics_file import (
     MetricsFile,
 )

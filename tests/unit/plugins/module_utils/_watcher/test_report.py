@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import (
     KINDS,
     MOST_BYTES,

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Say
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
     DaemonError,

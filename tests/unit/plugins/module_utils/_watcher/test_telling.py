@@ -9,11 +9,12 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock, Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import parse_document
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go, Say
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import (
     Facts,
+    Go,
     Identity,
     PollResult,
+    Say,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import Machine
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.reporter import Reporter

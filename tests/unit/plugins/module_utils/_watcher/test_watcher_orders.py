@@ -9,7 +9,7 @@ import socket
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Hold
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Hold
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.command_queue import (
     CommandQueue,
     place,

@@ -6,7 +6,11 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.transitions import RECOVERED, Try
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Approve, Go, Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import (
+    Approve,
+    Go,
+    Say,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.hooks import (
     steps_of,
 )

@@ -15,7 +15,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import cli, recover
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.cli import main
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Go
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Go
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     AlreadyRunning,
     InstanceLock,

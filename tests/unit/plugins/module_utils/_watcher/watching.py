@@ -14,7 +14,11 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     StepRunner,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.store import FolderStore
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.actions import Approve, Go, Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import (
+    Approve,
+    Go,
+    Say,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.systemd_transport import (
     Log,
     Notify,

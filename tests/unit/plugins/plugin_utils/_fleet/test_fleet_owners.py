@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import OURS
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.facts import Identity
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Identity
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.snapshot import own_mark
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked, inspected
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.marks import view_of, whose

@@ -22,8 +22,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.o
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import clause, seconds_until
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import (
+    event_reports,
     report_events,
-    report_texts,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import event_words
@@ -51,7 +51,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 def the_event(**changes):
     seen = dict(event_id="E1", event_type="Reboot", event_status="Scheduled", resource_type="VirtualMachine")
     seen.update(resources=("web1",), raw_resources=("web1",), not_before="", not_before_time=None)
-    return report_texts.Event(**{**seen, **dict(description="", source="", duration=None), **changes})
+    return event_reports.Event(**{**seen, **dict(description="", source="", duration=None), **changes})
 
 
 EVENTS = [the_event(), the_event(event_type="", event_status="Started"), the_event(resources=("web1", "web2"))]
@@ -64,7 +64,7 @@ DECISIONS = [
 GIVEN = {
     "event": EVENTS,
     "decision": DECISIONS,
-    "why": WORDS,
+    "reason": WORDS,
     "left": SECONDS,
     "after": SECONDS,
     "names": [frozenset(), frozenset({"web2"})],
@@ -76,8 +76,8 @@ GIVEN = {
 }
 MADE = [
     function
-    for _name, function in inspect.getmembers(report_texts, inspect.isfunction)
-    if function.__module__ == report_texts.__name__
+    for _name, function in inspect.getmembers(event_reports, inspect.isfunction)
+    if function.__module__ == event_reports.__name__
 ]
 
 
@@ -85,7 +85,7 @@ MADE = [
 def test_what_a_watcher_says_of_an_event(make):
     names = list(inspect.signature(make).parameters)
     for values in itertools.product(*(GIVEN[name] for name in names)):
-        if make is report_texts.grown and not values[1]:
+        if make is event_reports.changed_text and not values[1]:
             continue  # nothing has grown
         assert_well_said(make(*values))
 
