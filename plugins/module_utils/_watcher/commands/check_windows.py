@@ -25,7 +25,7 @@ from ..._machine.windows.access_list import HEALTH_SID, READ_FILE, REPORTS_SID, 
 from ..._machine.windows.step_runners import POWERSHELL
 from ..._machine.windows.trust import sddl_of
 from ..._text import last_line, one_line
-from ..health.state_files import MARK
+from ..health.machine_state import MARK
 from ..host.host import Service
 from ..host.this_host import HOST
 from ..settings.options import Configuration

@@ -13,7 +13,7 @@ from typing import Callable, Dict, List, Optional
 
 from . import protocol
 from .addresses import AppUrl
-from .poller import Poller
+from .server import Poller
 
 _UNDER_WAY = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)  # the last one is Windows' word for it
 _ENOUGH = 64  # bytes of an answer, of which only the status counts

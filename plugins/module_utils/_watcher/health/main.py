@@ -20,11 +20,9 @@ from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Set, Tup
 from ..._clock import Clock
 from ..host.this_host import HOST
 from .addresses import Address, AppUrl, Sources, app_url, listen_address
-from .answer import Answer, answer_of
 from .app_check import AppCheck
-from .poller import Poller
-from .server import Audience, Listener, Server
-from .state_files import StateFiles
+from .machine_state import Answer, StateFiles, answer_of
+from .server import Audience, Listener, Poller, Server
 
 WRONG_USAGE = 2
 _FIRST = 3  # of the descriptors that systemd hands over

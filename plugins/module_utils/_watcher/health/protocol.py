@@ -11,7 +11,7 @@ Every path but that of the metrics is answered alike: a load balancer asks which
 import re
 from typing import NamedTuple, Optional
 
-from .answer import Answer
+from .machine_state import Answer
 
 MOST_BYTES = 1024
 """Of a request with all its headers."""

@@ -19,8 +19,7 @@ from ..._imds.http_transport import HttpTransport
 from ..._text import one_line
 from ..engine.interface import Identity, PollResult, Posted
 from ..settings.options import Configuration
-from .event_poller import EventPoller
-from .session import Connect, IdentityPoller, ImdsSession
+from .session import Connect, EventPoller, IdentityPoller, ImdsSession
 
 TOO_OLD = 5.0
 """Seconds after which an approval is not sent any more: what spoke for it was seen too long ago."""
@@ -122,7 +121,7 @@ class ImdsFacade:
 
     :arg woken: called when there is something new
     :arg objection: asked right before an approval is sent; see :class:`ApprovalSender`
-    :arg expects_events: see :class:`.event_poller.EventPoller`
+    :arg expects_events: see :class:`.session.EventPoller`
     """
 
     def __init__(

@@ -29,7 +29,7 @@ from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
 from ..engine.interface import Facts, Say
 from ..engine.snapshot import own_mark
-from ..health.state_files import METRICS
+from ..health.machine_state import METRICS
 from ..reports.report_queue import count_waiting
 from .values import BOUNDS, IN_SERVICE, PHASES, Counters, Gauges, counted, gauges_of, last_poll, unpacked
 

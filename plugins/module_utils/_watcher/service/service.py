@@ -17,7 +17,7 @@ from ..._clock import Clock, iso_utc
 from ..._machine.platform import native
 from ..._machine.system import WatchedSystem
 from ..._text import one_line
-from ..health.state_files import METRICS
+from ..health.machine_state import METRICS
 from ..host.this_host import HOST
 from ..reports.systemd_transport import ERROR, INFO, Log, Notify, make_log, send_datagram
 from ..settings.settings import SettingsError, SettingsFile

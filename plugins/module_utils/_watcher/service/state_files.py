@@ -25,7 +25,7 @@ from ..._machine.beside_mark import HOLD, SUPPRESSED, hold_of, suppressed_of, wi
 from ..._machine.files import StateFile, Unreadable
 from ..._machine.platform import native
 from ..engine.interface import Hold
-from ..health.state_files import OUT_OF_SERVICE
+from ..health.machine_state import OUT_OF_SERVICE
 
 LOCK = "watcher.lock"
 

@@ -10,14 +10,12 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Clock
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health import addresses, protocol
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.answer import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.machine_state import (
+    REPLACED_WITHIN,
     Answer,
     MachineState,
-    answer_of,
-)
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.state_files import (
-    REPLACED_WITHIN,
     StateFiles,
+    answer_of,
 )
 
 

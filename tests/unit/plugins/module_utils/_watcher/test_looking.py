@@ -11,11 +11,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.document import Document
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import PollResult
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.event_poller import (
-    DAY,
-    LONGEST_ORDER,
-    EventPoller,
-)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.facade import (
     HUNG,
     KEPT,
@@ -24,7 +19,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     ImdsFacade,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.imds.session import (
+    DAY,
+    LONGEST_ORDER,
     PAUSES,
+    EventPoller,
     IdentityPoller,
     ImdsSession,
 )

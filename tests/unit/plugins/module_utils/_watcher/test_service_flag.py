@@ -9,8 +9,10 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Go
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.answer import MachineState
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.state_files import StateFiles
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.machine_state import (
+    MachineState,
+    StateFiles,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
     ServiceFlag,
 )
