@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import service_program
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import services
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import windows_service
 from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import until
 
@@ -64,18 +64,18 @@ class Stopped:
 
 @pytest.mark.parametrize(
     "what, going_down",
-    [(service_program.PRESHUTDOWN, True), (service_program.SHUTDOWN, True), (service_program.STOP, False)],
+    [(services.PRESHUTDOWN, True), (services.SHUTDOWN, True), (services.STOP, False)],
     ids=["preshutdown", "shutdown", "stop"],
 )
 def test_the_system_goes_down(what, going_down):
     """Wine sends no such notice: what follows from one is shown by handing it to the part that hears it."""
-    service, states, loop = service_program.ServiceProgram("a service", 20000), [], Stopped()
+    service, states, loop = services.ServiceProgram("a service", 20000), [], Stopped()
     service.say = lambda state, code=0: states.append((state, code))
     windows_service.ServiceManager(service).connect(loop, loop)
-    assert service.hears(service_program.PARAMCHANGE) == service_program.DONE and loop.asked == ["hang up"]
-    assert service.hears(what) == service_program.DONE
+    assert service.hears(services.PARAMCHANGE) == services.DONE and loop.asked == ["hang up"]
+    assert service.hears(what) == services.DONE
     assert loop.asked == ["hang up", "stop"] and loop.going_down is going_down
-    assert states == [(service_program.STOP_PENDING, 0)]
+    assert states == [(services.STOP_PENDING, 0)]
 
 
 def test_people_ask_it(machine):

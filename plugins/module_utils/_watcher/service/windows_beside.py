@@ -15,15 +15,7 @@ import threading
 from typing import Callable, List, NamedTuple
 
 from ..._clock import Clock
-from ..._machine.windows.service_program import (
-    DONE,
-    ENDS,
-    INTERROGATE,
-    NOT_KNOWN,
-    RUNNING,
-    STOP_PENDING,
-    ServiceProgram,
-)
+from ..._machine.windows.services import DONE, ENDS, INTERROGATE, NOT_KNOWN, RUNNING, STOP_PENDING, ServiceProgram
 from ..health import main as health
 from ..host.host import Service
 from ..host.this_host import HOST

@@ -18,7 +18,7 @@ from ..._clock import Clock
 from ..._machine import trust
 from ..._machine.system import WatchedSystem
 from ..._machine.windows import kernel
-from ..._machine.windows.service_program import (
+from ..._machine.windows.services import (
     DONE,
     ENDS,
     INTERROGATE,
