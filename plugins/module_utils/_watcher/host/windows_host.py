@@ -14,7 +14,7 @@ service's, has no password, and is a member of Users. folders() says what each o
 """
 
 import os
-from typing import Dict, List, Sequence
+from typing import Dict
 
 from ..._machine.windows.access_list import HEALTH, HEALTH_SID, REPORTS, REPORTS_SID
 from .host import Host, Service
@@ -69,14 +69,6 @@ SERVICES = (
     Service(REPORTS, rf"NT SERVICE\{REPORTS}", "send"),
     Service(HEALTH, rf"NT SERVICE\{HEALTH}", "health"),
 )
-
-
-def command_line(python: str, program: str, service: Service, options: Sequence[str] = ()) -> List[str]:
-    """What the service manager begins.
-
-    :arg options: behind the word: ``--settings`` of watcher and sender; what the health endpoint is to answer
-    """
-    return [python, "-I", "-S", program, service.word, *options]
 
 
 _CLOSE = 'takeown /a /f "{path}", then icacls "{path}" /inheritance:r /grant:r "*S-1-5-18:(F)" "*S-1-5-32-544:(F)"'

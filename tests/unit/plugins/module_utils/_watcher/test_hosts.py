@@ -26,7 +26,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import (
     SERVICES,
     WINDOWS,
-    command_line,
     folders,
 )
 
@@ -124,11 +123,6 @@ def test_only_the_watcher_is_system():
         "azure-maintenance-reports": r"NT SERVICE\azure-maintenance-reports",
         "azure-maintenance-health": r"NT SERVICE\azure-maintenance-health",
     }
-
-
-def test_what_the_service_manager_begins():
-    found = command_line("python.exe", "watcher.pyz", WINDOWS.health, ["--http", "0.0.0.0:8009"])
-    assert found == ["python.exe", "-I", "-S", "watcher.pyz", "health", "--http", "0.0.0.0:8009"]
 
 
 @pytest.mark.parametrize("folder", sorted(folders()))
