@@ -18,7 +18,7 @@ positional: _input, part
 options:
   _input:
     description: The answer of the machine.
-    type: dict
+    type: raw
     required: true
   part:
     description: What is wanted.
@@ -28,6 +28,7 @@ options:
       orders: What others do for the machine, as the rounds of one task.
       own: The user's own task file that is gone through now, as the only round of a task, or none.
       own_failed: What is noted where a task of that file failed with O(result).
+      ticks: Which file of ticks these hosts need; the input is a list of all their steps.
       unfinished: The result of a role that has not come to its end; the input is V(prepare) or V(recover).
   plan:
     description: The plan of the host.
@@ -62,7 +63,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: Rounds of a task for V(orders) and V(own), a dictionary for the others.
+  description: Rounds of a task for V(orders) and V(own), a name for V(ticks), a dictionary for the others.
   type: raw
 """
 

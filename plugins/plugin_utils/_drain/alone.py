@@ -47,6 +47,7 @@ class Record(TypedDict):
     whose: str  # the run whose mark may be taken besides those of this role; "any" for all that are not renewed
     unmarked: bool
     may_fail: bool
+    tick_file: str  # which tasks a tick consists of
     budgets: dict[str, float]  # prepare and revert, or recover
     budget: float  # the one that holds
     began: float
@@ -84,7 +85,7 @@ def unfinished(name: str) -> Result:
 def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
     """A record in which nothing was done, and which says so should the run end before it can say better.
 
-    :arg options: host; list; run, job, controller (who runs); whose; unmarked; budgets; check_mode; may_fail
+    :arg options: host; list; run, job, controller (who runs); whose; unmarked; budgets; check_mode; may_fail; tick_file
     :arg plan: of the host; None where its steps can't be run, for a reason that ``trouble`` of the options tells
     """
     name = options["list"]
@@ -96,6 +97,7 @@ def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
         "whose": options["whose"],
         "unmarked": options["unmarked"],
         "may_fail": options["may_fail"],
+        "tick_file": options["tick_file"],
         "budgets": dict(options["budgets"]),
         "budget": budget,
         "began": at,

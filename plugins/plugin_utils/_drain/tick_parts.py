@@ -17,6 +17,7 @@ from ...module_utils._errors import ScheduledEventsError
 from ...module_utils._text import did_you_mean, listed
 from . import orders, own_tasks
 from .alone import unfinished
+from .tick_file import tick_file
 
 
 def _own(answer: Mapping[str, Any], known: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -32,6 +33,7 @@ _PARTS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "own_failed": lambda answer, known: own_tasks.failed(
         answer, known["plan"]["steps"], known["result"], known["secret"] is not False
     ),
+    "ticks": lambda steps, known: tick_file(steps),
     "unfinished": lambda name, known: unfinished(name),
 }
 

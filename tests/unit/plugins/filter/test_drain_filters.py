@@ -12,6 +12,7 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.filter import drain_steps, drain_tick
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import alone
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import of_hosts
 
 GROUPS = {"all": ["web1", "lb1"]}
 OPTIONS = {
@@ -75,7 +76,8 @@ def test_a_step_is_not_changed_by_planning_it():
 
 
 def begun(made, **options):
-    return alone.begun({alone.PLAN: made}, {**OPTIONS, **options})
+    variables = of_hosts({"web1": {alone.PLAN: made}}, ansible_play_batch=["web1"])
+    return alone.begun({**variables, alone.PLAN: made}, {**OPTIONS, **options})
 
 
 def ticked(record, answer, **variables):
