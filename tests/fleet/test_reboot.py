@@ -104,9 +104,11 @@ def test_two_scopes_at_once(azure, machines, maintain, user):
     web = azure.inject("Reboot", ["web2"], notice=3600, tail=120)
     lone = azure.inject("Reboot", ["lone1"], notice=3600, tail=120)
     run.wait().check()
-    assert sorted((post["vm"], post["requests"][0]["event_id"]) for post in azure.posts()) == sorted(
-        [(settings.by_name()["web1"].resource, web), (settings.by_name()["lone1"].resource, lone)]
-    )
+    # By one of its own scope that it does not affect: where a busy controller calls web1 too late, it is the next one's turn.
+    mine = {web: ["web1", "web3", "web10"], lone: ["lone1"]}
+    posts = {post["requests"][0]["event_id"]: post["vm"] for post in azure.posts()}
+    assert len(azure.posts()) == 2 and posts.keys() == mine.keys(), azure.posts()
+    assert all(vm in [settings.by_name()[name].resource for name in mine[event]] for event, vm in posts.items()), posts
     judge.rebooted(machines, boots, ["web2", "lone1"])
     for name, event in (("web2", web), ("lone1", lone)):
         judge.prepared_before(machines, [name], azure.times(event, "approved")[0])
