@@ -7,6 +7,7 @@ and that each call is one that the modules of ansible.windows take."""
 import hashlib
 import json
 import re
+import shutil
 import zipfile
 
 import pytest
@@ -117,11 +118,28 @@ def _win1(tmp_path, endpoint):
     return Deployed(tmp_path, endpoint)
 
 
-def test_it_is_installed_once_and_removed(win1):
-    assert win1.run(check=True) > 0
-    assert not win1.path(PROGRAMS).exists() and not win1.path(DATA).exists(), "check mode changes nothing"
+@pytest.fixture(name="first", scope="module")
+def _first(tmp_path_factory, endpoint):
+    """A machine on which it was installed for the first time."""
+    first = Deployed(tmp_path_factory.mktemp("first"), endpoint)
+    assert first.run() > 0
+    return first
 
-    assert win1.run() > 0
+
+@pytest.fixture(name="installed")
+def _installed(win1, first):
+    """Another one, which is the same."""
+    shutil.copytree(first.machine, win1.machine, dirs_exist_ok=True)
+    return win1
+
+
+def test_check_mode_installs_nothing(win1):
+    assert win1.run(check=True) > 0
+    assert not win1.path(PROGRAMS).exists() and not win1.path(DATA).exists()
+
+
+def test_it_is_installed_once_and_removed(installed):
+    win1 = installed
     service = win1.services["azure-maintenance"]
     folder = f"{PROGRAMS}\\python-3.11-{win1.sha256[:12]}"
     (program,) = [path.name for path in win1.path(PROGRAMS).glob("*.pyz")]
@@ -173,8 +191,8 @@ def test_reports_and_health_are_services_of_accounts_of_their_own(win1):
 
 
 @once
-def test_a_machine_that_is_out_of_service_keeps_its_watcher(win1):
-    win1.run()
+def test_a_machine_that_is_out_of_service_keeps_its_watcher(installed):
+    win1 = installed
     mark = win1.path(DATA + r"\mark.json")
     mark.write_text(json.dumps({"format": 1, "holder": {"kind": "watcher"}, "steps": []}))
     win1.run(REMOVE, status=2)
@@ -229,8 +247,8 @@ def test_what_others_could_change_is_closed_or_refused(win1):
 
 
 @once
-def test_settings_that_the_program_refuses_leave_the_former_ones(win1):
-    win1.run()
+def test_settings_that_the_program_refuses_leave_the_former_ones(installed):
+    win1 = installed
     before = win1.text(SETTINGS)
     win1.says(refused="the hook is not trusted")
     win1.run(status=2, watcher_mode="observe")
