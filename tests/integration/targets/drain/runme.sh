@@ -8,6 +8,9 @@ set -eu -o pipefail
 
 here="$(cd "$(dirname "$0")" && pwd)"
 cd "$here"
+# shellcheck source=tests/integration/targets/setup_emulator/runs_here.sh
+. ../setup_emulator/runs_here.sh
+runs_here "" || exit 0
 # shellcheck source=tests/integration/targets/setup_emulator/took.sh
 . ../setup_emulator/took.sh
 dir="$(mktemp -d)"

@@ -6,7 +6,7 @@
 
 # What a run leaves to a confirmation it has let go of
 works on_web test_yes.yml
-event=$(cat "$dir/event")
+event=$(shown)
 works status
 says "PREPARED, its owner has EXPIRED"
 works approve -e "event=$event"

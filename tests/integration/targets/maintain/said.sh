@@ -8,8 +8,9 @@ options=("$@")
 on_web() { play -i inventory.yml "${options[@]}" "$@"; }
 marked() { # an event for web1 and web2, and what a run has left on them that is taken to be alive for so many seconds
     works on_web -e "{\"lease\": $1}" mark.yml
-    event=$(cat "$dir/event")
+    event=$(shown)
 }
+shown() { "$python" -c 'import json, sys; print(json.load(open(sys.argv[1]))["events"][0]["id"])' "$dir/played"; } # the event's id
 edit() { # the marks of these machines, by a line of Python
     for host in "${@:2}"; do
         "$python" -c 'import json, sys; mark = json.load(open(sys.argv[1])); exec(sys.argv[2]); json.dump(mark, open(sys.argv[1], "w"))' \

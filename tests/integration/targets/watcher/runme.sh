@@ -4,6 +4,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Role watcher against the emulator, as a plain process: without systemd, and without root. As a service it is tested in tests/fleet.
 cd "$(dirname "$0")"
+# shellcheck source=tests/integration/targets/setup_emulator/runs_here.sh
+. ../setup_emulator/runs_here.sh
+runs_here "" || exit 0
 # shellcheck source=tests/integration/targets/setup_emulator/start.sh
 . ../setup_emulator/start.sh web1,scope=web page cloud
 
