@@ -19,7 +19,7 @@ from ansible.plugins.loader import strategy_loader
 
 from ..module_utils._clock import steady
 from ..plugin_utils._ansible import plain
-from ..plugin_utils._forks import look_up_sources
+from ..plugin_utils._forks import load_filters, look_up_sources
 from ..plugin_utils._notify.notifications import refused_receivers
 from ..plugin_utils._preflight import Asked, errors, table, warnings
 from ..plugin_utils._variables import Unknown, known_variables, named, refused, unknown_of_play
@@ -30,6 +30,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
     delegates=dict(type="list", elements="dict", default=[]),
 )
 
+load_filters()
 look_up_sources()
 
 

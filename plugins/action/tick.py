@@ -19,7 +19,7 @@ from ..plugin_utils._drain.elsewhere import aged
 from ..plugin_utils._drain.orders import look
 from ..plugin_utils._drain.way import Order
 from ..plugin_utils._fleet.call_schedule import STARTS
-from ..plugin_utils._forks import look_up_sources
+from ..plugin_utils._forks import load_filters, look_up_sources
 from ..plugin_utils._ticking import alone, machine_call, run
 
 MACHINE = "machine"
@@ -57,6 +57,7 @@ REQUIRED = (
     ("part", MODULE, ("use",)),
 )
 
+load_filters()
 look_up_sources()
 
 

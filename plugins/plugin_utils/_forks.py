@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import inspect
 
+from ansible.plugins.loader import filter_loader, test_loader
+
 
 def look_up_sources() -> None:
     """Have Python note which module is in which file.
@@ -19,3 +21,13 @@ def look_up_sources() -> None:
     modules, unless it has noted them: 30 ms of a core and more, for every host.
     """
     inspect.stack()
+
+
+def load_filters() -> None:
+    """Have Ansible load all of its filters and tests, as it does for the first template.
+
+    The process that is forked may have had none to evaluate, where the play names its hosts: then each of the others takes 8 ms of a core
+    for them.
+    """
+    filter_loader.get("ansible.builtin.bool")
+    test_loader.get("ansible.builtin.subset")
