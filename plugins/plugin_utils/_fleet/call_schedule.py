@@ -10,6 +10,7 @@ Private to this collection.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from ...module_utils._core.mark_view import COPIED, EXPIRED, OURS, RUN, WATCHER
 from .capacity import SLACK
@@ -70,23 +71,23 @@ def bears_ours(record: Record, machine: MachineState, at: float) -> bool:
         return False
     owner = whose(record, machine, at)
     is_watched = owner == WATCHER and is_its_watchers(machine)  # which recovers it, and the run waits for that
-    return owner == OURS or is_watched or is_to_be_learned(record, machine, at)
+    return owner == OURS or is_watched or is_to_be_learned(machine, owner)
 
 
-def is_to_be_learned(record: Record, machine: MachineState, at: float) -> bool:
+def is_to_be_learned(machine: MachineState, owner: str) -> bool:
     """Whether its mark is that of a run of which it will show whether it is still there, or another VM's, which is moved aside."""
-    owner = whose(record, machine, at)
     return owner in (EXPIRED, COPIED) or (owner == RUN and machine["renewals"] == 0)
 
 
 def lookers(record: Record, at: float) -> set[str]:
     """The machines that look in a tick while something is under way."""
     chosen = {host for host, machine in record["hosts"].items() if bears_ours(record, machine, at)}
+    affected = _affected(record)
     for key, entry in record["events"].items():
         if is_handled(entry) or _may_be_over(entry):
-            chosen.update(_of_event(record, key, entry))
+            chosen.update(_of_event(record, key, entry, affected))
     spots = spot_scopes(record)
-    for scope, host in sentinels(record, avoid=_affected(record)).items():
+    for scope, host in sentinels(record, avoid=affected).items():
         last = record["watched"].get(scope)
         if last is None or at - last >= (BY_TURNS_SPOT if scope in spots else BY_TURNS):
             chosen.add(host)
@@ -163,9 +164,8 @@ def _affected(record: Record) -> set[str]:
     return {host for entry in record["events"].values() if is_handled(entry) for host in entry["affected"]}
 
 
-def _of_event(record: Record, key: str, entry: EventState) -> set[str]:
-    """Those it affects, and a few others that are shown it, or may be."""
-    affected = _affected(record)
+def _of_event(record: Record, key: str, entry: EventState, affected: Collection[str]) -> set[str]:
+    """Those it affects, and a few others that are shown it, or may be: rather machines that no event affects."""
     machines = [record["hosts"][host] for host in near(record, entry) if host not in entry["affected"]]
     machines = [one for one in machines if not one["lost"] and one["host"] not in entry["lacking"]]
     machines.sort(key=lambda one: (one["host"] in affected, key not in one["shows"], not one["is_linux"]))

@@ -41,12 +41,12 @@ def is_acting(entry: EventState) -> bool:
 
 def is_handled(entry: EventState) -> bool:
     """Whether the run watches the event and has something to do about it by now."""
-    return is_open(entry) and is_acting(entry) and entry["turn"] != "later"
+    return is_open(entry) and entry["turn"] != "later" and is_acting(entry)
 
 
 def is_for_later(entry: EventState) -> bool:
     """Whether the run watches the event and will have something to do about it, when its time comes near."""
-    return is_open(entry) and is_acting(entry) and entry["turn"] == "later"
+    return is_open(entry) and entry["turn"] == "later" and is_acting(entry)
 
 
 def is_given_up(entry: EventState) -> bool:

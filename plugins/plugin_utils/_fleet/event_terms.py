@@ -155,8 +155,10 @@ def _hours(entry: EventState) -> dict[Hours, list[str]]:
     found: dict[Hours, list[str]] = {}
     texts: dict[str, Hours] = {}
     for host, rule in entry["hours"].items():
-        hours = texts.setdefault(repr(rule), hours_of(rule))
-        found.setdefault(hours, []).append(host)
+        text = repr(rule)
+        if text not in texts:
+            texts[text] = hours_of(rule)
+        found.setdefault(texts[text], []).append(host)
     return found
 
 

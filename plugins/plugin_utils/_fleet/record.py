@@ -123,12 +123,16 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
 
 
 def _copied(data: Any) -> Any:
-    """A copy of plain data, in a tenth of the time that copy.deepcopy takes: half of a tick's otherwise."""
+    """A copy of plain data, in a fraction of the time that copy.deepcopy takes: half of a tick's otherwise."""
     if isinstance(data, dict):
-        return {key: _copied(value) if isinstance(value, (dict, list)) else value for key, value in data.items()}
+        return {key: value if value.__class__ in _PLAIN else _copied(value) for key, value in data.items()}
     if isinstance(data, list):
-        return [_copied(value) if isinstance(value, (dict, list)) else value for value in data]
+        return [value if value.__class__ in _PLAIN else _copied(value) for value in data]
     return data
+
+
+_PLAIN = frozenset([str, int, float, bool, type(None)])
+"""Most values of a record: by their class itself they are told apart faster than by isinstance."""
 
 
 def _take_answers(record: Record, answers: Answers, before: float, at: float) -> list[Look]:

@@ -133,7 +133,7 @@ def is_awaited(record: Record, machine: MachineState, at: float) -> bool:
         since = machine["recovering"] if machine["recovering"] is not None else at
         return at - since < machine["options"]["recover_timeout"]
     known = machine["mark_since"] if machine["mark_since"] is not None else at
-    return is_to_be_learned(record, machine, at) and at - known < machine["options"]["recover_timeout"]
+    return is_to_be_learned(machine, owner) and at - known < machine["options"]["recover_timeout"]
 
 
 def _is_untried(machine: MachineState) -> bool:

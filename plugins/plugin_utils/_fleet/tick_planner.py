@@ -9,7 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ...module_utils._core.mark_view import COPIED, LEASE, OURS
@@ -66,7 +66,8 @@ def todo_of(record: Record, at: float) -> Todo:
     ]
     with_mark = to_approve_with(record, finishing, at)
     idle = not (approve or again or any(targets.values()) or is_under_way(record, at))
-    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, with_mark, at)
+    looking = lookers(record, at)
+    requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, with_mark, looking, at)
     requests = {host: [_look(record["hosts"][host], 0.0)] for host in again} or requests
     requests = {
         host: requests[host]
@@ -92,7 +93,7 @@ def todo_of(record: Record, at: float) -> Todo:
         machine["called"] = at if machine["called"] is None else machine["called"]
     return {
         "calls": calls,
-        "participants": _participants(record, calls, at),
+        "participants": _participants(record, calls, looking),
         "tasks_allowed": [host for host in targets if targets[host] and _tasks_allowed(record, host, at)],
         "idle": idle,
         "again": bool(again),
@@ -146,11 +147,11 @@ def _requests(
     targets: Mapping[str, Target | None],
     approve: Mapping[str, list[str]],
     with_mark: Mapping[str, list[str]],
+    looking: Collection[str],
     at: float,
 ) -> dict[str, list[dict[str, Any]]]:
     """What is asked while something is under way: whoever does not approve, which ends with a look, looks at once."""
     asked: dict[str, list[dict[str, Any]]] = {}
-    looking = lookers(record, at)
     for host, machine in record["hosts"].items():
         requests = [*_hello(machine, at), *_put_aside(record, machine, at)]
         goal = targets[host]
@@ -269,9 +270,9 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]],
 # ---- the rest ----
 
 
-def _participants(record: Record, calls: Iterable[str], at: float) -> list[str]:
+def _participants(record: Record, calls: Iterable[str], looking: Iterable[str]) -> list[str]:
     """All who take part in this tick, or will as far as is known."""
-    chosen = {*calls, *sentinels(record).values(), *lookers(record, at)}
+    chosen = {*calls, *sentinels(record).values(), *looking}
     return [host for host, machine in record["hosts"].items() if host in chosen and not machine["aside"]]
 
 
