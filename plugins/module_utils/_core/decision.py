@@ -52,7 +52,8 @@ def judged(event: Event, notice: Optional[float], before: Optional[Judged], acts
 
 def by_policy(event: Event, rules: Sequence[policy.Rule], by: Judged) -> policy.Decision:
     """What the policy of one machine says."""
-    event = event._replace(event_status=by.status)
+    if event.event_status != by.status:
+        event = event._replace(event_status=by.status)
     if not (event.is_scheduled or event.has_started or event.is_advice):
         return policy.Decision("notify", "", f"its status {shown(by.status)} is not one that can be prepared for")
     return policy.decide(event, rules, by.notice)

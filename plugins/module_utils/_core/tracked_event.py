@@ -198,15 +198,15 @@ def _seen(tracked: TrackedEvent, showing: Sequence[Tuple[Poll, Event]], polls: S
     if tracked.is_recalled:  # a mark does not say whom it listed at first
         notice = showing[0][0].notices.get(event.key) if tracked.notice is None else tracked.notice
         tracked = tracked._replace(first_names=_names(event), notice=notice)
-    sightings = dict(tracked.sightings)
+    # It is there: nobody's polls lack it any more.
+    sightings = {observer: Sighting(one.first, one.last, one.polled) for observer, one in tracked.sightings.items()}
     for poll, _event in showing:
         one = sightings.get(poll.observer, Sighting(poll.got, poll.got, poll.got))
-        sightings[poll.observer] = one._replace(last=max(one.last, poll.got))
+        sightings[poll.observer] = Sighting(one.first, max(one.last, poll.got), one.polled)
     for poll in polls:
         if poll.observer in sightings and not poll.may_hold(event.key):
             one = sightings[poll.observer]
-            sightings[poll.observer] = one._replace(polled=max(one.polled, poll.got))
-    sightings = {observer: one._replace(absent=None, doubted=False) for observer, one in sightings.items()}
+            sightings[poll.observer] = Sighting(one.first, one.last, max(one.polled, poll.got))
     tracked = tracked._replace(event=event, sightings=sightings, blind=0.0)
     return _timed(tracked, [poll for poll, _event in showing])
 

@@ -8,6 +8,7 @@ Users may create folders below %ProgramData%. Whoever was there first could put 
 Private to this collection.
 """
 
+import functools
 import hashlib
 import re
 import struct
@@ -91,6 +92,7 @@ class Entry(NamedTuple):
         return "IO" in self.flags
 
 
+@functools.lru_cache(maxsize=128)  # each call reads the same few lists again and again
 def distrust(sddl: str, is_link: bool, user: str = "", what: str = WRITING) -> str:
     """Why a file or folder that is there must not be used; "" when it is the administrators' alone.
 

@@ -94,7 +94,8 @@ def judged(here: Snapshot, life: MachineEvent) -> MachineEvent:
     if here.is_marked(life) and not life.lacked:
         life = life._replace(lacked=_of_its_type(here.facts.lacking, here, life))
     notice = None if life.tracked.deadline is None else here.left(life)
-    return life._replace(judged=judged_by(life.event, notice, life.judged, acts(decided(here, life).action)))
+    by = judged_by(life.event, notice, life.judged, acts(decided(here, life).action))
+    return life if by == life.judged else life._replace(judged=by)
 
 
 def decided(here: Snapshot, life: MachineEvent) -> Decision:
@@ -104,9 +105,9 @@ def decided(here: Snapshot, life: MachineEvent) -> Decision:
 
 def decision_on(here: Snapshot, life: MachineEvent) -> EventDecision:
     """What is to be done about an event that is not over."""
-    decision = decided(here, life)
-    left, margin = here.left(life), deadlines.margin(life.tracked, here.terms)
-    must = deadlines.urgency(life.tracked, here.terms, here.now) != LATER
+    decision, terms = decided(here, life), here.terms
+    left, margin = here.left(life), deadlines.margin(life.tracked, terms)
+    must = deadlines.urgency(life.tracked, terms, here.now) != LATER
     found = decide(
         life.event,
         decision.action,

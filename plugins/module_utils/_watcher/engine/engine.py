@@ -151,7 +151,8 @@ class Engine:
         self._clocks = Reckoning(here.now, here.facts.moment.wall)
         self._known.reported = reported.of_machine
         for key, said in reported.of_events.items():
-            here.lives[key] = here.lives[key]._replace(said=said)
+            if said != here.lives[key].said:
+                here.lives[key] = here.lives[key]._replace(said=said)
         return reported.says
 
     # ---- approve ----
