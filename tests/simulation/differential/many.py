@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from lives.collection import decider
+from lives.pool import each
+from watcher.collection import parts
 
 from . import by_run, by_watcher
 from .causes import Case
@@ -58,8 +59,5 @@ def lived(seed: int) -> Verdict:
 def live_all(seeds: Iterable[int], jobs: int) -> Iterable[Verdict]:
     """The verdicts on these seeds, in their order."""
     decider()
-    if jobs < 2:
-        yield from map(lived, seeds)
-        return
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        yield from pool.imap(lived, seeds, chunksize=10)
+    parts()
+    return each(lived, list(seeds), jobs)

@@ -550,8 +550,11 @@ class Fleet:
 
     @property
     def over(self) -> bool:
-        if len(self.runs) != self.planned_runs or not all(run.over for run in self.runs):
+        if len(self.runs) != self.planned_runs:
             return False
+        for run in self.runs:  # it is asked after whatever happens: a generator would cost more than all else here
+            if not run.process.over:
+                return False
         return not any(machine.on_the_way for machine in self.machines.values())
 
     def live(self) -> None:

@@ -24,9 +24,12 @@ class Journal:
 
 
 def copied(data: Any) -> Any:
-    """A copy of plain data, in a tenth of what copy.deepcopy takes."""
+    """A copy of plain data, in a fraction of what copy.deepcopy takes."""
     if isinstance(data, dict):
-        return {key: copied(value) if isinstance(value, (dict, list)) else value for key, value in data.items()}
+        return {key: value if value.__class__ in PLAIN else copied(value) for key, value in data.items()}
     if isinstance(data, list):
-        return [copied(value) if isinstance(value, (dict, list)) else value for value in data]
+        return [value if value.__class__ in PLAIN else copied(value) for value in data]
     return data
+
+
+PLAIN = frozenset([str, int, float, bool, type(None)])

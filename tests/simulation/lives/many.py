@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import collections
-import multiprocessing
 from collections.abc import Iterable
 
 from .collection import decider
 from .life import Verdict, lived
 from .planted import FAULTS, LIVES, planted
+from .pool import each
 from .scenarios import SCENARIOS
 
 APART = 10  # every so many seeds live a scenario, too
@@ -19,7 +19,6 @@ APART = 10  # every so many seeds live a scenario, too
 
 def _live(job: tuple[int, str, str]) -> Verdict:
     seed, scenario, fault = job
-    decider()  # what is to be changed has to be there
     with planted(fault):
         return lived(seed, decider(), scenario)
 
@@ -36,11 +35,8 @@ def live_all(seeds: Iterable[int], jobs: int, fault: str = "", scenario: str | N
 
 def lived_all(work: list[tuple[int, str, str]], jobs: int) -> Iterable[Verdict]:
     """The verdicts on these lives: of each its seed, scenario, and planted fault."""
-    if jobs < 2:
-        yield from map(_live, work)
-        return
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        yield from pool.imap(_live, work, chunksize=10)
+    decider()  # what is to be changed has to be there
+    return each(_live, work, jobs)
 
 
 def _scenarios(seed: int) -> list[str]:

@@ -36,6 +36,10 @@ class RunFacts:
         self.hosts = list(run.machines)
         self.result = run.result
         self._own = [line for line in self.journal.lines if line.get("run") == run.name]
+        self._of_kind: dict[str, list[dict[str, Any]]] = {}
+        for line in self._own:
+            if line.get("heard", True):
+                self._of_kind.setdefault(line["what"], []).append(line)
         ends = [line["at"] for line in self._own if line["what"] in ("ended", "killed")]
         self.began = next((line["at"] for line in self._own if line["what"] == "run"), fleet.clock.now)
         self.until = ends[0] if ends else fleet.clock.now
@@ -51,6 +55,8 @@ class RunFacts:
 
     def lines(self, *kinds: str) -> list[dict[str, Any]]:
         """What it did and saw; a look of which it got no answer, it has not seen."""
+        if len(kinds) == 1:
+            return list(self._of_kind.get(kinds[0], ()))
         return [line for line in self._own if line["what"] in kinds and line.get("heard", True)]
 
     # ---- machines ----
@@ -510,12 +516,13 @@ class RunFacts:
             for line in self.journal.of("strike")
             if line["host"] in viewers
         ]
+        struck += self._perhaps_approved(viewers)
         longest, last = 0.0, self.began
         looks = [line for line in self.lines("looked") if line["good"] and line["host"] in viewers]
         shown: list[Any] = []
         for look in [*looks, {"began": self.until, "at": self.until, "events": []}]:
             begins = look["began"]
-            away = any(a < begins and b > last for a, b in struck + self._perhaps_approved(viewers))
+            away = any(a < begins and b > last for a, b in struck)
             away = away or all(self._seems_struck(viewer, shown, last, begins) for viewer in viewers)
             longest = max(longest, 0.0 if away else begins - last)
             last, shown = max(last, look["at"]), look["events"]

@@ -127,7 +127,8 @@ class Machine:
         return self.program.mark
 
     def within(self, what: str) -> bool:
-        return any(begins <= self.clock.now < ends for begins, ends in self.windows[what])
+        spans = self.windows[what]  # mostly none, and that is asked eight times a tick
+        return bool(spans) and any(begins <= self.clock.now < ends for begins, ends in spans)
 
     @property
     def is_full(self) -> bool:

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import collections
-import multiprocessing
 import traceback
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from lives.pool import each
 
 from .collection import parts
 from .life import Life
@@ -49,7 +50,6 @@ def _few_of_each(wrong: list[str]) -> list[str]:
 
 def _live(job: tuple[int, str, bool]) -> Verdict:
     seed, fault, mixed = job
-    parts()  # what is to be changed has to be there
     with planted(fault):
         return lived(seed, mixed=mixed)
 
@@ -60,12 +60,8 @@ def live_all(seeds: Iterable[int], jobs: int, fault: str = "", mixed: bool = Fal
     :arg fault: one of planted.py's, to see it caught
     :arg mixed: whether some machines, or all, run Windows
     """
-    work = [(seed, fault, mixed) for seed in seeds]
-    if jobs < 2:
-        yield from map(_live, work)
-        return
-    with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        yield from pool.imap(_live, work, chunksize=10)
+    parts()  # what is to be changed has to be there
+    return each(_live, [(seed, fault, mixed) for seed in seeds], jobs)
 
 
 def seen(fault: str) -> str:
