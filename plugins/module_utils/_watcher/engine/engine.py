@@ -20,8 +20,8 @@ from .decision import EventDecision, decision_on, judged, keys_of_others
 from .engine_state import MachineEvent, Recollection, unpacked
 from .interface import Approve, Facts, Go, PollResult, PutAside, Remember, Say
 from .progress import Progress, forgotten, late, progress
-from .report_events import news
 from .snapshot import PAUSE, Reckoning, Snapshot, note_of, own_mark, reckoned
+from .tick_reports import news
 from .transitions import target
 
 REMEMBER = 4.0

@@ -23,7 +23,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.o
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import clause, seconds_until
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine import (
     event_reports,
-    report_events,
+    tick_reports,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import event_words
@@ -90,11 +90,11 @@ def test_what_a_watcher_says_of_an_event(make):
         assert_well_said(make(*values))
 
 
-@pytest.mark.parametrize("about", sorted(report_events._BEGINS))
+@pytest.mark.parametrize("about", sorted(tick_reports._BEGINS))
 @pytest.mark.parametrize("words", WORDS[1:])
 def test_what_a_watcher_says_of_itself(about, words):
-    assert_well_said(report_events._BEGINS[about].format(clause(words, 1000)))
-    assert "clause(" in inspect.getsource(report_events.said)
+    assert_well_said(tick_reports._BEGINS[about].format(clause(words, 1000)))
+    assert "clause(" in inspect.getsource(tick_reports.said)
 
 
 @pytest.mark.parametrize("seconds", SECONDS)
