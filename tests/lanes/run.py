@@ -71,6 +71,7 @@ LANES = [
     Lane("integration-2.16", cores=0.4, long=True),
     Lane("processes", cores=0.04, long=True),
     Lane("eda"),
+    Lane("wine", cores=0.3),
     Lane("unit-core-2.21"),
     Lane("simulation"),
     Lane("sanity-2.16", by_name_only=True),
@@ -96,7 +97,6 @@ LANES = [
     Lane("unit-3.13", by_name_only=True),
     Lane("install-2.16"),
     Lane("install-2.21"),
-    Lane("wine"),
     Lane("windows-2.19", cores=0.45),
     Lane("windows-2.21", cores=0.45),
 ]
