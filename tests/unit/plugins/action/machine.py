@@ -42,11 +42,15 @@ def connection(name):
     return loader.connection_loader.get(plugin, context, "/dev/null")
 
 
-def action(operation, over, script, check_mode=False, async_val=0, delegate_to=None, **options):
-    """The action with these options, over a connection of that name, to a machine that plays this script."""
+def action_of_task(plugin, arguments, over=None, check_mode=False, async_val=0, delegate_to=None):
+    """The action of a task, as Ansible makes it.
+
+    :arg plugin: its Python module
+    :arg over: a connection; one to this machine unless it is given
+    """
     task = types.SimpleNamespace(
-        action="cloudops.azure_maintenance.scheduled_events_" + operation,
-        args=options,
+        action="cloudops.azure_maintenance." + plugin.__name__.rpartition(".")[2],
+        args=arguments,
         check_mode=check_mode,
         async_val=async_val,
         delegate_to=delegate_to,
@@ -55,9 +59,13 @@ def action(operation, over, script, check_mode=False, async_val=0, delegate_to=N
         collections=[],
     )
     data_loader = DataLoader()
-    module = ACTIONS[operation].ActionModule(
-        task, connection(over), PlayContext(), data_loader, Templar(data_loader), loader
-    )
+    over = over or connection("local")
+    return plugin.ActionModule(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
+
+
+def action(operation, over, script, check_mode=False, async_val=0, delegate_to=None, **options):
+    """The action with these options, over a connection of that name, to a machine that plays this script."""
+    module = action_of_task(ACTIONS[operation], options, connection(over), check_mode, async_val, delegate_to)
     module._execute_module = script
     module._remove_tmp_path = script.removed.append
     return module

@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import json
 import time
-import types
 
 import pytest
-from ansible.parsing.dataloader import DataLoader
-from ansible.playbook.play_context import PlayContext
-from ansible.plugins import loader
-from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import decide
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import run
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import action_of_task
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import (
     begun,
@@ -137,18 +132,7 @@ def test_what_happens_is_said_when_it_happens(capsys):
 
 def played(task_vars, **arguments):
     """What a task returns."""
-    task = types.SimpleNamespace(
-        action="cloudops.azure_maintenance.decide",
-        args=arguments,
-        check_mode=False,
-        async_val=0,
-        delegate_to=None,
-        diff=False,
-        environment=[],
-        collections=[],
-    )
-    data_loader = DataLoader()
-    action = decide.ActionModule(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
+    action = action_of_task(decide, arguments)
     return json.loads(json.dumps(action.run(task_vars=task_vars)))
 
 

@@ -5,18 +5,13 @@
 
 import json
 import time
-import types
 
 import pytest
-from ansible.parsing.dataloader import DataLoader
-from ansible.playbook.play_context import PlayContext
-from ansible.plugins import loader
-from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import lost
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import alone
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import action_of_task
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._drain import test_tick_file
 
 SHOWN = {"lost": "", "answers": [], "mark": None, "number": 0, "uptime": 5.0, "boot_id": "b"}
@@ -47,18 +42,8 @@ def played(monkeypatch, record, came, interpreter=None):
         return dict(came)
 
     monkeypatch.setattr(tick.ActionModule, "_tried", answered)
-    task = types.SimpleNamespace(
-        action="cloudops.azure_maintenance.tick",
-        args={"part": "drain", "call": record["call"], "holder": record["holder"]},
-        check_mode=False,
-        async_val=0,
-        delegate_to=None,
-        diff=False,
-        environment=[],
-        collections=[],
-    )
-    data_loader = DataLoader()
-    action = tick.ActionModule(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
+    arguments = {"part": "drain", "call": record["call"], "holder": record["holder"]}
+    action = action_of_task(tick, arguments)
     # What others did in an earlier run of the same play, under a number that this run has as well
     earlier = {"__drain_answer": {"lost": "earlier"}, "__drain_did": {"results": [{"__drain_target": {"number": 0}}]}}
     result = action.run(task_vars={"inventory_hostname": "web1", alone.RECORD: record, **earlier})

@@ -7,19 +7,14 @@ import json
 import signal
 import sys
 import time
-import types
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
-from ansible.parsing.dataloader import DataLoader
-from ansible.playbook.play_context import PlayContext
-from ansible.plugins import loader
-from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import machine_call
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import action_of_task, connection
 
 HANGS = 300  # seconds
 
@@ -48,20 +43,7 @@ class Played:
         if not rings:  # it would on a machine that is busy enough
             monkeypatch.setattr(signal, "setitimer", lambda *_times: None)
         self.commands, self.resets, self.removed = [], 0, []
-        task = types.SimpleNamespace(
-            action="cloudops.azure_maintenance.tick",
-            args={
-                "part": "machine",
-                "call": {"requests": [{"do": "hello"}], "seconds": 0.5, "resource_name": ""},
-                **arguments,
-            },
-            check_mode=False,
-            async_val=0,
-            delegate_to=None,
-            diff=False,
-            environment=[],
-            collections=[],
-        )
+        call = {"requests": [{"do": "hello"}], "seconds": 0.5, "resource_name": ""}
         over = connection(over)
 
         def execute(command, in_data=None, sudoable=True):
@@ -74,8 +56,7 @@ class Played:
 
         over.exec_command, over.reset, over.close = execute, count, close
         self.connection = over
-        data_loader = DataLoader()
-        action = tick.ActionModule(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
+        action = action_of_task(tick, {"part": "machine", "call": call, **arguments}, over)
         action._remove_tmp_path = self.removed.append
         started = time.monotonic()
         variables = {"inventory_hostname": "web1", "ansible_python_interpreter": interpreter, **(variables or {})}

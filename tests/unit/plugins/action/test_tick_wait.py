@@ -5,18 +5,13 @@
 
 import json
 import time
-import types
 
 import pytest
-from ansible.parsing.dataloader import DataLoader
-from ansible.playbook.play_context import PlayContext
-from ansible.plugins import loader
-from ansible.template import Templar
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import lost
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import run
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import action_of_task
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun
 
@@ -44,18 +39,8 @@ def played(monkeypatch, record, host, came):
         return came
 
     monkeypatch.setattr(tick.ActionModule, "_tried", answered)
-    task = types.SimpleNamespace(
-        action="cloudops.azure_maintenance.tick",
-        args={"part": "wait", "call": record["todo"]["calls"].get(host, {"requests": []})},
-        check_mode=False,
-        async_val=0,
-        delegate_to=None,
-        diff=False,
-        environment=[],
-        collections=[],
-    )
-    data_loader = DataLoader()
-    action = tick.ActionModule(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
+    arguments = {"part": "wait", "call": record["todo"]["calls"].get(host, {"requests": []})}
+    action = action_of_task(tick, arguments)
     action._facts = {"discovered_interpreter_python": "/usr/bin/python3"}
     result = action.run(task_vars={"inventory_hostname": host, "__maintain_record": record})
     return json.loads(json.dumps(result)), calls
