@@ -45,8 +45,8 @@ class ActionModule(ActionBase):
         options = self.validate_argument_spec(ARGUMENTS)[1]
         if options["part"] == "machines":
             return dict(found, **self._machines(task_vars, options))
-        named = [task_vars["inventory_hostname"]] if options["part"] == "host" else task_vars["ansible_play_hosts_all"]
-        problems = refused(self._unknown(task_vars, named))
+        hosts = [task_vars["inventory_hostname"]] if options["part"] == "host" else task_vars["ansible_play_hosts_all"]
+        problems = refused(self._unknown(task_vars, hosts))
         if options["part"] == "play":
             problems += strategy_problems(strategy_of(self._task))
             problems += refused_receivers(plain(self._templar.template(task_vars.get("maintain_notify"))))
