@@ -19,8 +19,8 @@ from ..._steps.hook import PHASES
 from ..._steps.step_type import Step
 from ..._text import clause, listed, one_line
 from ..host.this_host import HOST
+from ..reports.last_try import what_to_do
 from ..reports.report_daemon import SecretError, read_secret
-from ..reports.report_queue import what_to_do
 from ..settings.hooks import Hooks, hooks_in
 from ..settings.options import Configuration
 from ..settings.settings import SettingsError, SettingsFile

@@ -18,7 +18,8 @@ from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, 
 from ..._text import clause, duration, listed, one_line
 from ..health.client import Asked, ask
 from ..host.this_host import HOST
-from ..reports.report_queue import FOLDER, LastTry, read_last_try, waiting, what_to_do
+from ..reports.last_try import LastTry, read_last_try, what_to_do
+from ..reports.report_queue import FOLDER, waiting
 from ..settings.destinations import NOTIFY, DestinationError, destinations_of, spool_names
 from ..settings.health import HealthError, health_settings
 from ..settings.options import MANAGE, OPTIONS

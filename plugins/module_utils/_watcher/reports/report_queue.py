@@ -9,11 +9,10 @@ Private to this collection.
 
     spool/KEY/000000000017.json            a report for the destination of this key
     spool/KEY/000000000016-dropped.json    the report that others before it were dropped
-    spool/KEY/last                         what came of the last try to send, and the last refusal; the daemon's
+    spool/KEY/last                         what came of the last try, for people (:mod:`.last_try`); the daemon's
 
 The watcher puts them here, the daemon takes them away: each stays until it was taken, is given up, or is put out by newer ones. Each file
-is there whole or not at all, and neither side waits for the other. ``last`` is for people, who read it by ``status`` and ``doctor``: nothing is
-decided by it, and one that can't be read counts as none.
+is there whole or not at all, and neither side waits for the other.
 """
 
 import contextlib
@@ -21,12 +20,12 @@ import fnmatch
 import json
 import os
 import re
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple
+from typing import Callable, Dict, List, Mapping, NamedTuple
 
 from ..._clock import Clock, iso_utc
 from ..._machine import files
-from ..._machine.files import StateFile, Unreadable
 from ..._text import one_line
+from .last_try import LAST_TRY, read_last_try, write_last_try
 from .report import Report
 
 FOLDER = "spool"
@@ -343,69 +342,3 @@ class QueueConsumer:
         if outcome.status:
             self._last = self._last._replace(status=outcome.status, refused_at=now)
         write_last_try(self._folder, self._last)
-
-
-# ---- what came of the last try ----
-
-LAST_TRY = "last"
-
-
-class LastTry(NamedTuple):
-    """Times are ISO 8601, in UTC; all of it is empty where nothing was tried yet."""
-
-    at: str = ""  # when words were new
-    words: str = ""  # what came of the last try
-    status: int = 0  # of the last answer that refused a report; 0 where none ever has
-    refused_at: str = ""  # when that came last
-    given_up: int = 0  # reports that were given up so far
-    given_up_last: str = ""  # which one was the last of these, and why
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether the last try was refused."""
-        return self.status != 0 and self.words.startswith(f"HTTP {self.status}")
-
-
-def read_last_try(folder: str) -> LastTry:
-    """:arg folder: of the destination"""
-    try:
-        found = _file(folder).read() or {}
-        return LastTry(
-            one_line(found.get("at", ""), 30),
-            one_line(found.get("words", "")),
-            _number(found.get("status")),
-            one_line(found.get("refused_at", ""), 30),
-            _number(found.get("given_up")),
-            one_line(found.get("given_up_last", "")),
-        )
-    except Unreadable:
-        return LastTry()
-
-
-def write_last_try(folder: str, last: LastTry) -> None:
-    try:
-        _file(folder).replace(last._asdict())
-    except OSError:
-        pass
-
-
-def what_to_do(status: int) -> str:
-    """About an answer that refuses reports, for people.
-
-    :arg status: from 400 to 499
-    """
-    if status in (401, 403):
-        return "Was the secret rotated? Set the one that the receiver checks in watcher_reports and deploy it"
-    if status in (404, 405, 410, 421):
-        return "Has the receiver moved? Correct url in watcher_reports and deploy it"
-    if status == 407:
-        return "The proxy wants credentials: correct proxy in watcher_reports and deploy it"
-    return "The receiver does not want these reports: see its log"
-
-
-def _file(folder: str) -> StateFile:
-    return StateFile(os.path.join(folder, LAST_TRY), None)
-
-
-def _number(given: Any) -> int:
-    return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else 0

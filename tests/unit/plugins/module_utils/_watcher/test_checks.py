@@ -36,8 +36,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     DestinationView,
     StatusView,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import LastTry
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import Way
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import LastTry
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
 )

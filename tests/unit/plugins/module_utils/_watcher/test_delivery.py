@@ -9,6 +9,10 @@ import os
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import (
+    LastTry,
+    read_last_try,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import Posted
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
     outcome_of,
@@ -19,10 +23,8 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     REFUSED,
     REFUSED_FOR,
     TAKEN,
-    LastTry,
     Outcome,
     QueueConsumer,
-    read_last_try,
     waiting,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import a_report

@@ -20,7 +20,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     DestinationView,
     StatusView,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import LastTry
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import LastTry
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (
     Destination,
 )

@@ -8,11 +8,11 @@ import types
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import check_settings, status
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import (
     LastTry,
-    Waiting,
     what_to_do,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import Waiting
 
 REFUSED = LastTry(
     "2026-01-01T00:00:00Z", "HTTP 401 Unauthorized", 401, "2026-01-01T01:00:00Z", 2, "b7 (ended): too old"

@@ -16,6 +16,7 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import read_last_try
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_daemon import (
     DaemonError,
@@ -24,7 +25,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     ReportQueue,
-    read_last_try,
     waiting,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.destinations import (

@@ -11,17 +11,19 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine import files
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.interface import Say
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.last_try import (
+    LastTry,
+    read_last_try,
+    write_last_try,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import report_of
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import (
     AGAIN,
     LEAST_SHARE,
-    LastTry,
     Outcome,
     QueueConsumer,
     ReportQueue,
-    read_last_try,
     waiting,
-    write_last_try,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.saying import (
     IDENTITY,
