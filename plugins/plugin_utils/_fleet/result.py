@@ -21,7 +21,7 @@ from .run_events import event_of, is_open, not_before
 from .schema import Attempt, EventState, Happening, HostResult, Record
 from .scopes import sentinels
 
-_OF_EVENT = ("affected", "unknown", "action", "actions", "rule", "hold", "outcome")
+_OF_EVENT = ("affected", "unknown", "action", "actions", "rule", "hold", "reasons", "outcome")
 
 
 def result(record: Record) -> dict[str, Any]:

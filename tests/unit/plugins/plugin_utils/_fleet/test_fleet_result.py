@@ -13,6 +13,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     Machine,
     Run,
     event,
+    rules,
     started,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.schemas import RESULT, wrong
@@ -78,6 +79,14 @@ def unapproved():
     return run.until(lambda: run.at > 200)
 
 
+def unconfirmed():
+    run = Run(policy=rules("hold"))
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=900))
+    run.until(lambda: run.record["events"])
+    return run.tick(3)
+
+
 def unknown():
     run = Run()
     run.tick()
@@ -85,14 +94,18 @@ def unknown():
     return run.tick(3)
 
 
-@pytest.mark.parametrize("run", [Run, whole, failed, unapproved, unknown])
+OF_THE_ROLE = {"preflight": [], "notifications": []}
+"""What the last tasks of the role add (roles/maintain/tasks/finish.yml)."""
+
+
+@pytest.mark.parametrize("run", [Run, whole, failed, unapproved, unconfirmed, unknown])
 def test_it_is_as_the_schema_says(run):
     data = json.loads(json.dumps(run().result))
-    assert wrong(data, RESULT) == []
+    assert wrong({**data, **OF_THE_ROLE}, RESULT) == []
 
 
 def test_the_check_finds_what_is_wrong():
-    data = whole().result
+    data = {**whole().result, **OF_THE_ROLE}
     entry = data["events"][0]
     entry["shown"], entry["outcome"], entry["approval"]["tries"] = 12.5, "over", True
     del entry["prepared"]["web1"]["steps"]
@@ -115,6 +128,14 @@ def test_times_are_of_the_day():
     assert (
         entry["shown"] < entry["prepared"]["web1"]["at"] <= entry["approval"]["at"] < entry["recovered"]["web1"]["at"]
     )
+
+
+def test_why_it_is_not_approved():
+    (entry,) = unconfirmed().result["events"]
+    (confirmation,) = [one for one in entry["reasons"] if one["reason"] == "confirmation"]
+    assert "azure_maintenance.approve -e event=A" in confirmation["ends_by"]
+    (entry,) = whole().result["events"]
+    assert entry["reasons"] == []
 
 
 def test_how_long_each_step_took():
