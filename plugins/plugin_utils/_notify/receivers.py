@@ -93,6 +93,6 @@ def _receiver(entry: Any) -> Receiver:
         return Receiver(kind, destination.url, str(given.get("secret") or ""), destination.proxy, destination.ca_file)
     if not str(given[kind]).startswith("/"):
         raise DestinationError(
-            f'{kind} must be the whole path of a file on the controller, such as "{{{{ playbook_dir }}}}/..."'
+            f'{kind} must be the whole path of a file on the controller, such as "{{{{ inventory_dir }}}}/..."'
         )
     return Receiver(kind, str(given[kind]), vars=dict(given.get("vars") or {}))
