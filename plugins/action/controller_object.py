@@ -40,6 +40,7 @@ class ActionModule(ActionBase):
                 "ansible.controller. Nothing was changed.",
             )
         result.update(self._execute_module(module_name=module, module_args=given["fields"], task_vars=task_vars))
+        result.pop("invocation", None)  # not all options that hold secrets are no_log, such as those of a notification
         return result
 
 

@@ -97,7 +97,7 @@ def names_set(value: Any) -> set[str]:
         found |= set(value.get("vars") or ()) if "hosts" not in value else set()
         found |= set(value.get("ansible.builtin.set_fact") or ())
         found |= {value["register"]} if "register" in value else set()
-        found |= {value["loop_var"]} if "loop_var" in value else set()
+        found |= {value[name] for name in ("loop_var", "index_var") if name in value}
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         found |= names_set(item)
     return found
@@ -169,9 +169,7 @@ def test_a_file_of_role_watcher_reads_what_is_documented(path):
 
 @pytest.mark.parametrize("path", files_of(CONTROLLER), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_of_role_controller_reads_what_is_documented(path):
-    assert (
-        undocumented(path, set(specs(CONTROLLER)["main"]), private_names(CONTROLLER) | {"__controller_number"}) == set()
-    )
+    assert undocumented(path, set(specs(CONTROLLER)["main"]), private_names(CONTROLLER)) == set()
 
 
 def role_defaults_of_playbooks(role: pathlib.Path) -> dict[str, Any]:
