@@ -45,6 +45,12 @@ def test_a_node_that_is_drained_is_left_alone():
     assert found["calls"] == ["look n1 c1"] and not found["changed"] and found["result"]["done"]
 
 
+@pytest.mark.parametrize("state", [UP, DRAINED, FAILED])
+def test_one_look_changes_nothing(state):
+    found = node("suspend", state, Begins=False, Limit=1)
+    assert found["calls"] == ["look n1 "] and not found["changed"] and found["result"]["state"] == state["State"]
+
+
 def test_a_drain_that_fails_is_told_at_once():
     found = node("suspend", UP, FAILED)
     assert found["changed"] and not found["result"]["done"] and found["result"]["drain"] == "Failed"

@@ -124,7 +124,7 @@ class Outage:
             initial_states: Dict[str, step_runner.InitialState] = {}
             ask = []
             asking = Deadline(self._clock, CASES)
-            for step in new:
+            for step in sorted(new, key=lambda one: type_of(one["type"]).asks_slowly):
                 if not step["elsewhere"]:
                     try:
                         if asking.passed():

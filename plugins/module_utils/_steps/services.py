@@ -134,6 +134,19 @@ def _complete_failover_cluster(step: Step, host: Host, system: str) -> Words:
     return Words(node, f"suspend the {node} and drain its roles", f"resume the {node}, fail-back: {step['fail_back']}")
 
 
+def _ours_of_failover_cluster(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
+    """A node that an administrator had paused stays paused."""
+    return None if initial["paused"] else step
+
+
+def _initial_state_of_failover_cluster(step: Step, result: TaskResult) -> Dict[str, Any]:
+    """By one look of the script, which asks the cluster for nothing."""
+    seen = result["result"]
+    if not seen["state"]:
+        raise StepError(f"the state of node {seen['node']} is not known. {seen['problem']}".strip())
+    return {"paused": seen["state"] == "Paused"}
+
+
 def _followed(step: Step, direction: str, result: TaskResult) -> Verdict:
     seen = result["result"]
     if seen["done"]:
@@ -155,6 +168,9 @@ FAILOVER_CLUSTER = StepType(
     complete=_complete_failover_cluster,
     systems=("windows",),
     judges={"followed": _followed},
+    before=_ours_of_failover_cluster,
+    initial_state=_initial_state_of_failover_cluster,
+    asks_slowly=True,
     by_itself=True,
     repeatable=True,
 )

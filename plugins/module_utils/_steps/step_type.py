@@ -200,6 +200,8 @@ class StepType(NamedTuple):
 
     :raises StepError: when the machine has not got what the step is about
     """
+    asks_slowly: bool = False
+    """Whether the machine program takes seconds to determine it: such steps come last, so that they use up no other step's time."""
     orders: Optional[Callable[[Step, str], List[Dict[str, Any]]]] = None
     """Where several machines do it, such as load balancers, what each of them does in one tick: on which ``place``, the module to
     ``use``, its ``options``, and ``become`` where that is said. Takes a direction, or ``before`` for what asks for the initial state.

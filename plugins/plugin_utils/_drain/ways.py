@@ -176,20 +176,26 @@ FAILOVER_CLUSTER_ASKED = "asked"
 """The job: the cluster is asked once to suspend or resume the node."""
 
 
+def _failover_cluster_before(step: Step, call: Call) -> TaskResult:
+    return call(_cluster_node(step, "do", begins=False))
+
+
 def _failover_cluster(hand: AtHand, job: Any, call: Call) -> Seen:
-    step = hand["step"]
-    order = script(
+    came = call(_cluster_node(hand["step"], hand["direction"], begins=job is None))
+    asked = (came.get("result") or {}).get("asked")
+    return Seen(came, ["followed"], FAILOVER_CLUSTER_ASKED if asked else job)
+
+
+def _cluster_node(step: Step, direction: str, begins: bool) -> Order:
+    return script(
         "cluster_node.ps1",
-        Action="suspend" if hand["direction"] == "do" else "resume",
+        Action="suspend" if direction == "do" else "resume",
         Node=step.get("node", ""),
         Cluster=step.get("cluster", ""),
         ForceDrain=step["force_drain"],
         FailBack=step["fail_back"],
-        Begins=job is None,
+        Begins=begins,
     )
-    came = call(order)
-    asked = (came.get("result") or {}).get("asked")
-    return Seen(came, ["followed"], FAILOVER_CLUSTER_ASKED if asked else job)
 
 
 WAYS: dict[str, Way] = {
@@ -198,6 +204,6 @@ WAYS: dict[str, Way] = {
     "http": Way(_http),
     "connections": Way(_connections),
     "iis": Way(_iis, _iis_before),
-    "failover_cluster": Way(_failover_cluster),
+    "failover_cluster": Way(_failover_cluster, _failover_cluster_before),
 }
 """By the type's name."""

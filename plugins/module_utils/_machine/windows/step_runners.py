@@ -203,10 +203,15 @@ class ClusterRunner(JobRunner):
 
     beyond = _START_TAKES
 
-    def before(self, step: Step) -> Dict[str, Any]:
+    def before(self, step: Step) -> InitialState:
         if not script():
             raise RunnerFailed("this program lacks its script for failover clusters: install it again")
-        return {}
+        seen = asked(step, "do", begins=False, seconds=1)
+        try:
+            found: InitialState = FAILOVER_CLUSTER.initial_state(step, {"result": seen})
+        except StepError as error:
+            raise RunnerFailed(str(error)) from error
+        return found
 
     def work(self, step_run: StepRun) -> Work:
         return lambda: answer_to(_followed(step_run))

@@ -87,6 +87,15 @@ def test_where_a_case_before_cant_be_learned_nothing_is_begun(machine):
     assert (machine.mark(), machine.world.journal) == (None, [])
 
 
+def test_whoever_takes_long_to_say_it_uses_up_no_other_steps_time(tmp_path, monkeypatch):
+    machine = Machine(tmp_path, step("node", "failover_cluster"), step("web", "service"))
+    seconds = {"failover_cluster": 20.0, "service": 0.1}
+    initial = {"ran": True, "paused": False}
+    monkeypatch.setattr(ScriptedHand, "before", lambda _hand, one: machine.clock.sleep(seconds[one["type"]]) or initial)
+    assert machine.go()["state"] == "preparing"
+    assert [entry["before"] for entry in machine.mark()["steps"]] == [initial] * 2
+
+
 @pytest.mark.parametrize("seconds, state", [(0.3, "preparing"), (1.5, "failed")])
 def test_a_machine_that_is_slow_to_say_what_is_the_case_before_answers_in_time(tmp_path, monkeypatch, seconds, state):
     """Else the call would be cut off, and the next one begin from the start, for ever."""

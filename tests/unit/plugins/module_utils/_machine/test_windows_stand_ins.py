@@ -190,6 +190,19 @@ def seen(state, drain, done, asked=False, problem=""):
     return {"node": "N1", "state": state, "drain": drain, "done": done, "asked": asked, "problem": problem}
 
 
+@pytest.mark.parametrize("state, paused", [("Up", False), ("Paused", True)])
+def test_whether_a_node_was_paused_before(node, state, paused):
+    node(seen(state, "Completed", paused))
+    assert step_runners.ClusterRunner(None).before(cluster_step()) == {"paused": paused}
+    assert [call["Begins"] for call in node.calls()] == [False], "the cluster is asked to change nothing"
+
+
+def test_a_node_that_does_not_say_whether_it_was_paused_before(node):
+    node(seen("", "", False, problem="The cluster service is not running"))
+    with pytest.raises(RunnerFailed, match="the state of node N1 is not known. The cluster service is not running"):
+        step_runners.ClusterRunner(None).before(cluster_step())
+
+
 def test_a_node_is_drained(node):
     node(
         seen("Up", "NotInitiated", False, True), seen("Paused", "InProgress", False), seen("Paused", "Completed", True)

@@ -3,9 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Step ``failover_cluster``."""
 
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.services import FAILOVER_CLUSTER
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import StepError
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._steps.steps import (
     completed,
     judged,
+    ours,
 )
 
 
@@ -30,3 +35,24 @@ def test_a_node_that_did_not_follow():
     seen = {"node": "N1", "state": "", "drain": None, "done": False, "problem": "The cluster service is not running"}
     found = judged("failover_cluster", "followed", {"result": seen})
     assert found.problem == "node N1 is unknown, its drain is unknown. The cluster service is not running"
+
+
+@pytest.mark.parametrize("drain", ["NotInitiated", "InProgress", "Completed"])
+def test_a_node_that_an_administrator_had_paused_is_not_ours(drain):
+    seen = {"node": "N1", "state": "Paused", "drain": drain, "done": drain == "Completed", "problem": ""}
+    initial = FAILOVER_CLUSTER.initial_state({}, {"result": seen})
+    assert initial == {"paused": True} and ours("failover_cluster", initial, system="windows") is None
+
+
+@pytest.mark.parametrize("state", ["Up", "Down"])
+def test_any_other_node_is_ours(state):
+    initial = FAILOVER_CLUSTER.initial_state({}, {"result": {"node": "N1", "state": state, "problem": ""}})
+    assert (
+        initial == {"paused": False} and ours("failover_cluster", initial, system="windows", node="N1")["node"] == "N1"
+    )
+
+
+def test_a_node_whose_state_is_not_known():
+    seen = {"node": "N1", "state": "", "drain": "", "done": False, "problem": "The cluster service is not running"}
+    with pytest.raises(StepError, match="the state of node N1 is not known. The cluster service is not running"):
+        FAILOVER_CLUSTER.initial_state({}, {"result": seen})

@@ -306,6 +306,16 @@ def test_an_error_of_windows_is_not_no_connections():
     assert re.search(r"foreach \(\$problem in \$problems\) \{[^}]*-ne 'ObjectNotFound'\) \{\s+throw ", script)
 
 
+def test_whether_a_node_was_paused_before_is_seen_and_nothing_is_asked_of_the_cluster():
+    others = Others({"type": "failover_cluster", "node": "n1", "cluster": "c1"}, "windows")
+    paused = {
+        "result": {"node": "n1", "state": "Paused", "drain": "Completed", "done": True, "asked": False, "problem": ""}
+    }
+    assert others.before(paused) == paused
+    parameters = others.called[0].options["parameters"]
+    assert (parameters["Begins"], parameters["Node"], parameters["Cluster"]) == (False, "n1", "c1")
+
+
 def test_a_cluster_is_asked_once_and_anew_where_it_could_not_be_asked():
     others = Others({"type": "failover_cluster", "node": "n1"}, "windows")
     not_yet = {"node": "n1", "state": "", "drain": "", "done": False, "problem": "no cluster service"}
