@@ -33,12 +33,9 @@ def prepared(machine, **keys):
 
 
 def wrong_answers(machine):
-    """Each may be the answer to any poll. The redirect leads to a machine that has no event, and the last but one is of a document whose
-    number begins anew; in the last one the event has lost its id."""
-    document = machine.world.document(machine.name)
-    anew = dict(document, DocumentIncarnation=0)
-    (event,) = document["Events"]
-    lost = dict(document, Events=[{key: value for key, value in event.items() if key != "EventId"}])
+    """Each may be the answer to any poll. The redirect leads to a machine that has no event, and the last one is of a document whose number
+    begins anew."""
+    anew = dict(machine.world.document(machine.name), DocumentIncarnation=0)
     return [
         *(dict(kind="status", status=status) for status in (404, 410, 429, 500, 503)),
         dict(
@@ -49,8 +46,12 @@ def wrong_answers(machine):
         dict(kind="body", body='{"DocumentIncarnation": 9, "Events": null}'),
         dict(kind="body", body="{}"),
         dict(kind="body", body=json.dumps(anew)),
-        dict(kind="body", body=json.dumps(lost)),
     ]
+
+
+def with_a_lost_id(document):
+    (event,) = document["Events"]
+    return dict(document, Events=[{key: value for key, value in event.items() if key != "EventId"}])
 
 
 def test_approvals_and_polls_that_go_wrong(machine):
@@ -64,7 +65,10 @@ def test_approvals_and_polls_that_go_wrong(machine):
     for number, fault in enumerate(wrong_answers(machine)):
         machine.world.fault(method="GET", count=1, skip=2 * number, **fault)  # after a good answer
     until(lambda: not machine.world.faults(), lambda: f"the end of {machine.world.control('GET', '/faults')}", 240)
-    happens(machine, "event_unreadable")
+    lost = with_a_lost_id(machine.world.document(machine.name))
+    fault = machine.world.fault(method="GET", kind="body", body=json.dumps(lost))
+    happens(machine, "event_unreadable")  # a single answer may never be read: on a slow machine it comes too late
+    machine.world.heal(fault)
     until(lambda: machine.published().get("looking") and not machine.published()["problems"], "a good poll")
     assert machine.done() == [PREPARED] and machine.mark()["phase"] == "prepared"
     machine.world.move(event, "complete")
