@@ -26,8 +26,8 @@ from ._fleet.scopes import can_look, members, sentinels
 CLOCKS = 30.0
 """Seconds by which a machine's clock may differ from the controller's."""
 
-FORKS = 5
-"""Machines that may have something to do beside those of the largest event."""
+FORKS = 2
+"""Machines of each scope that are called at a time beside those that an event affects: an approver, and one that takes over."""
 
 SHOWN = 5
 """Steps that are named in a sentence about the one machine that does them."""
@@ -278,12 +278,13 @@ def _marks(record: Record, at: float) -> Iterator[str]:
 
 
 def _forks(record: Record, forks: int) -> Iterator[str]:
-    largest = max(_sizes(record["hosts"].values(), members(record)), default=0)
-    needed = min(largest + FORKS, len(record["hosts"]))
+    scopes = members(record)
+    largest = max(_sizes(record["hosts"].values(), scopes), default=0)
+    needed = min(largest + FORKS * len(scopes), len(record["hosts"]))
     if forks < needed:
         yield (
-            f"Ansible calls {forks} machines at a time (forks), and {largest} may have something to do at once: set forks to {needed} or "
-            f"more (-f {needed}, ansible.cfg, the job template), or every tick takes several times as long."
+            f"Ansible calls {forks} machines at a time (forks). An event may affect {largest}, and {FORKS} of each of {len(scopes)} scopes may be "
+            f"polled at the same time: set forks to {needed} or more (-f {needed}, ansible.cfg, the job template), or waits and ticks take longer."
         )
 
 
