@@ -24,7 +24,7 @@ options:
     type: str
     required: true
     choices:
-      status: What each machine sees, and the mark that it bears, as lines of text.
+      status: The events that each machine sees, and its mark, as lines of text.
       unknown: What keeps anybody from knowing how the machines are, as lines of text.
       heard: Whether machines are asked no more, on which a living run is waited for.
       recover: Which machines are recovered, which are refused, which are left alone, by host.

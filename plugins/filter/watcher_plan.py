@@ -61,7 +61,7 @@ options:
     type: str
     default: ""
   mark:
-    description: For V(leaving), the mark that the machine bears.
+    description: For V(leaving), the machine's mark.
     type: dict
   force:
     description: For V(leaving), whether hooks go though the machine is out of service by them.

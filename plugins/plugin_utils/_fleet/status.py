@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every machine sees, and the mark that it bears, as lines for a person. Pure.
+"""The events that every machine sees, and its mark, as lines for a person. Pure.
 
 Private to this collection.
 """
