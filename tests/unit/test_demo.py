@@ -15,7 +15,7 @@ BEGUN = """
 PLAY [Live through planned maintenance] ***
 2026-11-22T14:15:40Z  note       web1 waits for nobody
 """
-WAITS = "2026-11-22T14:15:44Z  waits      nothing is under way; web1 poll for new events, until 2026-11-22T14:25:11Z"
+WAITS = "2026-11-22T14:15:44Z  waits      nothing is under way; web1 polls for new events, until 2026-11-22T14:25:11Z"
 ENDED = """
 2026-11-22T14:16:35Z  started    44.7 s after it was shown (Reboot ACB8)
 

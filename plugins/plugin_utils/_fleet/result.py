@@ -315,7 +315,8 @@ def _waits(record: Record) -> str:
     until = time_of_day(record, record["clock"]["mono"] + record["same"]["wait_timeout"])
     who = list(sentinels(record).values())
     shown = ", ".join(who) if len(who) <= 5 else f"{len(who)} machines"
-    return line(record, record["at"], "waits", f"nothing is under way; {shown} poll for new events, until {until}")
+    poll = "polls" if len(who) == 1 else "poll"
+    return line(record, record["at"], "waits", f"nothing is under way; {shown} {poll} for new events, until {until}")
 
 
 def name_of(entry: EventState) -> str:

@@ -32,7 +32,7 @@ class Said(Keeping):
 def test_a_whole_run():
     run = Said()
     run.tick(5)
-    assert run.words() == ["waits"] and "web1 poll for new events, until 1970-01-01T00:50:00Z" in run.kept[0]
+    assert run.words() == ["waits"] and "web1 polls for new events, until 1970-01-01T00:50:00Z" in run.kept[0]
     reboot = event("A", ["vm1"], not_before=2000)
     run.show(reboot)
     run.until(run.sent)
