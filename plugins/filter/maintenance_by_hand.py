@@ -38,15 +38,12 @@ options:
       - For V(recover), what is wanted against its own judgement.
       - For V(rehearse), what was asked for; for V(rehearsed), the endpoint of each host.
     type: dict
-  wall:
-    description: For V(status), the controller's Unix time.
-    type: float
 """
 
 EXAMPLES = r"""
 - name: Show what the machines see and bear
   ansible.builtin.debug:
-    msg: "{{ asked | cloudops.azure_maintenance.maintenance_by_hand('status', wall=now(utc=true).timestamp()) }}"
+    msg: "{{ asked | cloudops.azure_maintenance.maintenance_by_hand('status') }}"
 """
 
 RETURN = r"""
@@ -54,6 +51,8 @@ _value:
   description: Lines of text for V(status) and V(unknown), a truth value for V(heard), a dictionary for the others.
   type: raw
 """
+
+import time
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
@@ -63,12 +62,12 @@ from ..plugin_utils._ansible import call
 PARTS = ("status", "unknown", "heard", "recover", "rehearse", "rehearsed")
 
 
-def maintenance_by_hand(value, part, before=None, given=None, wall=0.0):
+def maintenance_by_hand(value, part, before=None, given=None):
     """See the documentation above."""
-    return call(_part, value, part, before or {}, given or {}, wall)
+    return call(_part, value, part, before or {}, given or {})
 
 
-def _part(answers, part, before, given, wall):
+def _part(answers, part, before, given):
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..module_utils._text import did_you_mean, listed
     from ..plugin_utils._fleet import confirmation, inspection, recover_plan, rehearsal, status
@@ -77,7 +76,7 @@ def _part(answers, part, before, given, wall):
         return all(confirmation.is_heard(before, host, said.get("answer") or {}) for host, said in answers.items())
     machines = inspection.machines_of(answers)
     if part == "status":
-        return status.status_lines(machines, float(wall))
+        return status.status_lines(machines, time.time())
     if part == "unknown":
         return status.unknown(machines)
     if part == "recover":

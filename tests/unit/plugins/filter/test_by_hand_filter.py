@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from ansible.errors import AnsibleFilterError
 
@@ -28,6 +30,19 @@ def test_what_is_said_on_a_command_line_is_text():
         overrides = {"force": force, "take": 7, "unmarked": "False"}
         found = maintenance_by_hand(answers, "recover", given=overrides)
         assert (found["web1"]["verdict"], found["web2"]["verdict"]) == (wanted, "lost")
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/Los_Angeles"])
+def test_the_age_of_a_mark_does_not_depend_on_the_controllers_time_zone(zone, monkeypatch):
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 600))
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        lines = maintenance_by_hand({"web1": asked(mark=dict(mark("A-1"), since=since))}, "status")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert "(10 min ago)" in "\n".join(lines)
 
 
 def test_a_part_that_there_is_none_of_is_refused():
