@@ -97,7 +97,7 @@ from typing import Any
 
 from ansible.errors import AnsibleFilterError
 
-from ..plugin_utils._ansible import call, found_in
+from ..plugin_utils._ansible import call
 
 
 def drain_steps(
@@ -114,6 +114,7 @@ def drain_steps(
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..module_utils._steps.step_type import SYSTEMS, Host
     from ..plugin_utils._drain.plan import make_plan, system_of
+    from ..plugin_utils._drain.task_files import task_file
 
     if system not in SYSTEMS:
         raise AnsibleFilterError(f"drain_steps: system is {system!r}; it is one of {', '.join(SYSTEMS)}")
@@ -122,7 +123,7 @@ def drain_steps(
         variables = (hostvars or {}).get(name)
         return system_of(variables if isinstance(variables, Mapping) else {})
 
-    about = Host(str(host), system, groups, system_of_delegate, functools.partial(found_in, search), float(timeout))
+    about = Host(str(host), system, groups, system_of_delegate, functools.partial(task_file, search), float(timeout))
     # Not `about`, which holds the variables of all hosts: they are only to be looked at where a step needs it.
     return call(lambda steps, verify: make_plan(steps, about, verify), steps, verify)
 

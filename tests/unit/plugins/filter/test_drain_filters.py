@@ -105,6 +105,16 @@ def test_steps_that_can_not_be_run_are_said():
     assert record["finished"] and record["result"]["message"] == "no such file."
 
 
+def test_a_task_file_with_run_once_is_refused_with_its_step(tmp_path):
+    (tmp_path / "mine.yml").write_text("- {name: Silence, ansible.builtin.command: /bin/true, run_once: true}")
+    found = plan([{"type": "tasks", "do": "mine.yml"}], search=[str(tmp_path)], verify=["mine.yml"])
+    starts = [error.partition(", so")[0] for error in found["errors"]]
+    assert starts == [
+        "drain_steps, step 1 (tasks): mine.yml: task 'Silence' has run_once",
+        "drain_verify_tasks, file 1: mine.yml: task 'Silence' has run_once",
+    ]
+
+
 def test_a_step_of_the_users_own_tasks(tmp_path):
     (tmp_path / "own.yml").touch()
     path = str(tmp_path / "own.yml")
