@@ -45,10 +45,17 @@ class Prometheus:
         command += [f"--web.listen-address={settings.CONTROLLER_ADDRESS}:{_PORT}", "--log.level=warn"]
         with (self._folder / "log").open("w", encoding="utf-8") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
-        host.until("Prometheus to scrape all machines", lambda: self.up() == sorted(self._targets))
+        try:
+            host.until("Prometheus to scrape all machines", lambda: self.up() == sorted(self._targets))
+        except BaseException:
+            self._stop()  # nobody else does
+            raise
         return self
 
     def __exit__(self, *_unused: object) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
         assert self._process
         self._process.terminate()
         self._process.wait(host.LONG)

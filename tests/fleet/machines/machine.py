@@ -100,8 +100,11 @@ class Machine:
 
     def mark(self) -> dict[str, Any] | None:
         """The machine's mark; None where it has none."""
-        path = self._marks / "mark.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        try:
+            text = (self._marks / "mark.json").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        return json.loads(text)
 
     def left_behind(self) -> list[str]:
         """What is in the folder of the mark and does not belong there when nobody handles the machine."""
