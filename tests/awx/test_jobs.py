@@ -115,11 +115,12 @@ def test_rehearse_with_what_the_survey_offers(awx):
         one.bind(("0.0.0.0", 0))
         port = one.getsockname()[1]
     by_choice = {"rehearse_port": port, "maintain_policy": [{"name": "Anything", "do": "prepare_and_approve"}]}
+    fast = {"rehearse_scenario": "freeze_live_migration", "rehearse_speed": 10}  # 90 s of notice, and 30 s more
     no_service = {"__maintain_emulator_systemd": False}
     job = awx.job(
         "rehearse.yml",
-        {"azure_maintenance_hosts": "web_1", "rehearse_speed": 20},
-        variables={**by_choice, **no_service},
+        {"azure_maintenance_hosts": "web_1", **fast},
+        variables={**by_choice, **no_service, "maintain_margin": 0},
         environment=awx.home,
     )
     assert job.status == "successful", job.printed
