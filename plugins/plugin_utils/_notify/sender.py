@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -141,7 +142,7 @@ def _run_tasks(one: Receiver, work: Work, report: Report, file: str) -> str:
     """The user's tasks, in a play of their own on the controller: in that of the run they would hold up its ticks, and could end it."""
     # Neither what Azure wrote nor what the run has templated already is a template here.
     variables = {"maintenance": report, **one.vars}
-    lines = [f"{json.dumps(name)}: {_untemplated(value)}\n" for name, value in variables.items()]
+    lines = [f"{_yaml(name)}: {_untemplated(value)}\n" for name, value in variables.items()]
     play = {
         "name": "Tell what has happened in a maintenance",
         "hosts": "localhost",
@@ -161,10 +162,16 @@ def _run_tasks(one: Receiver, work: Work, report: Report, file: str) -> str:
 def _untemplated(value: Any) -> str:
     """As YAML in which no text is a template. Each text is marked, as ansible-core 2.16 reads a whole that is marked as empty."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(str(key))}: {_untemplated(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_yaml(str(key))}: {_untemplated(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_untemplated, value)) + "]"
-    return f"!unsafe {json.dumps(value)}" if isinstance(value, str) else json.dumps(value)
+    return f"!unsafe {_yaml(value)}" if isinstance(value, str) else _yaml(value)
+
+
+def _yaml(value: Any) -> str:
+    """A scalar. JSON writes a character beyond U+FFFF as two escapes, which YAML refuses; half of such a pair becomes a question mark."""
+    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode("utf-8")
+    return re.sub(r"[^ -~]", lambda found: f"\\U{ord(found[0]):08x}", text)
 
 
 def _ran(problem: str) -> Outcome:

@@ -10,6 +10,7 @@ import json
 import sys
 
 import pytest
+from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify import sender
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.receivers import receivers_of
@@ -76,6 +77,19 @@ def test_tasks_get_what_was_said_as_text_and_never_as_a_template(tmp_path):
     assert token == '"token": !unsafe "t"'
     assert json.loads(playbook)[0]["tasks"][0]["ansible.builtin.include_tasks"] == str(tasks)
     assert (one.folder / f"{one.receivers[0].key}.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_tasks_get_every_character_as_it_was_sent(tmp_path):
+    tasks = tmp_path / "tell.yml"
+    tasks.touch()
+    words = 'Größe \U0001f680 \u2028\u0085\ufeff\x7f\x00\n\t \\ "quoted" {{ 1 }}'
+    one = Sender(tmp_path, {"tasks": str(tasks), "vars": {words: [words, 1, 0.5, None, True]}})
+    one.wait(dict(a_report("prepared"), said=words, half="half \ud83d"))
+    sender.run(one.work)
+    found = DataLoader().load_from_file(str(one.folder / f"{one.receivers[0].key}.json"))
+    assert one.state()["sent"] == 1
+    assert found[words] == [words, 1, 0.5, None, True]
+    assert found["maintenance"]["said"] == words and found["maintenance"]["half"] == "half ?"
 
 
 def test_a_program_that_fails_is_not_run_again(tmp_path):
