@@ -239,7 +239,8 @@ class NotificationQueue:
             )
         if process.stdin:
             with process.stdin:
-                process.stdin.write(json.dumps(given).encode())
+                # Dates of YAML, and in old cores texts out of a vault, are no JSON.
+                process.stdin.write(json.dumps(given, default=str).encode())
 
 
 def _last(folder: str) -> int:

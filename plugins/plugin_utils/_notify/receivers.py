@@ -74,7 +74,7 @@ def _receiver(entry: Any) -> Receiver:
     if not isinstance(entry, Mapping):
         raise DestinationError(f"it must be a dictionary with {listed(KINDS)}")
     # The argument spec adds the keys that are not given, as None.
-    given = {str(key): value for key, value in entry.items() if value is not None}
+    given = {str(key): _decrypted(value) for key, value in entry.items() if value is not None}
     kinds = [kind for kind in KINDS if kind in given]
     if len(kinds) != 1:
         raise DestinationError(f"it must have exactly one of {listed(KINDS)}; it has {listed(kinds) or 'none'}")
@@ -96,3 +96,8 @@ def _receiver(entry: Any) -> Receiver:
             f'{kind} must be the whole path of a file on the controller, such as "{{{{ inventory_dir }}}}/..."'
         )
     return Receiver(kind, str(given[kind]), vars=dict(given.get("vars") or {}))
+
+
+def _decrypted(value: Any) -> Any:
+    """An inline text out of a vault, which has a type of its own before ansible-core 2.19, as a text."""
+    return str(value) if getattr(value, "__ENCRYPTED__", False) else value

@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
+import datetime
+import io
 import json
 import threading
 import time
+import types
 
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report_queue import waiting
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify import notifications
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify.notifications import (
     NotificationQueue,
 )
@@ -115,6 +119,22 @@ def test_the_secret_is_in_no_file(make, tmp_path):
         content = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
         assert json.loads(busy.requests[0][1])["id"] == "first" and "X-Hub-Signature-256" in busy.requests[0][0]
     assert '"first"' in content and "very-secret" not in content
+
+
+class Kept(io.BytesIO):
+    """A sender's standard input, which can be read when it was closed."""
+
+    def close(self):
+        pass
+
+
+def test_what_is_no_json_is_handed_over_as_text(make, monkeypatch):
+    kept = Kept()
+    monkeypatch.setattr(notifications.subprocess, "Popen", lambda *_args, **_options: types.SimpleNamespace(stdin=kept))
+    date = datetime.date(2026, 1, 1)
+    make({"tasks": "/opt/tell.yml", "vars": {"since": date, "more": [{"until": date}]}}).put(reports("first"))
+    (one,) = json.loads(kept.getvalue())["receivers"]
+    assert one["vars"] == {"since": "2026-01-01", "more": [{"until": "2026-01-01"}]}
 
 
 def test_nothing_is_begun_when_there_is_nothing_to_send(make, tmp_path):

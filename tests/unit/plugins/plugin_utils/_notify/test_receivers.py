@@ -29,6 +29,22 @@ def test_each_kind_of_entry():
     assert found[0].secret == "s" and found[2].vars == {"token": "t"}
 
 
+class Encrypted:
+    """An inline text out of a vault, as ansible-core before 2.19 hands it over: AnsibleVaultEncryptedUnicode."""
+
+    __ENCRYPTED__ = True
+
+    def __str__(self):
+        return "decrypted"
+
+
+def test_a_text_out_of_a_vault_is_one_like_others():
+    found = receivers_of(
+        [{"url": URL, "secret": Encrypted()}, {"tasks": "/opt/tell.yml", "vars": {"token": Encrypted()}}]
+    )
+    assert found[0].secret == "decrypted" and str(found[1].vars["token"]) == "decrypted"
+
+
 def test_what_everybody_reads_has_no_token():
     (one,) = receivers_of([{"url": URL}])
     assert one.words == "https://example.com:8443/..."
