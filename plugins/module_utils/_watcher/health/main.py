@@ -96,9 +96,15 @@ def listeners_of(options: Options, environment: Mapping[str, str]) -> List[Liste
     if environment.get("LISTEN_PID") == str(os.getpid()):
         agents = {address.port for address in options.agent}
         numbers = range(_FIRST, _FIRST + int(environment.get("LISTEN_FDS") or 0))
-        handed = [socket.socket(socket.AF_INET, socket.SOCK_STREAM, fileno=number) for number in numbers]
-        return [Listener(one, one.getsockname()[1] in agents) for one in handed]
+        return [Listener(one, one.getsockname()[1] in agents) for one in map(_handed_over, numbers)]
     return [Listener(_bound(address), is_agent) for address, is_agent in _wanted(options)]
+
+
+def _handed_over(number: int) -> socket.socket:
+    """Python 3.6 takes every descriptor for one of IPv4, and reads addresses of another family wrongly."""
+    one = socket.socket(fileno=number)
+    family = one.getsockopt(socket.SOL_SOCKET, socket.SO_DOMAIN)
+    return socket.socket(family, socket.SOCK_STREAM, fileno=one.detach())
 
 
 def _wanted(options: Options) -> List[Tuple[Address, bool]]:

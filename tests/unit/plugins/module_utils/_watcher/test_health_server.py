@@ -109,6 +109,49 @@ def test_over_a_whole_outage(endpoint):
     assert one.asked().startswith(b"HTTP/1.1 200") and one.asked(b"", one.agent) == b"100%\n"
 
 
+FIRST_HANDED_OVER = 500  # of the descriptors; those that systemd begins with are pytest's own
+
+
+@pytest.fixture(name="handed_over")
+def _handed_over(monkeypatch):
+    """Two sockets as systemd hands them over: descriptors that follow one another, whose family nobody names; the second is of the agent-check."""
+    sockets = [_of_ipv6() for _number in range(2)]
+    for number, one in enumerate(sockets, FIRST_HANDED_OVER):
+        os.dup2(one.fileno(), number)
+    monkeypatch.setattr(main, "_FIRST", FIRST_HANDED_OVER)
+    yield [one.getsockname() for one in sockets]
+    for one in sockets:
+        one.close()
+
+
+def _of_ipv6():
+    try:
+        one = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+        one.bind(("::1", 0))
+    except OSError as error:
+        pytest.skip(f"no IPv6 on this machine: {error}")
+    one.listen(8)
+    return one
+
+
+def test_sockets_of_ipv6_that_systemd_hands_over(tmp_path, handed_over):
+    """This machine is answered, whatever its own address looks like."""
+    http, agent = handed_over
+    given = main.Options(agent=(listen_address(f"[::1]:{agent[1]}"),), folder=str(tmp_path), run_folder=str(tmp_path))
+    listeners = main.listeners_of(given, {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "2"})
+    poller = main.serve(given, listeners, Scripted())
+    assert [one.socket.getsockname()[:2] for one in listeners] == [http[:2], agent[:2]]
+    for address, sends, begins in ((http, GET, b"HTTP/1.1 200"), (agent, b"", b"100%")):
+        with socket.create_connection(address[:2]) as client:
+            client.settimeout(0.0)
+            client.sendall(sends)
+            for _number in range(6):
+                poller.turn(0.0)
+            assert whole(client).startswith(begins)
+    for one in listeners:
+        one.socket.close()
+
+
 def test_a_request_in_pieces(endpoint):
     one = endpoint()
     with one.client(GET[:10]) as client:
