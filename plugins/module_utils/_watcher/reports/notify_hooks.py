@@ -117,7 +117,16 @@ class NotifyHooks:
             return f"it can't be run: {one_line(getattr(error, 'strerror', '') or error, 200)}"
         finally:
             if file:
-                os.unlink(file)
+                self._remove(file, hook)
+
+    def _remove(self, file: str, hook: NotifyHook) -> None:
+        """Neither what the hook did with its file nor who has it open may hold up a report."""
+        try:
+            native.patiently(lambda: os.unlink(file))
+        except FileNotFoundError:  # the hook has removed it
+            pass
+        except OSError as error:
+            self._log(4, f"hook {hook.key}: its file {file} can't be removed: {error.strerror}")
 
     def _file(self, report: Report, account: Optional[Any]) -> str:
         """The report where the hook's user may read it; a copy, as what waits must stay what it is."""

@@ -130,6 +130,28 @@ def test_one_that_fails_keeps_no_other_from_running(hooks, tmp_path):
     assert hooks.text("out") == "c\n"
 
 
+def test_one_that_removes_its_own_file_holds_nothing_up(hooks, tmp_path):
+    hooks.add("10-a", f'rm "$AZURE_MAINTENANCE_FILE"; echo a >> {tmp_path}/out')
+    hooks.add("20-b", f"echo b >> {tmp_path}/out")
+    assert hooks.send().what == TAKEN
+    assert hooks.text("out") == "a\nb\n" and hooks.logged == []
+
+
+def test_a_file_that_can_not_be_removed_is_logged_with_its_hook(hooks, tmp_path):
+    """A folder is in its place, which stands for what keeps a file from being removed."""
+    hooks.add(
+        "10-a", f'rm "$AZURE_MAINTENANCE_FILE"; mkdir "$AZURE_MAINTENANCE_FILE"; echo a >> {tmp_path}/out; exit 3'
+    )
+    hooks.add("20-b", f"echo b >> {tmp_path}/out")
+    assert hooks.send().what == TAKEN
+    (left,) = (tmp_path / "run").iterdir()
+    assert hooks.text("out") == "a\nb\n"
+    assert hooks.logged == [
+        f"hook notify.d/10-a: its file {left} can't be removed: Is a directory",
+        "hook notify.d/10-a (scheduled): it ended with exit code 3",
+    ]
+
+
 def test_each_is_begun_once_for_a_report(hooks, tmp_path):
     hooks.add("10-a", f"echo a >> {tmp_path}/out; exit 75")
     hooks.add("20-b", f"echo b >> {tmp_path}/out")
