@@ -40,6 +40,7 @@ class MachineEvent(NamedTuple):
     failed: str = ""  # why the machine could not be prepared for it
     lacked: str = ""  # which prepare hook was not run for it
     said: FrozenSet[str] = frozenset()  # what was reported
+    from_mark: bool = False  # it was first shown to a process whose mark is all that is left: when, nobody knows
 
     @property
     def event(self) -> Event:
@@ -66,6 +67,11 @@ class MachineEvent(NamedTuple):
     def is_recalled(self) -> bool:
         """Whether only the mark tells of it so far: it may have started since, or be over."""
         return self.tracked.is_recalled
+
+    @property
+    def has_come_started(self) -> bool:
+        """Whether it was Started when it was first shown. An earlier process may have seen it come, and even have approved it."""
+        return self.tracked.started is not None and self.tracked.started <= self.tracked.shown and not self.from_mark
 
     @property
     def is_coming(self) -> bool:
@@ -108,6 +114,7 @@ def recalled(event_id: str, kind: str, name: str, note: Mapping[str, Any], at: f
         ),  # as it was when it was prepared for
         approved=_lists(note.get("approved"), event_id),
         said=frozenset(_of(note.get("said"), event_id) or ()),
+        from_mark=True,
     )
 
 

@@ -57,9 +57,7 @@ class EventNews:
             if more:
                 self.tell(life, "changed", changed_text(life.event, more))
             if life.started and "started" not in said:
-                after = (life.tracked.started or life.tracked.shown) - life.tracked.shown
-                words = started_text(life.event, life.approved, after)
-                self.tell(life, "started", words)
+                self.tell(life, "started", started_text(life))
                 self._take_strike(life)
             if life.tracked.scheduled_again is not None:
                 self.tell(life, "scheduled_again", scheduled_again_text(life.event))
@@ -197,10 +195,14 @@ _DOES = {
 }
 
 
+_CAME_STARTED = "was already Started when this watcher process first saw it"
+"""True as well after the reboot that the watcher approved: of an event without a mark nothing outlives that."""
+
+
 def scheduled_text(event: Event, decision: EventDecision) -> str:
     machines = "this machine" if len(event.resources) == 1 else f"{len(event.resources)} machines"
     if event.has_started:
-        return f"{title(event)} of {machines} has started before it was first seen."
+        return f"{title(event)} of {machines} {_CAME_STARTED}."
     rule = f" (policy: {clause(decision.rule)})" if decision.rule else ""
     words = f"{title(event)} of {machines} may start {seconds_until(decision.left)}: {_DOES.get(decision.action, decision.action)}{rule}"
     if acts(decision.action) and not decision.prepare and not decision.approve:
@@ -214,9 +216,13 @@ def changed_text(event: Event, names: "frozenset[str]") -> str:
     )
 
 
-def started_text(event: Event, approved: bool, after: float) -> str:
-    by = "" if approved else ", without an approval by this machine"
-    return f"{title(event)} has started, {max(after, 0.0):.0f} s after it was shown{by}."
+def started_text(life: MachineEvent) -> str:
+    if life.has_come_started:
+        return f"{title(life.event)} {_CAME_STARTED}."
+    tracked = life.tracked
+    after = "" if life.from_mark else f", {(tracked.started or 0.0) - tracked.shown:.0f} s after it was shown"
+    by = "" if life.approved else ", without an approval by this machine"
+    return f"{title(life.event)} has started{after}{by}."
 
 
 def ended_text(event: Event, outcome: str) -> str:
