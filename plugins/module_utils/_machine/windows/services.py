@@ -11,6 +11,7 @@ RegisterServiceCtrlHandlerEx, SetServiceStatus).
 """
 
 import ctypes
+import os
 import time
 from typing import Any, Callable, List, Optional
 
@@ -176,6 +177,7 @@ class ServiceProgram:
         self._name = name
         self._takes = takes
         self._handle: Any = None
+        self._must_end = False
         self.hears: Callable[[int], int] = lambda what: DONE if what == INTERROGATE else NOT_KNOWN
         """Called with what the service manager wants, in a thread of its own; returns what it is answered."""
 
@@ -194,26 +196,32 @@ class ServiceProgram:
         if self._handle:
             kernel.function("SetServiceStatus")(self._handle, ctypes.byref(status))
 
-    def run(self, serve: Callable[[], int], failed: Callable[[Exception], None]) -> Optional[int]:
+    def run(
+        self,
+        serve: Callable[[], int],
+        failed: Callable[[BaseException], None],
+        is_crash: Callable[[int], bool] = lambda code: False,
+    ) -> Optional[int]:
         """Serve until it ends; returns the exit code, None where no service manager has begun this process.
 
         :arg failed: called with what `serve` has raised
+        :arg is_crash: whether it is to be started again after this exit code, see :meth:`_end`
         """
         codes: List[int] = []
         make = vars(ctypes)["WINFUNCTYPE"]
 
         def main(count: int, words: Any) -> None:
             handler = make(ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p)(
-                lambda what, kind, data, context: self.hears(what)
+                lambda what, kind, data, context: self._heard(what)
             )
             self._handle = kernel.did("RegisterServiceCtrlHandlerExW", self._name, handler, None)
             self.say(START_PENDING)
             try:
                 codes.append(serve())
-            except Exception as error:  # nobody sees what Python would print
+            except (Exception, SystemExit) as error:  # nobody sees what Python would print
                 codes.append(1)
                 failed(error)
-            self.say(STOPPED, codes[0])
+            self._end(codes[0], is_crash)
 
         begin = make(None, ctypes.c_uint32, ctypes.c_void_p)(main)
         table = (_Entry * 2)(_Entry(self._name, ctypes.cast(begin, ctypes.c_void_p)), _Entry(None, None))
@@ -223,3 +231,14 @@ class ServiceProgram:
         if vars(ctypes)["get_last_error"]() != _NO_MANAGER and getattr(error, "winerror", 0) != _NO_MANAGER:
             raise error
         return None
+
+    def _heard(self, what: int) -> int:
+        self._must_end = self._must_end or what in ENDS
+        return self.hears(what)
+
+    def _end(self, code: int, is_crash: Callable[[int], bool]) -> None:
+        """The service manager starts a service again whose process has ended without a word, and leaves alone one that says that it has
+        stopped, whatever its code (unless the service is installed with the flag for that)."""
+        if is_crash(code) and not self._must_end:
+            os._exit(code)
+        self.say(STOPPED, code)

@@ -6,8 +6,9 @@
 Private to this collection.
 
 The service does it. Where none runs, only a person can say that the event is over, by force; then it is done here, in the watcher's
-place: the command holds the watcher's own lock all the time, so a service that is started meanwhile waits until it is over; and it
-changes the mark as the watcher does, by the same loop and the same numbers. Only nobody polls: what the events do is a person's to know.
+place: the command holds the watcher's own lock all the time, so a service that is started meanwhile ends, and is started again (after 2 s on
+Linux, after 5, 30 and 60 s on Windows) until it can have that; and it changes the mark as the watcher does, by the same loop and the same
+numbers. Only nobody polls: what the events do is a person's to know.
 """
 
 import argparse

@@ -26,7 +26,7 @@ from .state_files import AlreadyRunning, InstanceLock
 from .this_system import here
 from .wiring import Assembled, Inside, assemble, inside_of
 
-# As sysexits.h has them; the unit starts no watcher again that has ended with the first one
+# As sysexits.h has them. What has ended with the first one is not started again, on Windows neither what has with the last one
 BAD_SETTINGS, NO_STATE, ANOTHER_RUNS, NOT_TRUSTED = 78, 73, 75, 77
 
 

@@ -51,7 +51,7 @@ def run(service: Service, serve: Callable[[Beside], int]) -> int:
         program.hears = hears
         return serve(Beside(EventLog(HOST.watcher.name), stop, lambda: program.say(RUNNING)))
 
-    def failed(error: Exception) -> None:
+    def failed(error: BaseException) -> None:
         EventLog(HOST.watcher.name).say(f"{service.name} has failed: {type(error).__name__}: {error}", ERROR)
 
     code = program.run(begin, failed)

@@ -32,7 +32,7 @@ from ..._machine.windows.services import (
 from ..host.this_host import HOST
 from ..reports.systemd_transport import ERROR, Log, Notify, StreamLog
 from .loop import Loop
-from .service import Manager
+from .service import BAD_SETTINGS, NOT_TRUSTED, Manager
 from .service import run as run_by
 from .windows_log import BothLogs, EventLog, FileLog
 
@@ -119,6 +119,12 @@ class _StatusOfService(Notify):
         self._program.say(STOP_PENDING)
 
 
+def is_crash(code: int) -> bool:
+    """Whether Windows is to start it again after this exit code. What is left needs a person, who sees a service that has stopped: settings
+    that can't be used, and files that others may have changed. On Linux its unit says so."""
+    return code not in (0, BAD_SETTINGS, NOT_TRUSTED)
+
+
 def run(version: str, arguments: List[str], program: str) -> int:
     """Be the service, or the process in a console, until somebody ends it; returns the exit code.
 
@@ -128,5 +134,6 @@ def run(version: str, arguments: List[str], program: str) -> int:
     code = service.run(
         lambda: run_by(version, arguments, program, manager=ServiceManager(service)),
         lambda error: EventLog(NAME).say(f"The watcher has failed: {type(error).__name__}: {error}", ERROR),
+        is_crash,
     )
     return run_by(version, arguments, program, manager=Console()) if code is None else code
