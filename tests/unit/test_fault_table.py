@@ -200,6 +200,7 @@ FAULTS = {
     "A hook prints 10 MB": ["_machine/test_hook_runner.py::test_one_that_prints_10_mb"],
     "The disk is full": [
         "_watcher/test_watcher_faults.py::test_a_full_disk",
+        "_watcher/test_watcher_faults.py::test_on_a_full_disk_a_person_can_recover_the_machine",
         "_watcher/test_reserve.py::test_on_a_disk_that_is_really_full",
         "vectors/watcher.json::what can't be written is not started, and nothing is approved; it is said, and gone on with",
         "simulation/watcher/planted.py::full",

@@ -57,7 +57,8 @@ def said(
 
 _BEGINS = {
     "imds_unreachable": "The watcher can't poll its events: {}. It continues with the last document that it received.",
-    "degraded": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or recovered.",
+    "degraded": "The watcher can't write its state: {}. Until it can, nothing is prepared, approved or recovered automatically. "
+    "On a full disk a few kB are enough to recover this machine: azure-maintenance recover",
     "unreadable": "This machine's mark can't be read, so nobody can tell what was done to it: {}. Nothing is prepared, approved or recovered. "
     "To undo all steps and run all recovery hooks: azure-maintenance recover --force",
     "approvals_held": "Approvals are on hold ({}). Release them with: azure-maintenance release",

@@ -5,8 +5,9 @@
 
 Private to this collection.
 
-A machine that can't write its mark can't be recovered in order. So new work is not started any more while there still is
-room (the watcher is *degraded* then), and what is under way gets the room that was kept for it.
+A machine that can't write its mark can't be recovered in order. So while there still is room the watcher stops: it is *degraded*, and
+prepares, approves and recovers nothing by itself. The room that was kept is for what it is writing in that moment, and for a recovery that
+a person orders, whose command needs a few kB beside it.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ from ..._machine.platform import native
 
 SIZE = 1024 * 1024
 LEAST = 256 * 1024
-"""Bytes that must be free beside the reserve for anything new to be begun."""
+"""Bytes that must be free beside the reserve for anything to be done without a person's order."""
 
 
 class DiskReserve:
@@ -35,7 +36,7 @@ class DiskReserve:
         self._size = size
 
     def degraded(self) -> str:
-        """Why nothing new may be started, for people; "" when it may. Keeps the room again as soon as there is some."""
+        """Why nothing may be done, for people; "" when it may. Keeps the room again as soon as there is some."""
         problem = self._problem(LEAST)
         if not problem and not self.is_kept():
             # More than it takes: else it would be kept and given in turns on a disk that is just about full.
@@ -109,7 +110,7 @@ class ReservedStore(Store):
         return self._store.unwritable()
 
     def create(self, mark: Mark) -> None:
-        """Nothing is started on the reserve: it is for what is under way."""
+        """Nothing is started on the reserve: it is for an outage that is under way."""
         self._store.create(mark)
 
     def replace(self, mark: Mark, run: str, number: int) -> None:

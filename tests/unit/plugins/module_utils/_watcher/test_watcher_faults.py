@@ -6,6 +6,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -292,6 +293,26 @@ def test_a_full_disk(machine, small_disk):
     filler.unlink()
     until(lambda: machine.does("watching"))
     assert machine.hooks() == [PREPARED, RECOVERED]
+
+
+def test_on_a_full_disk_a_person_can_recover_the_machine(machine, small_disk):
+    """From the room that is kept, with little room for the command itself, as the report says."""
+    machine.hook("recover", "10-a")
+    process = machine.start(inside=small_disk)
+    machine.state = pathlib.Path(f"/proc/{process.pid}/root{machine.state}")
+    until(machine.is_watching)
+    event = machine.event()
+    until(lambda: machine.is_prepared_for(event))
+    filler = fill(machine.state)
+    os.truncate(str(filler), filler.stat().st_size - 8192)
+    until(lambda: "enough to recover this machine: azure-maintenance recover" in machine.log())
+    machine.cancel(event)
+    until(lambda: "was cancelled" in machine.log())
+    assert machine.hooks() == []
+    command = ["nsenter", "-t", str(process.pid), "-m", sys.executable, "-I", "-B", machine.program]
+    assert subprocess.call([*command, "recover", "--settings", str(machine.settings)]) == 0
+    until(lambda: not (machine.state / "mark.json").exists())
+    assert machine.hooks() == [RECOVERED]
 
 
 @pytest.mark.parametrize("mark", ["", "{", '{"format": 99}'], ids=["empty", "cut", "of a newer version"])
