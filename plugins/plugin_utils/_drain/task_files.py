@@ -58,6 +58,6 @@ def _tasks(content: Any) -> Iterator[Mapping[str, Any]]:
 
 def _is_true(value: Any) -> bool:
     try:
-        return boolean(value or False)
+        return bool(boolean(value or False))
     except TypeError:
         return True  # a template, which may be
