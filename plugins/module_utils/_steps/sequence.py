@@ -217,10 +217,9 @@ def _gone(entry: Marked) -> str:
 def _move(what: str, entry: Marked, plan: Mapping[str, Step], direction: str) -> Move:
     step = plan[entry["key"]]
     narrowed = ours(step, entry.get("before"))
-    if what == BEGIN and narrowed is None:
-        return Move(SETTLE, entry["key"], direction, "left as it was before", step)
-    if what == BEGIN and not step["does" if direction == "do" else "undoes"]:
-        return Move(SETTLE, entry["key"], direction, "", step)
+    words = "does" if direction == "do" else "undoes"
+    if what == BEGIN and not (narrowed and narrowed[words]):
+        return Move(SETTLE, entry["key"], direction, "left as it was before" if step[words] else "", step)
     return Move(what, entry["key"], direction, "", narrowed or step)
 
 

@@ -134,9 +134,9 @@ def _complete_failover_cluster(step: Step, host: Host, system: str) -> Words:
     return Words(node, f"suspend the {node} and drain its roles", f"resume the {node}, fail-back: {step['fail_back']}")
 
 
-def _ours_of_failover_cluster(step: Step, initial: Mapping[str, Any]) -> Optional[Step]:
-    """A node that an administrator had paused stays paused."""
-    return None if initial["paused"] else step
+def _ours_of_failover_cluster(step: Step, initial: Mapping[str, Any]) -> Step:
+    """Roles that are still on a node move away in any case; one that an administrator had paused stays paused."""
+    return dict(step, undoes="") if initial["paused"] else step
 
 
 def _initial_state_of_failover_cluster(step: Step, result: TaskResult) -> Dict[str, Any]:

@@ -135,6 +135,13 @@ def test_what_was_not_ours_is_done_without_doing_and_taken_back_without_undoing(
         assert moved([entry("a", state, "service", {"ran": True})], to, plan) == (BEGIN, "a", direction)
 
 
+def test_what_is_ours_to_do_may_not_be_ours_to_undo():
+    plan = plan_of(step("a", kind="failover_cluster"))
+    assert moved([entry("a", WAITING, "failover_cluster", {"paused": True})], "prepared", plan) == (BEGIN, "a", "do")
+    move = next_move([entry("a", DONE, "failover_cluster", {"paused": True})], plan, "recovered")
+    assert (move.what, move.direction, move.why) == (SETTLE, "undo", "left as it was before")
+
+
 def test_a_case_that_nobody_asked_is_ours():
     """What an earlier version left is undone as a whole."""
     assert moved([entry("a", DONE, "service", None)], "recovered", plan_of(step("a", kind="service")))[0] == BEGIN

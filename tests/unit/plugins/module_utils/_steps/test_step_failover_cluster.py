@@ -38,10 +38,12 @@ def test_a_node_that_did_not_follow():
 
 
 @pytest.mark.parametrize("drain", ["NotInitiated", "InProgress", "Completed"])
-def test_a_node_that_an_administrator_had_paused_is_not_ours(drain):
+def test_a_node_that_an_administrator_had_paused_is_drained_and_not_resumed(drain):
     seen = {"node": "N1", "state": "Paused", "drain": drain, "done": drain == "Completed", "problem": ""}
     initial = FAILOVER_CLUSTER.initial_state({}, {"result": seen})
-    assert initial == {"paused": True} and ours("failover_cluster", initial, system="windows") is None
+    assert initial == {"paused": True}
+    found = ours("failover_cluster", initial, system="windows")
+    assert found["type"] == "failover_cluster" and found["undoes"] == ""
 
 
 @pytest.mark.parametrize("state", ["Up", "Down"])
