@@ -84,6 +84,8 @@ def _tried(action: Any, task_vars: Any) -> dict[str, Any]:
         return dict(unreachable=True, msg=str(error))
     except AnsibleError as error:
         return dict(getattr(error, "result", None) or {}, failed=True, msg=str(error))
+    except Exception as error:  # of a library that the connection uses, such as requests or pywinrm
+        return dict(unreachable=True, msg=f"{type(error).__name__}: {error}")
 
 
 def _outcome(came: dict[str, Any], ok_codes: Sequence[int] | None, failure_answers: bool) -> dict[str, Any]:

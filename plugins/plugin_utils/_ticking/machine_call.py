@@ -135,6 +135,10 @@ class MachineCallAction(BoundedAction):
             return self._came(task_vars, call)
         except (AnsibleError, OSError) as error:  # a connection that failed, or sudo that refused
             return nothing(unreachable(str(error)))
+        except (
+            Exception
+        ) as error:  # of a library that the connection uses: no error of the task, or the run loses the machine
+            return nothing(unreachable(f"{type(error).__name__}: {error}"))
 
     def _came(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
         """What came back of the call; what else Ansible raises is about the connection."""

@@ -208,10 +208,11 @@ class WindowsMachine:
             result = self._execute(module, arguments)
         except AnsibleConnectionFailure:
             raise  # Ansible's own way to say that a host is unreachable
-        except OSError as error:  # requests' errors, too: the connection psrp lets them through
-            raise AnsibleConnectionFailure(f"{self.name}: the connection broke off: {one_line(error)}") from error
         except AnsibleError as error:
             self._refuse(module, [str(error)])
+        except Exception as error:  # winrm and psrp let those of requests, pywinrm and pypsrp through
+            said = f"{type(error).__name__}: {one_line(error)}"
+            raise AnsibleConnectionFailure(f"{self.name}: the connection broke off: {said}") from error
         if not isinstance(result, Mapping):
             self.broken(f"a {type(result).__name__} instead of a result")
         return result

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from winrm.exceptions import WinRMError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
@@ -172,13 +173,21 @@ def test_a_connection_that_hangs_when_it_is_closed_is_left(monkeypatch):
     assert closed == [1]
 
 
-@pytest.mark.parametrize("kind", [AnsibleConnectionFailure, AnsibleError, OSError])
-def test_a_connection_that_fails_is_no_failure_of_the_task(monkeypatch, kind):
+@pytest.mark.parametrize(
+    "kind, said",
+    [
+        (AnsibleConnectionFailure, ""),
+        (AnsibleError, ""),
+        (OSError, ""),
+        (WinRMError, "WinRMError: "),
+    ],
+)
+def test_a_connection_that_fails_is_no_failure_of_the_task(monkeypatch, kind, said):
     def fails(*_arguments):
         raise kind("No route to host")
 
     played = Played(monkeypatch, fails)
-    assert played.result["lost"] == "It could not be reached: No route to host."
+    assert played.result["lost"] == f"It could not be reached: {said}No route to host."
     assert played.resets == 0 and played.removed == []
 
 

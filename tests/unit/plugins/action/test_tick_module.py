@@ -13,6 +13,7 @@ from ansible.playbook.play_context import PlayContext
 from ansible.playbook.task import Task
 from ansible.plugins import loader
 from ansible.template import Templar
+from winrm.exceptions import WinRMError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import calling
@@ -86,13 +87,22 @@ def test_one_that_hangs_leaves_less_time_to_those_after_it(monkeypatch, tmp_path
     assert other.result["went_wrong"]["msg"].startswith("It gave no answer within 0.5 s")
 
 
-def test_a_connection_that_fails_is_no_error_of_the_task(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    "kind, said",
+    [
+        (AnsibleConnectionFailure, ""),
+        (OSError, "OSError: "),
+        (WinRMError, "WinRMError: "),
+    ],
+)
+def test_a_connection_that_fails_is_no_error_of_the_task(monkeypatch, tmp_path, kind, said):
     def fails(*_arguments, **_options):
-        raise AnsibleConnectionFailure("No route to host")
+        raise kind("No route to host")
 
     played = Played(monkeypatch, tmp_path, fails)
     assert played.raised is None and played.resets == 0
-    assert played.result["went_wrong"]["unreachable"] and played.result["went_wrong"]["msg"] == "No route to host"
+    assert played.result["went_wrong"]["unreachable"]
+    assert played.result["went_wrong"]["msg"] == f"{said}No route to host"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import json
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
+from pypsrp.exceptions import WinRMError
+from winrm.exceptions import WinRMTransportError, WSManFaultError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.mark_view import is_expired
@@ -754,6 +756,30 @@ def test_a_connection_that_fails_on_the_way_is_lost(machine):
         answer = machine.call(*requests)
         assert "connection was cut" in answer["lost"]
         assert len(machine.starts) == 2
+
+
+@pytest.mark.parametrize(
+    "error, words",
+    [
+        (
+            WSManFaultError(500, "Bad HTTP response", "", "The WinRM Shell client cannot process it"),
+            "cannot process it",
+        ),
+        (WinRMTransportError("http", 503, ""), "WinRM on the machine failed"),
+        (WinRMError("The runspace is broken"), "WinRMError: The runspace is broken"),
+    ],
+)
+def test_errors_that_winrm_and_psrp_let_through_are_connections_that_fail(machine, error, words):
+    """They are of no class of Ansible's. An error of the task would take the machine out of the play, and nobody would recover it."""
+
+    def fails():
+        raise error
+
+    for number in (0, 1):
+        machine.before_start[number] = fails
+        answer = machine.call(go(before={SERVICE: {"ran": True}}))
+        assert words in answer["lost"]
+        assert len(machine.starts) == number + 1
 
 
 def test_a_machine_that_can_not_look_says_why(machine):

@@ -251,7 +251,7 @@ def test_an_unknown_failure_is_told_with_its_words():
 
 
 def test_a_connection_that_breaks_off_is_ansibles_unreachable_whatever_it_raises():
-    with pytest.raises(AnsibleConnectionFailure, match="win1: the connection broke off: Read timed out"):
+    with pytest.raises(AnsibleConnectionFailure, match="win1: the connection broke off: OSError: Read timed out"):
         WindowsTransport(Machine(OSError("Read timed out"))).get(URL, {}, 10.0)
 
 
@@ -267,7 +267,7 @@ def test_no_failure_can_steer_a_terminal(failure, part):
 
 
 def test_a_connection_that_breaks_off_can_not_steer_a_terminal_either():
-    with pytest.raises(AnsibleConnectionFailure, match=r"broke off: \[2Jgone"):
+    with pytest.raises(AnsibleConnectionFailure, match=r"broke off: OSError: \[2Jgone"):
         WindowsTransport(Machine(OSError("\x1b[2Jgone"))).get(URL, {}, 10.0)
 
 
