@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The end of a run of role maintain for those whom it notifies: sends what is not sent yet, for a bounded time.
 
-Never fails: what could not be sent is a note of the run.
+Never fails: what could not be sent is a note of the run. So no condition of the task may evaluate ``maintain_notify``, which may hold lookups:
+where there is nobody to notify, it counts as skipped.
 
 Private to this collection.
 """
@@ -25,8 +26,10 @@ class ActionModule(ActionBase):
         found = dict(super().run(tmp, task_vars), changed=False)
         del tmp  # has had no effect for long
         self.validate_argument_spec({})
-        given = plain(self._templar.template(task_vars.get("maintain_notify")))
-        notes, notified = end(plain(task_vars["__maintain_record"]), given)
+        given = task_vars.get("maintain_notify")
+        if not given:
+            return dict(found, notes={}, notifications=[], skipped=True)
+        notes, notified = end(plain(task_vars["__maintain_record"]), lambda: self._templar.template(given))
         return dict(
             found,
             notes={f"notifications: {number}": words for number, words in enumerate(notes)},

@@ -12,6 +12,7 @@ Nothing that goes wrong here is an error of the run.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -34,10 +35,11 @@ from ...module_utils._watcher.reports.post_transport import Way, reach
 from ...module_utils._watcher.reports.report import Report
 from ...module_utils._watcher.reports.report_queue import waiting
 from .._ansible import plain
+from .._fleet.reports import note
 from .._fleet.result import problems_of
 from .._fleet.schema import Record
 from .._machine.bundle import version
-from .receivers import Receiver, receivers_of
+from .receivers import NotifyError, Receiver, receivers_of
 from .reports import end_report, reports_of
 from .sender import STATE, STOP, Work
 
@@ -45,6 +47,9 @@ ANSWER = 10.0
 """Seconds that a URL has for its answer."""
 AT_THE_END = 30.0
 """Seconds that the end of a run waits for all that is not sent yet."""
+
+Given = Callable[[], Any]
+"""Returns what maintain_notify says; called only when there is something to send."""
 
 _NEEDED = {"hook": os.R_OK | os.X_OK, "tasks": os.R_OK}
 
@@ -62,27 +67,32 @@ def refused_receivers(given: Any) -> list[str]:
     ]
 
 
-def tell(before: Record, after: Record, given: Callable[[], Any]) -> None:
-    """Have it sent what a tick has brought. Costs next to nothing where that is nothing; never fails, and waits for nobody.
-
-    :arg given: returns what maintain_notify says; called only when there is something to send
+def tell(before: Record, after: Record, given: Given) -> None:
+    """Have it sent what a tick has brought. Costs next to nothing where that is nothing; never fails, and waits for nobody: what could not be
+    sent is a note of the record.
     """
     if after["run"]["check"]:
         return
     try:
         reports = reports_of(before, after, version())
         if reports:
-            _queue(after, receivers_of(plain(given()))).put(reports)
+            _queue(after, _receivers(given)).put(reports)
     except (OSError, ScheduledEventsError) as error:
-        Display().warning(f"Notifications could not be sent: {one_line(error, 300)}. The run goes on.")
+        why = _why(error)
+        note(after, "notifications", f"Not all notifications could be sent while the run went on: {why}.")
+        Display().warning(f"Notifications could not be sent: {why}. The run goes on.")
 
 
-def end(record: Record, given: Any) -> tuple[list[str], list[Notified]]:
-    """Tell of the problems with which a run ends, and wait for what is not sent yet, no longer than a receiver may take.
+def end(record: Record, given: Given) -> tuple[list[str], list[Notified]]:
+    """Tell of the problems with which a run ends, and wait for what is not sent yet, no longer than a receiver may take. Never fails.
 
     :returns: notes for people, and what each receiver has got
     """
-    receivers = receivers_of(given)
+    try:
+        receivers = _receivers(given)
+    except ScheduledEventsError as error:
+        _queue(record, []).close(AT_THE_END)
+        return [f"Notifications could not be sent at the end of the run: {_why(error)}."], []
     if record["run"]["check"]:
         return [_check_words(receivers)] if receivers else [], []
     queue = _queue(record, receivers)
@@ -90,9 +100,22 @@ def end(record: Record, given: Any) -> tuple[list[str], list[Notified]]:
     try:
         queue.put([end_report(record, problems, version())] if problems else [])
     except OSError as error:
-        return [f"Notifications could not be sent: {one_line(error, 300)}."], queue.close(AT_THE_END)
+        return [f"Notifications could not be sent at the end of the run: {_why(error)}."], queue.close(AT_THE_END)
     notified = queue.close(AT_THE_END)
     return [_words(one) for one in notified if one["failed"] or one["problem"]], notified
+
+
+def _receivers(given: Given) -> list[Receiver]:
+    """:raises NotifyError: also when a template in it fails, such as a lookup. What that says may hold values: it is not shown"""
+    try:
+        found = plain(given())
+    except Exception as error:
+        raise NotifyError(f"a template in maintain_notify failed ({type(error).__name__})") from error
+    return receivers_of(found)
+
+
+def _why(error: Exception) -> str:
+    return one_line(error, 300).rstrip(". ")
 
 
 def _queue(record: Record, receivers: list[Receiver]) -> NotificationQueue:
@@ -190,13 +213,15 @@ class NotificationQueue:
         while self._waits() and steady() < until:
             time.sleep(_POLL_EVERY)
         if os.path.isdir(self._folder):
-            Path(self._folder, STOP).touch()
+            with contextlib.suppress(OSError):  # on a full disk: the sender sees as well that its folder is gone
+                Path(self._folder, STOP).touch()
         found = [self._of(one, seconds) for one in self._receivers]
         shutil.rmtree(self._folder, ignore_errors=True)
         return found
 
     def _waits(self) -> bool:
-        return any(waiting(os.path.join(self._folder, one.key)) for one in self._receivers)
+        """Whether anything is left, also for receivers that are not known any more."""
+        return any(waiting(str(folder)) for folder in Path(self._folder).glob("*"))
 
     def _of(self, one: Receiver, seconds: float) -> Notified:
         folder = os.path.join(self._folder, one.key)

@@ -140,3 +140,20 @@ def test_nothing_secret_is_shown(told):
 
 def test_nothing_is_left_behind(told):
     assert list((told[0] / "local").glob("**/azure-maintenance-run*")) == []
+
+
+def test_a_lookup_that_fails_in_the_middle_of_a_maintenance_is_a_note(tmp_path):
+    """A vault that is sealed at night, say: here a file that the first notification removes."""
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "seal.sh").write_text(f"#!/bin/sh\nrm -f {tmp_path}/token\n")
+    (tmp_path / "seal.sh").chmod(0o700)
+    (tmp_path / "tasks.yml").write_text("[]\n")
+    token = f"{{{{ lookup('ansible.builtin.file', '{tmp_path}/token') }}}}"
+    tasks = {"tasks": str(tmp_path / "tasks.yml"), "vars": {"token": token}}
+    printed, status = run(tmp_path, [{"hook": str(tmp_path / "seal.sh")}, tasks])
+    assert status == 0 and "recovered" in printed, printed
+    assert (
+        "Not all notifications could be sent while the run went on: a template in maintain_notify failed (" in printed
+    )
+    assert "Notifications could not be sent at the end of the run: a template in maintain_notify failed (" in printed
+    assert f"{tmp_path}/token" not in printed

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from ansible.errors import AnsibleError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._notify import notifications
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.receiver import Receiver
@@ -38,7 +39,7 @@ def test_what_a_tick_brought_is_sent_and_the_end_tells_of_problems():
     with Receiver() as takes:
         notify = [{"url": takes.url}]
         notifications.tell(before, after, lambda: notify)
-        notes, notified = notifications.end(after, notify)
+        notes, notified = notifications.end(after, lambda: notify)
         words = [json.loads(body)["happened"] for _headers, body, _path in takes.requests]
     assert words[0] == "scheduled" and words[-1] == "run_ended"
     assert notes == [] and notified[0]["sent"] == len(words)
@@ -52,7 +53,7 @@ def test_nothing_is_asked_for_while_nothing_happens():
 def test_nobody_wants_to_know():
     before, after = ticks()
     notifications.tell(before, after, list)
-    assert notifications.end(after, []) == ([], [])
+    assert notifications.end(after, list) == ([], [])
 
 
 def test_check_mode_sends_nothing_and_says_who_can_be_reached(folder):
@@ -61,7 +62,7 @@ def test_check_mode_sends_nothing_and_says_who_can_be_reached(folder):
     with Receiver() as takes:
         notify = [{"url": takes.url}, {"url": "http://127.0.0.1:1/x"}, {"hook": "/bin/true"}]
         notifications.tell(before, after, lambda: notify)
-        notes, notified = notifications.end(after, notify)
+        notes, notified = notifications.end(after, lambda: notify)
         assert takes.requests == []
     assert notified == [] and list(folder.iterdir()) == []
     (words,) = notes
@@ -78,3 +79,34 @@ def test_a_folder_that_can_not_be_written_is_a_warning(folder, monkeypatch):
     before, after = ticks()
     notifications.tell(before, after, lambda: [{"hook": "/bin/true"}])
     assert len(said) == 1 and said[0].startswith("Notifications could not be sent: ")
+    assert after["notes"]["notifications"].startswith("Not all notifications could be sent while the run went on: ")
+
+
+@pytest.mark.parametrize("kind", [AnsibleError, KeyError])
+def test_a_template_that_fails_is_a_note_without_its_words(monkeypatch, kind):
+    """The vault of a token is sealed at three in the morning, say: the run must go on, and end as it would have ended."""
+    said = []
+    monkeypatch.setattr(notifications.Display, "warning", lambda _self, words: said.append(words))
+
+    def fails():
+        raise kind("the vault is sealed for hvs.TOKEN")
+
+    before, after = ticks()
+    notifications.tell(before, after, fails)
+    why = f"a template in maintain_notify failed ({kind.__name__})"
+    assert said == [f"Notifications could not be sent: {why}. The run goes on."]
+    assert after["notes"]["notifications"] == f"Not all notifications could be sent while the run went on: {why}."
+    assert notifications.end(after, fails) == ([f"Notifications could not be sent at the end of the run: {why}."], [])
+
+
+def test_what_waits_when_a_template_fails_at_the_end_is_sent_all_the_same(folder):
+    def fails():
+        raise AnsibleError("the vault is sealed")
+
+    before, after = ticks()
+    with Receiver(503) as takes:
+        notifications.tell(before, after, lambda: [{"url": takes.url}])
+        notifications.end(after, fails)
+        words = [json.loads(body)["happened"] for _headers, body, _path in takes.requests]
+    assert words == ["scheduled", "scheduled", "planned"]
+    assert list(folder.iterdir()) == []
