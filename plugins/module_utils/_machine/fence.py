@@ -185,9 +185,17 @@ class Fence:
             raise TooLate(why)
 
     def left(self, seconds: float) -> float:
-        """Of so many seconds that were left when this call was sent, how many still are."""
+        """Of so many seconds that were left when this call was sent, how many still are; none of any after a reboot.
+
+        By our uptime it may have been sent in the future: the run reckons it from our last answer, and we may have stood still since.
+        """
         within = self.options.get("within")
-        return seconds - seconds_since(within, self.moment()) if within else seconds
+        if not within:
+            return seconds
+        moment = self.moment()
+        if within["boot_id"] != moment.boot_id:
+            return float("-inf")
+        return seconds - max(0.0, float(moment.uptime - within["uptime"]))
 
     def check(self) -> None:
         """Whether this call may act at this moment: it is not too late, no other run holds the machine, and no later call has been here.

@@ -200,7 +200,7 @@ class Going:
         if self.busy:
             return self._said("preparing" if to == "prepared" else "recovering", "the lock is owned by another call")
         if self.within:
-            request = {**request, "left": request["left"] - (machine.uptime - self.within["uptime"])}
+            request = {**request, "left": request["left"] - max(0.0, machine.uptime - self.within["uptime"])}
         if self.mark is None and request.get("restore"):
             machine.mark = dict(copied(request["restore"]), number=self.number, holder=dict(self.holder))
             self._lease(float(request.get("lease", 120)))

@@ -88,7 +88,7 @@ class Machine:
 
     @property
     def uptime(self) -> float:
-        return self.clock.now - self.booted
+        return max(self.clock.now, self.frozen_until) - self.booted
 
     def left_out(self) -> list[str]:
         return [step.key for step in self.steps if step.is_left_out]
@@ -169,7 +169,10 @@ class Machine:
         self._stop()
 
     def freeze(self, seconds: float) -> None:
-        self.frozen_until = self.clock.now + seconds
+        """Its uptime stands still meanwhile."""
+        until = max(self.frozen_until, self.clock.now + seconds)
+        self.booted += until - max(self.frozen_until, self.clock.now)
+        self.frozen_until = until
 
     def _stop(self) -> None:
         for program in self.programs:

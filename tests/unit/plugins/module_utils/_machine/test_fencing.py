@@ -367,6 +367,13 @@ def test_what_is_left_is_less_by_the_age_of_the_call(tmp_path):
     assert other.world.journal == [] and other.mark() is None
 
 
+def test_a_machine_that_stood_still_has_as_much_time_left_as_when_it_was_called(tmp_path):
+    """A freeze or a live migration stops its uptime, too, so it is less than the run reckons from its last answer."""
+    machine = Machine(tmp_path, step("one"))
+    went = machine.go(left=30.0, options=sent_before(machine, -0.5))
+    assert machine.mark()["steps"][0]["budget"] == 30.0 and went["state"] != "failed"
+
+
 def test_a_step_of_others_is_handed_out_with_what_is_left_of_its_time_and_whether_anything_new_may_begin(tmp_path):
     machine = Machine(tmp_path, step("one", elsewhere=True))
     went = machine.go(left=30.0, options=sent_before(machine, 8.0))
