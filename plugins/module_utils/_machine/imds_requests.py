@@ -110,8 +110,10 @@ class ImdsRequests:
         """Approve, in one try, and poll once right after it.
 
         :arg request: ``by_watcher`` where the machine has its own watcher's mark, by which it is prepared for these events
+        :return: beside the operation's result ``unanswered``, the ids of events whose approval was sent without a usable answer
         """
         result: Dict[str, Any] = {"approved": [], "already": [], "not_approved": [], "failure": None, "msg": ""}
+        unanswered: List[str] = []
         guard = _Guard(
             self._caller, self._fence, _asker(self._options), request.get("own") or [], bool(request.get("by_watcher"))
         )
@@ -130,13 +132,14 @@ class ImdsRequests:
             )
             found = _outcome(operation)
             result = {name: found[name] for name in result}
+            unanswered = list(operation.unanswered.values())
         if guard.fenced:
             result.update(
                 failure=None,
                 msg="",
                 not_approved=[{"id": event, "reason": "fenced", "message": guard.fenced} for event in request["ids"]],
             )
-        return dict(result, look=self.poll({"wait": 0}))
+        return dict(result, unanswered=unanswered, look=self.poll({"wait": 0}))
 
     def _endpoint_options(self) -> Dict[str, Any]:
         """The caller's, with time limits within the call's."""

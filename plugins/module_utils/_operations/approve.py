@@ -19,6 +19,9 @@ from .._text import listed, sentence
 from .operation import Operation
 from .options import approve_options
 
+REFUSALS = ("rejected", "denied", "throttled", "updating", "version_refused", "not_azure", "interrupted", "invalid")
+"""Kinds of a POST's failure by which it is certain that Azure has approved nothing."""
+
 
 def approve(
     options: Mapping[str, Any],
@@ -59,6 +62,7 @@ class Approval(Operation):
         self.confirmed: Dict[str, str] = {}
         self.already: Dict[str, str] = {}
         self.not_approved: Dict[str, Dict[str, str]] = {}
+        self.unanswered: Dict[str, str] = {}  # sent, and nobody knows whether Azure got it
 
     def run(self) -> None:
         self.first_poll(None)
@@ -202,6 +206,8 @@ class Approval(Operation):
         if failure is None:
             self._note_approved(pending)
             return []
+        if failure.kind not in REFUSALS:
+            self.unanswered.update((event.key, event.event_id) for event in pending)
         what = f"approving {listed([event.event_id for event in pending])} failed: "
         if failure.kind != "rejected" and not may_pass(failure):
             raise explained(failure, sentence(what + failure.message))

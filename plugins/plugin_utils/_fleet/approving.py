@@ -319,6 +319,7 @@ def take_approval(record: Record, host: str, ids: list[str], answer: Mapping[str
     approved = {str(event_id).upper() for event_id in answer.get("approved") or ()}
     already = {str(event_id).upper() for event_id in answer.get("already") or ()}
     refused = {str(item["id"]).upper(): item for item in answer.get("not_approved") or ()}
+    unanswered = {str(event_id).upper() for event_id in answer.get("unanswered") or ()}
     for event_id in ids:
         key = event_id.upper()
         entry = record["events"][key]
@@ -332,16 +333,17 @@ def take_approval(record: Record, host: str, ids: list[str], answer: Mapping[str
         elif key in already:
             _note_try(entry, host, ACCEPTED, "it had started already", at)
         else:
+            # With a problem the machine program ended in the middle of it.
+            approval["maybe"] = approval["maybe"] or key in unanswered or "problem" in answer
             _take_refusal(entry, host, refused.get(key), answer, at)
 
 
 def _take_refusal(
     entry: EventState, host: str, refused: Mapping[str, Any] | None, answer: Mapping[str, Any], at: float
 ) -> None:
-    """Nothing is known to have come of it. Who would not was the machine; who could not, its service."""
+    """Azure has not accepted it, as far as is known. Who would not was the machine; who could not, its service."""
     by_machine = refused is not None and not answer.get("failure")
     said = (refused or {}).get("message") or answer.get("msg") or answer.get("problem") or "it gave no reason"
-    entry["approval"]["maybe"] = entry["approval"]["maybe"] or not by_machine
     _note_try(entry, host, "refused" if by_machine else "failed", first_line(said, 1000), at)
 
 

@@ -201,7 +201,7 @@ class Approval(TypedDict):
 
     tries: Tries
     sent: bool  # Azure has accepted it
-    maybe: bool  # Azure may have got it: it was sent, and perhaps no answer came back
+    maybe: bool  # Azure may have got it: it was sent, and no answer said that it was refused
     by: str
     at: float | None
     nobody: str  # why no machine can send it, though the event is ready; "" when one can

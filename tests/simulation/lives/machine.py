@@ -467,9 +467,13 @@ class Machine:
 
     def _approve(self, request: dict[str, Any], going: Going, began: float) -> Life:
         answer: dict[str, Any] = {"approved": [], "already": [], "not_approved": [], "failure": None, "msg": ""}
+        answer["unanswered"] = []
 
         def refused(identity: str, reason: str) -> None:
             answer["not_approved"].append({"id": identity, "reason": reason, "message": f"not approved: {reason}"})
+
+        def failed(kind: str, message: str) -> None:
+            answer["failure"], answer["msg"] = {"kind": kind, "status": None, "url": ""}, message
 
         before = yield from self._look(0.0, None, going)
         shown = {event["id"].upper(): event for event in before["events"]}
@@ -500,15 +504,12 @@ class Machine:
                     yield 0.03
                     yield from self._request(approves=True)
                 if self.fault("post-refused"):
-                    refused(identity, "rejected")
+                    failed("rejected", "HTTP 400")
                 else:
                     self.azure.approve(self.scope, event["id"], self.host, going.run)
                     if self.fault("post-lost"):
-                        refused(identity, "unknown")
-                        answer["failure"], answer["msg"] = (
-                            {"kind": "unreachable", "status": None, "url": ""},
-                            "no answer came",
-                        )
+                        failed("unreachable", "no answer came")
+                        answer["unanswered"].append(identity)
                     else:
                         answer["approved"].append(event["id"])
         yield 0.05

@@ -5,7 +5,11 @@
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
+    AnswerTimeout,
+    BrokenAnswer,
+    Unreachable,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.discovery import Found
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
     Machine,
@@ -167,6 +171,38 @@ def test_one_that_fails_is_not_tried_again_within_the_call(machine):
     assert "HTTP 500" in answer["msg"]
     assert "It was sent once, and may or may not have arrived" in answer["msg"]
     assert answer["look"]["incarnation"] == 1
+
+
+@pytest.mark.parametrize("outcome", [(500,), (Unreachable("cut"),), (AnswerTimeout("slow"),), (BrokenAnswer("?"),)])
+def test_one_whose_answer_does_not_tell_may_have_arrived(machine, outcome):
+    shows = look(200, document(1, event("E1")))
+    machine.transport.expect(shows, own_name(), sent("E1", outcome=outcome), shows, shows, own_name())
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert (answer["approved"], answer["unanswered"]) == ([], ["E1"])
+
+
+def test_one_whose_answer_does_not_tell_may_have_arrived_whatever_is_seen_after_it(machine):
+    """What fails then is another request, which says nothing of the approval."""
+    machine.transport.expect(
+        look(200, document(1, event("E1"))), own_name(), sent("E1", outcome=(500,)), look(403), look(403)
+    )
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert (answer["failure"]["kind"], answer["unanswered"]) == ("denied", ["E1"])
+
+
+@pytest.mark.parametrize("status, looks_after", [(400, True), (403, False), (429, True), (410, True), (302, False)])
+def test_one_that_azure_has_refused_has_not_arrived(machine, status, looks_after):
+    shows = look(200, document(1, event("E1")))
+    after = [shows] if looks_after else []
+    machine.transport.expect(shows, own_name(), sent("E1", outcome=(status,)), *after, shows, own_name())
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert answer["failure"] and (answer["approved"], answer["unanswered"]) == ([], [])
+
+
+def test_nothing_has_arrived_where_the_poll_before_it_failed(machine):
+    machine.transport.expect(look(403), look(403))
+    (answer,) = machine.call({"do": "approve", "ids": ["E1"], "prepared": ["web1"], "allow_unknown": []})["answers"]
+    assert answer["failure"] and answer["unanswered"] == []
 
 
 def test_unknown_machines_hold_it_back(machine):

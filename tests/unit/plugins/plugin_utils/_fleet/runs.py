@@ -90,6 +90,7 @@ class Machine:
         self.start = None  # seconds that a start of PowerShell takes
         self.took = 0.5  # seconds of a call that does not wait
         self.refuses = ""  # why it would not approve
+        self.service_refuses = ""  # what its metadata service answers to an approval, with HTTP 410
         self.lost_approvals = 0  # approvals that Azure gets, and whose answer is lost
         self.approved = []
         self.asked = []  # requests, in the order in which they came, with their time
@@ -183,6 +184,17 @@ class Machine:
                 "not_approved": refused,
                 "failure": None,
                 "msg": "",
+                "unanswered": [],
+                "look": self.document(at),
+            }
+        if self.service_refuses:
+            return {
+                "approved": [],
+                "already": [],
+                "not_approved": [],
+                "failure": {"kind": "updating", "status": 410, "url": "http://imds.test"},
+                "msg": self.service_refuses,
+                "unanswered": [],
                 "look": self.document(at),
             }
         already = [
@@ -196,6 +208,7 @@ class Machine:
             "not_approved": [],
             "failure": None,
             "msg": "",
+            "unanswered": [],
             "look": self.document(at),
         }
 

@@ -535,13 +535,13 @@ def test_an_incarnation_that_went_back_is_a_note():
 def test_an_approval_is_tried_until_not_before():
     run = Run()
     for machine in run.machines.values():
-        machine.refuses = "the service answered 410"
+        machine.service_refuses = "the service answered 410"
     run.tick()
     run.show(event("A", ["vm1"], not_before=300))
     run.until(lambda: run.at > 200)
     assert run.event()["approval"]["tries"]["count"] > 10
     assert any("could not be approved: web" in problem and "410" in problem for problem in run.problems)
-    run["web2"].refuses = ""
+    run["web2"].service_refuses = ""
     run.until(lambda: run.sent("A"), most=20)
     assert not any("could not be approved" in problem for problem in run.problems)
 

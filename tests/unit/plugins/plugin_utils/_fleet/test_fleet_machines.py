@@ -552,6 +552,34 @@ def test_started_text_says_whose_approval_it_was():
     assert run.problems == []
 
 
+def test_an_approval_that_azure_has_refused_is_none_by_which_it_may_have_started():
+    """The run must not end green, with a start that it calls perhaps its own."""
+    run = Run()
+    for machine in run.machines.values():
+        machine.service_refuses = "the service answered 410"
+    run.tick()
+    run.show(event("A", ["vm1"], not_before=300))
+    run.until(lambda: run.at > 305)
+    run.show(started(event("A", ["vm1"])))
+    run.until(lambda: run.event()["started"] is not None)
+    assert run.event()["approval"]["tries"]["count"] > 10 and "(not by an approval of this run)" in run.timeline
+    run.show()
+    run.to_end()
+    (problem,) = run.problems
+    assert "was not approved by this run, and" in problem and "the service answered 410" in problem
+
+
+@pytest.mark.parametrize("answer", [{"problem": "OSError"}, {"failure": {"kind": "timeout"}, "unanswered": ["a"]}])
+def test_an_approval_whose_answer_does_not_tell_may_have_been_taken(answer):
+    run = Run()
+    for machine in run.machines.values():
+        machine.approve = lambda request, call, at: dict(answer)
+    run.tick()
+    run.show(event("A", ["vm1"]))
+    run.until(lambda: "A" in run.record["events"] and run.event()["approval"]["tries"]["count"] > 0)
+    assert run.event()["approval"]["maybe"] and not run.event()["approval"]["sent"]
+
+
 # ---- hosts that leave the play ----
 
 LEFT = {"lost": "It has left the play", "left": True}

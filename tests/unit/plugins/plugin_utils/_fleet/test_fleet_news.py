@@ -125,7 +125,7 @@ def test_notes_are_said_once():
 def test_approvals_that_are_refused_are_said_once_for_each_answer():
     run = Said()
     for machine in run.machines.values():
-        machine.refuses = "the service answered 410"
+        machine.service_refuses = "the service answered 410"
     run.tick()
     run.show(event("A", ["vm1"], not_before=300))
     run.until(lambda: run.at > 200)

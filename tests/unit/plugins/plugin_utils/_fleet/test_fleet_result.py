@@ -73,7 +73,7 @@ def failed():
 def unapproved():
     run = Run()
     for machine in run.machines.values():
-        machine.refuses = "the service answered 410"
+        machine.service_refuses = "the service answered 410"
     run.tick()
     run.show(event("A", ["vm1"], not_before=300))
     return run.until(lambda: run.at > 200)
