@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 ROLE = pathlib.Path(__file__).resolve().parents[2] / "roles" / "watcher"
 UNITS = ("azure-maintenance.service", "azure-maintenance-reports.service", "azure-maintenance-health.service")
 SOCKET = "azure-maintenance-health.socket"
+SYSTEMD = "ansible.builtin.systemd_service"
 OLDEST, NEWEST = place.OLDEST_SYSTEMD, 260
 
 # The version of systemd that brought a setting, as its manual pages say; those that are older than the oldest are 0.
@@ -141,6 +143,29 @@ def test_another_state_folder_is_made_and_may_be_written(name):
     unit = dict(settings_in(rendered(name, __watcher_own_state_folder=False, __watcher_state_folder="/srv/az")))
     assert "StateDirectory" not in unit
     assert unit["ReadWritePaths"] == '"/srv/az"' and unit["ExecStartPre"].endswith(' -m 0711 "/srv/az"')
+
+
+@pytest.mark.parametrize("name", UNITS[:2])
+def test_everybody_may_enter_another_state_folder(name, tmp_path):
+    """Whether it is new, or a run of maintain has made it; the folders above are there or not."""
+    tmp_path.chmod(0o755)
+    there, new = tmp_path / "there", tmp_path / "above" / "new"
+    there.mkdir(mode=0o700)
+    for folder in (there, new):
+        unit = dict(settings_in(rendered(name, __watcher_own_state_folder=False, __watcher_state_folder=str(folder))))
+        command = shlex.split(unit["ExecStartPre"].lstrip("+"))
+        subprocess.run(["sh", "-c", f'umask {unit["UMask"]}; exec "$@"', "sh", *command], check=True)
+    assert [path.stat().st_mode & 0o777 for path in (there, new)] == [0o711, 0o711]
+    assert new.parent.stat().st_mode & 0o001
+
+
+def test_another_state_folder_is_there_before_the_services_are():
+    steps = load("tasks/service.yml")
+    (number,) = (number for number, task in enumerate(steps) if task["name"] == "Service | Create the state folder")
+    given = steps[number]["ansible.builtin.file"]
+    assert (given["path"], given["mode"]) == ("{{ __watcher_state_folder }}", "0711")
+    starting = [number for number, task in enumerate(steps) if {"ansible.builtin.meta", SYSTEMD} & set(task)]
+    assert number < min(starting)
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze")

@@ -18,11 +18,12 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 from ..._machine import trust
 from ..._machine.platform import native
 from ..._text import listed, one_line
+from ..health.machine_state import UNCHECKED
 from ..host.this_host import HOST
 from ..service.disk_reserve import DiskReserve
 from .check_report import FAIL, OK, WARN, Finding, Said
 from .cli import CliContext
-from .status import SILENT, MetricsView, StatusView
+from .status import SILENT, MetricsView, StatusView, closed_folders
 
 Ask = Callable[..., Said]
 SERVICE, REPORTS = HOST.watcher.name, HOST.reports.name
@@ -238,6 +239,8 @@ def health(view: StatusView, folder: str) -> List[Finding]:
                     FAIL, "health", words, f"{HOST.status(HOST.health_units)}; load balancers get no answer, either"
                 )
             )
+        elif UNCHECKED in one.words:
+            found.append(Finding(FAIL, "health", words, f"see who may enter it: {HOST.look(folder)}"))
         elif one.is_in_service and marked:
             words = f"{one.address} answers that the machine is in service, and it is marked"
             found.append(Finding(FAIL, "health", words, HOST.restart(HOST.health.name)))
@@ -250,20 +253,6 @@ def health(view: StatusView, folder: str) -> List[Finding]:
             Finding(FAIL, "health", words, f"chmod o+x {closed[0]}, or set azure_maintenance_folder to another folder")
         )
     return found
-
-
-def closed_folders(folder: str) -> List[str]:
-    """Those on the way to a folder, and itself, that let an ordinary user not through."""
-    found: List[str] = []
-    while True:
-        try:
-            if not os.stat(folder).st_mode & stat.S_IXOTH:
-                found.insert(0, folder)
-        except OSError:  # it is not there yet
-            pass
-        if folder == os.path.dirname(folder):
-            return found
-        folder = os.path.dirname(folder)
 
 
 def metrics(

@@ -10,13 +10,15 @@ Its view has what there is to see of a watcher from outside: its process, what i
 
 import argparse
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+import stat
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..._clock import unix_time
 from ..._machine.platform import native
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, duration, listed, one_line
 from ..health.client import Asked, ask
+from ..health.machine_state import UNCHECKED
 from ..host.this_host import HOST
 from ..reports.last_try import LastTry, read_last_try, what_to_do
 from ..reports.report_queue import FOLDER, waiting
@@ -164,6 +166,31 @@ def _health(here: CliContext) -> List[Asked]:
     return found + [ask(address, True, seconds) for address in wanted.agent]
 
 
+def health_problem(answers: Sequence[Asked], folder: str) -> str:
+    """Why the health endpoint can't see the mark, and so always answers that the machine is in service; "" when it can.
+
+    :arg folder: of the mark
+    """
+    closed = closed_folders(folder) if answers else []
+    if closed:
+        return f"its user can't enter {listed(map(one_line, closed))}"
+    return next((one_line(one.words) for one in answers if UNCHECKED in one.words), "")  # not said by agent-check
+
+
+def closed_folders(folder: str) -> List[str]:
+    """Those on the way to a folder, and itself, that let an ordinary user not through."""
+    found: List[str] = []
+    while True:
+        try:
+            if not os.stat(folder).st_mode & stat.S_IXOTH:
+                found.insert(0, folder)
+        except OSError:  # it is not there yet
+            pass
+        if folder == os.path.dirname(folder):
+            return found
+        folder = os.path.dirname(folder)
+
+
 Entry = Tuple[str, str]
 
 _STATES = {
@@ -210,6 +237,7 @@ def as_json(view: StatusView, here: CliContext) -> Dict[str, Any]:
         "orders_waiting": view.orders,
         "reports": [_destination_as_json(one) for one in view.waits],
         "health": [dict(one._asdict()) for one in view.health],
+        "health_problem": health_problem(view.health, here.folder),
         "metrics": dict(view.metrics._asdict()) if view.metrics else None,
     }
 

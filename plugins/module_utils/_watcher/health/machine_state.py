@@ -35,6 +35,10 @@ class Answer(NamedTuple):
     words: str  # one line, without any text of an event
 
 
+UNCHECKED = "its maintenance mark can't be checked"
+"""In the words of an answer that says nothing about the machine."""
+
+
 def answer_of(state: MachineState, app_problem: str = "") -> Answer:
     """A machine of which nothing is known is in service: a watcher that fails must not take a fleet out of traffic.
 
@@ -46,7 +50,7 @@ def answer_of(state: MachineState, app_problem: str = "") -> Answer:
     if app_problem:
         return Answer(False, f"the application is down: {app_problem}")
     if state.problem:
-        return Answer(True, f"in service, but its maintenance mark can't be checked: {state.problem}")
+        return Answer(True, f"in service, but {UNCHECKED}: {state.problem}")
     return Answer(True, "in service")
 
 

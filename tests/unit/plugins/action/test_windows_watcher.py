@@ -171,6 +171,10 @@ def test_it_is_installed_once_and_removed(installed):
 @once
 def test_reports_and_health_are_services_of_accounts_of_their_own(win1):
     reports = [{"url": "https://reports.test/x", "secret": "geheim"}]
+    win1.says(unseen="in service, but its maintenance mark can't be checked: Access is denied")
+    win1.run(status=2, watcher_reports=reports, watcher_health={"http": ["127.0.0.1:8009"]})
+    assert "win1 can't see whether the machine is marked" in win1.printed and "Access is denied." in win1.printed
+    win1.says()
     win1.run(watcher_reports=reports, watcher_health={"http": ["127.0.0.1:8009"]})
     accounts = {name: service["username"] for name, service in win1.services.items()}
     assert accounts == {service.name: service.account for service in (WINDOWS.watcher, WINDOWS.reports, WINDOWS.health)}

@@ -265,7 +265,13 @@ class Machine:
 
     def _program_status(self, words):
         runs = self.state["services"].get("azure-maintenance", {}).get("state") == "started"
-        return 0, json.dumps({"looking": runs and self.says.get("looking", True), "health": []})
+        return 0, json.dumps(
+            {
+                "looking": runs and self.says.get("looking", True),
+                "health": [],
+                "health_problem": self.says.get("unseen", ""),
+            }
+        )
 
     def _program_recover(self, words):
         (self.path(os.path.join(ENVIRONMENT["ProgramData"], "AzureMaintenance")) / "mark.json").unlink()

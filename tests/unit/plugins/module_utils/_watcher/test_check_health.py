@@ -17,11 +17,17 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
     StatusView,
     as_json,
+    closed_folders,
     entries,
+    health_problem,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health import main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.addresses import Address
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.client import Asked, ask
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.machine_state import (
+    MachineState,
+    answer_of,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._watcher.test_health_server import (
     listening,
 )
@@ -79,8 +85,9 @@ def a_view(health, mark=None):
 
 
 ADDRESS = "127.0.0.1:8009"
-ANSWERS, OUT, SILENT = (
+ANSWERS, UNSEEN, OUT, SILENT = (
     Asked(ADDRESS, True, "in service"),
+    Asked(ADDRESS, *answer_of(MachineState(problem="Permission denied"))),
     Asked(ADDRESS, False, "out of service for maintenance: prepared"),
     Asked(ADDRESS, None, "Connection refused"),
 )
@@ -92,6 +99,12 @@ ANSWERS, OUT, SILENT = (
         (ANSWERS, None, OK, "127.0.0.1:8009: in service"),
         (OUT, {"phase": "prepared"}, OK, "127.0.0.1:8009: out of service for maintenance: prepared"),
         (SILENT, None, FAIL, "127.0.0.1:8009: Connection refused"),
+        (
+            UNSEEN,
+            {"phase": "prepared"},
+            FAIL,
+            "127.0.0.1:8009: in service, but its maintenance mark can't be checked: Permission denied",
+        ),
         (
             ANSWERS,
             {"phase": "prepared"},
@@ -112,13 +125,22 @@ def test_a_folder_that_its_user_can_not_pass(tmp_path):
         if above.stat().st_uid and not above.stat().st_mode & 0o001:
             pytest.skip("the folder of the tests itself is closed")
     tmp_path.chmod(0o700)
-    closed = check_system.closed_folders(str(folder / "not-there-yet"))
+    closed = closed_folders(str(folder / "not-there-yet"))
     assert closed[-1] == str(tmp_path) and str(folder) not in closed
     found = check_system.health(a_view([ANSWERS]), str(folder))
     assert [one.state for one in found] == [OK, FAIL] and "always answers that the machine is in service" in found[
         1
     ].words
     assert check_system.health(a_view([]), str(folder)) == []
+    problem = health_problem([ANSWERS], str(folder))
+    assert problem.startswith("its user can't enter /") and problem.endswith(str(tmp_path))
+    assert health_problem([], str(folder)) == ""
+
+
+def test_an_endpoint_that_says_that_it_does_not_see_the_mark():
+    """Its folders are open, and something else keeps its user off."""
+    assert health_problem([ANSWERS, UNSEEN], "/") == UNSEEN.words
+    assert health_problem([ANSWERS], "/") == ""
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -132,7 +154,7 @@ def test_its_findings_are_well_said(words, tmp_path):
 
 
 class Here:
-    version, folder = "0.2.0", "/var/lib/azure-maintenance"
+    version, folder = "0.2.0", "/"
 
 
 def test_status_shows_what_each_address_answers():
@@ -140,4 +162,5 @@ def test_status_shows_what_each_address_answers():
     place = found.index(("Health", "127.0.0.1:8009 answers: in service"))
     assert found[place + 1] == ("", "127.0.0.1:8009 DOES NOT ANSWER: Connection refused")
     assert "Health" not in dict(entries(a_view([]), Here()))
-    assert as_json(a_view([OUT]), Here())["health"] == [dict(OUT._asdict())]
+    shown = as_json(a_view([OUT, UNSEEN]), Here())
+    assert shown["health"][0] == dict(OUT._asdict()) and shown["health_problem"] == UNSEEN.words
