@@ -228,20 +228,23 @@ def test_every_option_is_handed_on():
     assert {*plan.variables(), *load("vars/main.yml")["__watcher_known"]} == set(OPTIONS)
 
 
+PARTS = ("block", "rescue", "always")
+
+
 def tasks():
     for path in sorted((ROLE / "tasks").rglob("*.yml")):
         pending = list(load(path.relative_to(ROLE)))
         while pending:
             task = pending.pop()
-            pending += [inner for part in ("block", "rescue", "always") for inner in task.get(part) or ()]
+            pending += [inner for part in PARTS for inner in task.get(part) or ()]
             yield path.stem, task
 
 
 def test_no_task_shows_a_secret():
     """Settings hold passwords of steps; secrets are secrets."""
     for _file, task in tasks():
-        text = json.dumps(task)
-        if ".secrets }}" in text or "__watcher_files.settings |" in text or "content: __watcher_before" in text:
+        text = json.dumps({key: given for key, given in task.items() if key not in PARTS})
+        if ".secrets }}" in text or "__watcher_files.settings |" in text:
             assert task.get("no_log") is True, task["name"]
 
 
@@ -266,6 +269,15 @@ def test_nothing_is_changed_before_all_checks_are_over():
     for file, task in tasks():
         if file in ("facts", "validate", "machine", "checks"):
             assert [name for name in task if name.rpartition(".")[2] in changing] == []
+
+
+def test_what_the_current_settings_name_stays_until_the_new_ones_are_checked():
+    order = [task["ansible.builtin.include_tasks"] for file, task in tasks() if file == "install"][::-1]
+    names = [name.rpartition("}}")[2] for name in order]
+    there = [names.index(f"{name}.yml") for name in ("hooks", "check_settings", "no_longer_configured", "settings")]
+    assert there == sorted(there)
+    removing = {file for file, task in tasks() if "__watcher_leaving.hooks" in json.dumps(task.get("loop", ""))}
+    assert removing == {"no_longer_configured"}
 
 
 # ---- what it has run on machines ----

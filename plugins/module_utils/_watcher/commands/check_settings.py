@@ -11,7 +11,7 @@ Nothing is sent to them.
 
 import os
 import sys
-from typing import Any, Callable, Dict, List, Mapping, Optional, Set, Tuple
+from typing import Any, Callable, Collection, Dict, List, Mapping, Optional, Set, Tuple
 
 from ..._machine.platform import native
 from ..._machine.step_runners import lacking
@@ -44,13 +44,19 @@ def settings(path: str) -> Tuple[Optional[Configuration], Finding]:
 
 
 def all_named(
-    configuration: Configuration, environment: Mapping[str, str], ask: Callable[[List[str]], Said]
+    configuration: Configuration,
+    environment: Mapping[str, str],
+    ask: Callable[[List[str]], Said],
+    without: Collection[str] = (),
 ) -> List[Finding]:
-    """All that the settings name."""
-    return [*hooks(configuration), *secrets(configuration, environment), *steps(configuration, ask)]
+    """All that the settings name.
+
+    :arg without: hooks that are there, and are to be removed
+    """
+    return [*hooks(configuration, without), *secrets(configuration, environment), *steps(configuration, ask)]
 
 
-def hooks(configuration: Configuration) -> List[Finding]:
+def hooks(configuration: Configuration, without: Collection[str] = ()) -> List[Finding]:
     there = hooks_in(configuration)
     found = [
         Finding(FAIL, "hooks", words, f"install it, or correct its name in the settings{_means(key)}", ("hooks", key))
@@ -69,7 +75,9 @@ def hooks(configuration: Configuration) -> List[Finding]:
                 longest = max(longest, sum(step["timeout"] for step in some.steps))
         count[phase] = len(keys)
     found += [
-        Finding(FAIL, "hooks", f"{key} is not run: {why}", _HOOK + _means(key)) for key, why in sorted(refused.items())
+        Finding(FAIL, "hooks", f"{key} is not run: {why}", _HOOK + _means(key))
+        for key, why in sorted(refused.items())
+        if key not in without
     ]
     for key, one in sorted(configuration.hooks.items()):
         if one.user and not _is_user(one.user):

@@ -105,6 +105,13 @@ def check_config_arguments(parser: argparse.ArgumentParser) -> None:
         "--offline", action="store_true", help="don't contact the metadata service (to build an image, for example)"
     )
     parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="HOOK",
+        help="leave out a hook that is to be removed, such as prepare.d/50-app",
+    )
+    parser.add_argument(
         "file", nargs="?", default="", metavar="FILE", help="the settings to check (default: the watcher's)"
     )
 
@@ -115,7 +122,7 @@ def run_check_config(options: argparse.Namespace, here: CliContext) -> int:
     if configuration is None:
         here.complain(finding.words)
         return WRONG
-    found = check_settings.all_named(configuration, here.environment, ask)
+    found = check_settings.all_named(configuration, here.environment, ask, options.without)
     if not options.offline:
         found += check_imds.check_service(configuration, HttpTransport(here.clock), here.clock, here.caller())
     wrong = [one for one in found if one.state == FAIL]

@@ -251,12 +251,23 @@ def test_what_others_could_change_is_closed_or_refused(win1):
 
 
 @once
-def test_settings_that_the_program_refuses_leave_the_former_ones(installed):
+def test_settings_that_the_program_refuses_leave_the_former_ones_and_what_they_name(installed):
     win1 = installed
-    before = win1.text(SETTINGS)
-    win1.says(refused="the hook is not trusted")
-    win1.run(status=2, watcher_mode="observe")
-    assert "win1: the hook is not trusted" in win1.printed and win1.text(SETTINGS) == before
+    secret = win1.path(DATA + r"\config\secrets\report-former")
+    secret.write_text("")
+    before, hook = win1.text(SETTINGS), DATA + r"\config\hooks\recover.d\Reboot\50-app.ps1"
+    win1.says(refused=f"{SETTINGS}.new: the hook is not trusted")
+    win1.run(status=2, watcher_hooks=[HOOKS[0], dict(HOOKS[0], name="new.cmd")])
+    assert rf"win1: {SETTINGS}: the hook is not trusted".replace("\\", 2 * "\\") in win1.printed
+    (checked,) = (given["argv"] for given in win1.called("win_command") if "check-config" in given["argv"])
+    assert checked[-4:] == ["--settings", f"{SETTINGS}.new", "--without", "recover.d/Reboot/50-app.ps1"]
+    assert win1.text(SETTINGS) == before and win1.path(hook).exists() and secret.exists()
+    assert not win1.path(f"{SETTINGS}.new").exists()
+    assert [path.name for path in win1.path(DATA + r"\config\hooks\prepare.d").iterdir()] == ["50-app.cmd"]
+
+    win1.says()
+    win1.run(watcher_hooks=HOOKS[:1])
+    assert win1.text(SETTINGS) != before and not win1.path(hook).exists() and not secret.exists()
 
 
 @once

@@ -631,6 +631,13 @@ def test_a_hook_that_is_refused_is_wrong(hooks):
     assert "prepare.d/20-db is not run" in " ".join(hooks.err.split())
 
 
+def test_a_hook_that_is_to_be_removed_is_not_checked(hooks):
+    """As role watcher does, which removes it once the settings are found good."""
+    assert (
+        hooks.call("check-config", "--offline", "--without", "recover.d/10-x", "--without", "prepare.d/20-db") == FINE
+    )
+
+
 STEP = {"key": "s", "name": "s", "does": "x", "undoes": "y", "timeout": 5.0, "elsewhere": False}
 
 
