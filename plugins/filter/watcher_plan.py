@@ -17,7 +17,8 @@ options:
   _input:
     description: >-
       Nothing for V(options), for V(files) the options of the role, for V(names) the names of the host's variables, for V(place) what the machine says of
-      itself, for V(leaving) what V(files) returned, for V(mark) what is in its file.
+      itself, for V(leaving) what V(files) returned, for V(mark) what is in its file, for V(folder) the file of the settings that are on the machine, for
+      V(left_behind) what V(folder) returned.
     type: raw
     required: true
   part:
@@ -31,11 +32,13 @@ options:
       place: What speaks against the machine, a sentence each.
       leaving: Which hooks of an earlier deployment go, and why they may not.
       mark: Who holds a mark.
+      folder: The state folder that the settings on the machine name.
+      left_behind: Why it may not be another one now.
   host:
     description: The inventory name of the host.
     type: str
   options:
-    description: For V(place), what of the options it goes by.
+    description: For V(place), what of the options it goes by. For V(left_behind), C(folder), the state folder from now on.
     type: dict
   steps:
     description: For V(files), the plan of filter P(cloudops.azure_maintenance.drain_steps#filter).
@@ -54,7 +57,10 @@ options:
     type: list
     elements: str
   answer:
-    description: For V(place), what the machine program answered. Nothing for images.
+    description: For V(place), what the machine program answered; nothing for images. For V(left_behind), what it answered about the new folder.
+    type: dict
+  there:
+    description: For V(left_behind), what the machine program answered about the folder so far.
     type: dict
   before:
     description: For V(leaving), the file of the settings that are on the machine.
@@ -64,7 +70,9 @@ options:
     description: For V(leaving), the machine's mark.
     type: dict
   force:
-    description: For V(leaving), whether hooks go though the machine is out of service by them.
+    description:
+      - For V(leaving), whether hooks go though the machine is out of service by them.
+      - For V(left_behind), whether what a person has left beside the mark may stay behind.
     type: bool
     default: false
 """
@@ -77,7 +85,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _value:
-  description: A list of sentences for V(place), a word for V(mark), a dictionary for the others.
+  description: A list of sentences for V(place), a text for V(mark), V(folder) and V(left_behind), a dictionary for the others.
   type: raw
 """
 
@@ -98,6 +106,7 @@ def watcher_plan(
     names=(),
     search=(),
     answer=None,
+    there=None,
     before="",
     mark=None,
     force=False,
@@ -108,7 +117,7 @@ def watcher_plan(
     from ..module_utils._watcher.host.linux_host import LINUX
     from ..module_utils._watcher.host.windows_host import WINDOWS
     from ..plugin_utils._variables import known_variables, unknown_variables
-    from ..plugin_utils._watcher import place, plan
+    from ..plugin_utils._watcher import former_folder, place, plan
 
     def unknown(names):
         return unknown_variables(names, known_variables(DataLoader().load_from_file)) if names else []
@@ -136,8 +145,14 @@ def watcher_plan(
         return call(lambda given: plan.leaving(given or None, before, mark, bool(force)), value)
     if part == "mark":
         return plan.kind_of_mark(value)
+    if part == "folder":
+        return former_folder.folder_of(value)
+    if part == "left_behind":
+        return call(
+            lambda former: former_folder.left_behind(former, options["folder"], there, answer, bool(force)), value
+        )
     raise AnsibleFilterError(
-        f"watcher_plan: part is {part!r}; it is one of options, files, names, place, leaving, mark"
+        f"watcher_plan: part is {part!r}; it is one of options, files, names, place, leaving, mark, folder, left_behind"
     )
 
 

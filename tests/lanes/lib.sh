@@ -234,6 +234,7 @@ PLAYS=(
     tests/unit/plugins/action/test_own_task_files.py
     tests/unit/plugins/action/test_plays.py
     tests/unit/plugins/action/test_preflight.py
+    tests/unit/plugins/action/test_watcher_deployed.py
     tests/unit/plugins/action/test_watcher_refusals.py
     tests/unit/plugins/action/test_windows_watcher.py
     tests/unit/plugins/lookup/test_hosts.py

@@ -271,6 +271,25 @@ def test_settings_that_the_program_refuses_leave_the_former_ones_and_what_they_n
 
 
 @once
+def test_another_folder_leaves_nothing_behind(installed):
+    win1, other = installed, r"D:\azm\state"
+    hold = win1.path(DATA + r"\hold.json")
+    hold.write_text(json.dumps({"format": 1, "reason": "tests", "by": "ops", "until": None, "vm_id": ""}))
+    win1.run(status=2, azure_maintenance_folder=other)
+    assert "win1 has a hold (hold.json) in" in win1.printed and win1.changed == 0
+    win1.run(azure_maintenance_folder=other, watcher_force=True)
+    assert json.loads(win1.text(SETTINGS))["folder"] == other and hold.exists()
+
+    mark = win1.path(other + r"\mark.json")
+    mark.write_text(json.dumps({"format": 1, "holder": {"kind": "watcher"}, "steps": []}))
+    win1.run(REMOVE, status=2)
+    assert "win1 is out of service by the watcher" in win1.printed and win1.changed == 0
+    mark.unlink()
+    win1.run(REMOVE)
+    assert not win1.path(other).exists()
+
+
+@once
 @pytest.mark.parametrize(
     "given, words",
     [

@@ -63,10 +63,16 @@ def test_the_other_parts():
     assert plan(PROBED, "place", host="web1", options=PLACE, answer=answer()) == []
     assert plan({}, "leaving", before='{"hooks": {"notify.d/50-x": {}}}')["hooks"] == ["notify.d/50-x"]
     assert plan('{"holder": {"kind": "drain"}}', "mark") == "drain"
+    assert plan('{"folder": "/old"}', "folder") == "/old"
+    there = {"mark": None, "hold": {"by": "ops"}, "yes": [], "put_back": []}
+    asked = {"options": {"folder": "/new"}, "there": there, "answer": dict(there, hold=None)}
+    assert plan("/old", "left_behind", **asked).startswith("has a hold")
+    assert plan("/old", "left_behind", force=True, **asked) == ""
 
 
 def test_a_part_that_there_is_not():
     with pytest.raises(
-        AnsibleFilterError, match="part is 'all'; it is one of options, files, names, place, leaving, mark"
+        AnsibleFilterError,
+        match="part is 'all'; it is one of options, files, names, place, leaving, mark, folder, left_behind",
     ):
         plan({}, "all")
