@@ -3,9 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What keeps the jobs of these tests, and does their work: as the watcher's program does it, but hooks may be Python, too."""
 
+import os
 import sys
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import jobs, platform
 
 platform.INTERPRETERS[".py"] = [sys.executable]
+if "AT_LIMIT" in os.environ:
+    from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.doing import LimitClock
+
+    jobs.Clock = lambda: LimitClock(os.environ["AT_LIMIT"])
 sys.exit(jobs.main(sys.argv[1:]))

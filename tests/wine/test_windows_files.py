@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 import pytest
 
@@ -23,7 +24,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     AlreadyRunning,
     InstanceLock,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import kill, until
+from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import LONG, kill, until
 
 CREATES = """
 import sys
@@ -44,13 +45,30 @@ def path(tmp_path):
     return str(tmp_path / "file.json")
 
 
-def held_open(path, seconds):
-    """As Python opens files: whoever else would replace or remove it has to wait."""
+@pytest.fixture
+def refused(monkeypatch):
+    """An event: somebody has found a file open, and is about to try again. Nobody gives up meanwhile."""
+    found = threading.Event()
+
+    def sleep(seconds):
+        found.set()
+        time.sleep(seconds)
+
+    monkeypatch.setattr(windows_files, "time", types.SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
+    monkeypatch.setattr(windows_files, "PATIENCE", LONG)
+    return found
+
+
+def held_open(path, over):
+    """As Python opens files: whoever else would replace or remove it has to wait.
+
+    :arg over: the event until which it is open
+    """
 
     def hold():
         with open(path, encoding="utf-8"):
             is_open.set()
-            time.sleep(seconds)
+            over.wait(LONG)
 
     is_open = threading.Event()
     thread = threading.Thread(target=hold)
@@ -73,12 +91,11 @@ def test_of_many_at_once_one_writes_it(path):
     assert files.read(path) == str(codes.index(0))
 
 
-def test_one_that_is_open_is_replaced_as_soon_as_it_is_not(path):
+def test_one_that_is_open_is_replaced_as_soon_as_it_is_not(path, refused):
     files.replace(path, 1)
-    thread = held_open(path, 0.5)
-    began = time.monotonic()
+    thread = held_open(path, refused)
     files.replace(path, 2)
-    assert time.monotonic() - began > 0.3, "nobody had it open"
+    assert refused.is_set(), "nobody had it open"
     assert files.read(path) == 2
     thread.join()
 
@@ -86,17 +103,22 @@ def test_one_that_is_open_is_replaced_as_soon_as_it_is_not(path):
 def test_one_that_stays_open_is_left_as_it_is(path, monkeypatch):
     monkeypatch.setattr(windows_files, "PATIENCE", 0.2)
     files.replace(path, 1)
-    thread = held_open(path, 1.0)
-    with pytest.raises(PermissionError):
-        files.replace(path, 2)
+    over = threading.Event()
+    thread = held_open(path, over)
+    try:
+        with pytest.raises(PermissionError):
+            files.replace(path, 2)
+    finally:
+        over.set()
     thread.join()
     assert files.read(path) == 1
 
 
-def test_one_that_is_open_is_removed_as_soon_as_it_is_not(path):
+def test_one_that_is_open_is_removed_as_soon_as_it_is_not(path, refused):
     files.replace(path, 1)
-    thread = held_open(path, 0.5)
+    thread = held_open(path, refused)
     files.remove(path)
+    assert refused.is_set(), "nobody had it open"
     thread.join()
     assert files.read(path) is None
     with pytest.raises(FileNotFoundError):

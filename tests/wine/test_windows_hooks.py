@@ -28,7 +28,14 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machin
     argv_of,
     start_of,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import PROGRAM, Hooking, content, kill, until
+from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import (
+    LONG,
+    PROGRAM,
+    Hooking,
+    content,
+    kill,
+    until,
+)
 
 SLEEPS = "import time; time.sleep(60)"
 
@@ -36,10 +43,10 @@ SLEEPS = "import time; time.sleep(60)"
 WITH_GRANDCHILD = """
 import os, subprocess, sys
 other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print("last words", flush=True)
 with open({log!r} + ".new", "w") as file:
     file.write(f"{{os.getpid()}} {{other.pid}}")
 os.rename({log!r} + ".new", {log!r})
-print("last words", flush=True)
 """
 
 
@@ -137,13 +144,17 @@ def test_as_another_user_nothing_is_run(tmp_path):
     assert progress.state == FAILED and "as another user" in progress.note
 
 
-def test_at_the_limit_all_of_it_ends(tmp_path, log):
+def test_at_the_limit_all_of_it_ends(tmp_path, log, monkeypatch):
+    at_limit = tmp_path / "at limit"
+    monkeypatch.setenv("AT_LIMIT", str(at_limit))  # its keeper's clock is there when the file is: program.py
     found = with_grandchild(tmp_path, log, SLEEPS)
-    found.begin(limit=4.0)
+    found.begin()
     pids = pids_in(log)
     assert all(map(start_of, pids))
-    assert found.end(limit=4.0).state == FAILED
-    assert found.result["timed_out"] and 3.9 < found.result["seconds"] < 10
+    assert found.check().state == PENDING
+    at_limit.touch()
+    assert found.end().state == FAILED
+    assert found.result["timed_out"] and found.result["seconds"] >= LONG
     assert found.result["stdout"] == "last words\n"
     assert not any(map(start_of, pids))
 

@@ -33,7 +33,7 @@ def maintained(folder, hosts, scenario, event, variables, **settings):
         environment = dict(settings, ANSIBLE_DISPLAY_SKIPPED_HOSTS="false", PYTHONUNBUFFERED="1")
         given = dict(variables(control), emulator=address)
         with start(folder, "cloudops.azure_maintenance.maintain", hosts, given, **environment) as process:
-            ending = threading.Timer(240, process.kill)
+            ending = threading.Timer(900, process.kill)
             ending.start()
             printed, announced = "", False
             for line in process.stdout:

@@ -64,7 +64,7 @@ class Played:
     def __init__(self, folder, play, hosts, variables, **environment):
         mixed = play == MIXED
         stop = threading.Event()
-        with emulator(folder, scenario(36000, 36000) if mixed else scenario(900, 100), "--speed", "10") as addresses:
+        with emulator(folder, scenario(36000, 36000 if mixed else 100), "--speed", "10") as addresses:
             address, control = addresses
             ending = threading.Thread(target=end_it_when_both_wait, args=(folder, control, stop))
             if mixed:

@@ -27,7 +27,7 @@ HOSTS = (
     "[windows]\nwin1 ansible_host=win1 ansible_connection=standin ansible_shell_type=powershell\n"
 )
 SCENARIO = {"settings": {"rate_limit": 0}, "vms": [{"name": name, "scope": "web"} for name in NAMES], "events": []}
-EVENT = {"type": "Reboot", "resources": ["linux2", "win1"], "notice": 900, "tail": 10}
+EVENT = {"type": "Reboot", "resources": ["linux2", "win1"], "notice": 36000, "tail": 10}
 
 
 def steps(folder, control):

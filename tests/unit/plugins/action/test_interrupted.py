@@ -74,7 +74,8 @@ def until(what):
 
 
 def play(folder, takeover, signals):
-    """Run the play and, when it looks for its turn to come, send it these signals; returns the POSTs that arrived."""
+    """Run the play and, when it looks for its turn to come, send it these signals; returns the POSTs that arrived until it was gone,
+    and all of them."""
     (folder / "play.yml").write_text(PLAY)
     with emulator(folder, SCENARIO) as (address, _control):
         variables = {"emulator": address + "/vm/web1", "id": ID, "takeover": takeover}
@@ -85,15 +86,23 @@ def play(folder, takeover, signals):
             for number in signals:
                 run.send_signal(number)
             run.wait(120)
+        before = journal(folder, "post")
         until(lambda: not started.intersection(parents()))
-        return journal(folder, "post")
+        return before, journal(folder, "post")
 
 
 def test_a_run_that_goes_on_approves(tmp_path):
-    assert [entry["vm"] for entry in play(tmp_path, 1, [])] == ["web1"]
+    _before, posts = play(tmp_path, 1, [])
+    assert [entry["vm"] for entry in posts] == ["web1"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_run_that_was_interrupted_does_not(tmp_path, number):
-    # Whoever was killed tells nobody: its task sees that when its turn has come.
-    assert play(tmp_path, 5 if number == signal.SIGKILL else 60, [number]) == []
+    # Whoever was killed tells nobody: its task sees that when its turn has come. Where that was before the kill, the next has more time.
+    for takeover in (5, 20, 60) if number == signal.SIGKILL else (60,):
+        folder = tmp_path / str(takeover)
+        folder.mkdir()
+        before, posts = play(folder, takeover, [number])
+        if not before:
+            break
+    assert posts == []

@@ -28,7 +28,7 @@ SCENARIO = {
     "vms": [{"name": name, "scope": "web"} for name in NAMES],
     "events": [],
 }
-EVENT = {"type": "Reboot", "resources": ["linux1", "linux2"], "notice": 900, "tail": 10}
+EVENT = {"type": "Reboot", "resources": ["linux1", "linux2"], "notice": 36000, "tail": 10}
 FILE = """
 - name: Note who it is
   ansible.builtin.lineinfile:
