@@ -21,6 +21,7 @@ for part in test_check.yml test_bad_input.yml test_events.yml test_trouble.yml t
     runs_here "$part" || continue
     status=0
     case $part in
+        test_trouble.yml) ANSIBLE_LOG_PATH=$dir/log on_web "$part" || status=$? ;;
         test_check.yml) on_web "$part" --check || status=$? ;;
         test_own_tasks.yml | test_leaving.yml) ANSIBLE_ANY_ERRORS_FATAL=true on_web "$part" || status=$? ;;
         *) on_web "$part" || status=$? ;;

@@ -26,5 +26,9 @@ works() { said=$("$@" 2>&1) || { echo "$said"; echo "FAILED: $*"; exit 1; }; ech
 refuses() { if said=$("$@" 2>&1); then echo "$said"; echo "NOT REFUSED: $*"; exit 1; fi; echo "refused: $*"; }
 says() { grep -qF -- "$1" <<<"$said" || { echo "$said"; echo "NOT SAID: $1"; exit 1; }; }
 notes() { diff <(cut -d' ' -f1,2 "$dir/notes" | sort) <(printf '%s\n' "$@"); }
-posts() { [ "$(curl -sS "$control/journal" | grep -c '"kind": "post"')" = "$1" ] || { echo "not $1 approvals"; exit 1; }; }
+posts() { # how many approvals the emulator got
+    local found
+    found=$(curl -sSf "$control/journal?kind=post" | "$python" -c 'import json, sys; print(len(json.load(sys.stdin)["entries"]))')
+    [ "$found" = "$1" ] || { echo "$found approvals, not $1"; exit 1; }
+}
 control=$("$python" -c 'import json, sys; print(json.load(open(sys.argv[1] + "/addresses.json"))["control"])' "$dir")
