@@ -273,7 +273,7 @@ class Client:
         except TransportError as error:
             self._count(error.polls)
             if error.polls > 1 and self._transport.moments:  # until then the document was as it is known
-                self.moments = in_a_row(self.moments, self._transport.moments)
+                self._move_on(self._transport.moments)
             raise
         self._count(polls)
         self.date = answer.headers.get("date", "")
@@ -301,6 +301,12 @@ class Client:
             self.moments = in_a_row(self.moments, self._answer_moments)
         served = self.server_time()
         self.looked_at = self._clock.wall() if served is None else served + DATE_IS_CUT
+
+    def _move_on(self, moments: Moments) -> None:
+        """The document still held at these moments. No answer is there that says the time: it is as much later as they are."""
+        if self.moments and self.looked_at is not None:
+            self.looked_at += moments.came - self.moments.came
+        self.moments = in_a_row(self.moments, moments)
 
     def _count(self, polls: int) -> None:
         self._asked_at = self._clock.now()

@@ -6,7 +6,11 @@
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Deadline
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import Unreachable
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import (
+    AnswerTimeout,
+    ScheduledEventsError,
+    Unreachable,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.transport import Moments
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._imds.conversation import EMPTY, ONE
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils.scripted import (
@@ -69,6 +73,18 @@ def test_what_was_seen_before_a_failure_belongs_to_it(transport, client, clock):
     transport.expect(look(200, ONE), *same, look(Unreachable("cut.")), look(200, EMPTY))
     wait(client, clock)
     assert client.moments.first == START < client.moments.came - 15
+
+
+@pytest.mark.parametrize("header", [{}, {"date": "Thu, 01 Jan 2026 00:00:00 GMT"}])
+def test_the_time_of_what_was_seen_before_a_failure_moves_on_with_it(transport, client, clock, header):
+    """Else the not-before of its events would seem to be as much later as the wait went well: they are reckoned from both."""
+    same = [look(200, ONE, header) for _second in range(15)]
+    transport.expect(look(200, ONE, header), *same, look(AnswerTimeout("It hangs."), takes=60.0))
+    before = client.document()
+    began, looked_at = client.moments.came, client.looked_at
+    with pytest.raises(ScheduledEventsError, match="It hangs"):
+        client.changed_document(before, 1.0, Deadline(clock, 60.0))
+    assert client.moments.came - began == 15.0 and client.looked_at - looked_at == 15.0
 
 
 def test_an_older_version_whose_newer_one_is_asked_a_second_time(transport, client):
