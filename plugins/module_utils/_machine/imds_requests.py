@@ -172,6 +172,7 @@ class _Guard(Caller):
     def is_gone(self) -> bool:
         try:
             if self._by_watcher:
+                self._fence.check_time()
                 self._fence.refresh()
             else:
                 self._fence.check()

@@ -315,6 +315,18 @@ def test_an_approval_that_comes_too_late_is_not_sent_though_no_mark_is_there(tmp
     machine.transport.finish()
 
 
+def test_an_approval_for_its_own_watcher_that_comes_too_late_is_not_sent_either(tmp_path):
+    machine = a_machine(tmp_path)
+    machine.go()
+    mark = machine.mark()
+    held = dict(mark, holder=dict(mark["holder"], kind="watcher", run="watcher"), phase="prepared", events=["E1"])
+    machine.store.replace(held, "run-1", mark["number"])
+    machine.transport.expect(look(200, document(1, event("E1"))), own_name())
+    answer = machine.call(APPROVE_FOR_ITS_WATCHER, **sent_before(machine, 133.0))["answers"][0]
+    assert answer["approved"] == [] and "comes too late" in answer["not_approved"][0]["message"]
+    machine.transport.finish()
+
+
 def test_who_bears_no_mark_does_not_approve_once_somebody_else_has_marked_the_machine(tmp_path):
     machine = a_machine(tmp_path)
     machine.transport.expect(look(200, document(1, event("E1"))), own_name())
