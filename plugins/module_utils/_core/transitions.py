@@ -83,7 +83,7 @@ class Ahead(NamedTuple):
     wanted: whether it should be prepared for it now, were the machine in service
     must: whether the time that is left has come to that
     shown: whether the last document that could show it did
-    approved: whether it was, so that it may start at any moment
+    approved: whether it was, or may have been, so that it may start at any moment
     failed: whether a machine could not be prepared for it, so that it is never approved
     ignored: whether it holds up no recovery: a person has recovered the machine despite it
     watched: whether it still counts as coming; it may have stayed for longer than it is watched

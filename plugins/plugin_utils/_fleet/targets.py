@@ -192,7 +192,7 @@ def _one(record: Record, machine: MachineState, key: str, at: float) -> Ahead:
         wanted=wanted,
         must=wanted and must_prepare(entry, machine, at),
         shown=_is_seen(entry),
-        approved=entry["approval"]["sent"],
+        approved=entry["approval"]["maybe"],
         failed=is_given_up(entry),
         watched=entry["closed"] != STAYED,
         undone=is_undone(machine, key, at),

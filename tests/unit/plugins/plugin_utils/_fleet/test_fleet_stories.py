@@ -246,6 +246,27 @@ def test_a_lone_machine_that_is_evicted_after_a_freeze_stays_out_of_service():
     assert run.prepared("web1") and "recovered" not in run.goes("web1")
 
 
+def test_nothing_is_put_into_service_under_an_event_that_may_have_been_approved():
+    """Azure may have got the approval whose answer was lost: the event may start at any moment."""
+    run = Run(policy=[{"do": "approve", "when": {"types": ["Freeze"]}}, {"do": "prepare"}])
+    run.tick()
+    reboot, freeze = event("B", ["vm1"], not_before=300), event("F", ["vm1"], type="Freeze", not_before=2000)
+    run.show(reboot)
+    run.until(lambda: run.prepared("web1"))
+    for machine in run.machines.values():
+        machine.lost_approvals, machine.service_refuses = 1, "the service answered 410"
+    run.show(reboot, freeze)
+    run.until(lambda: "F" in run.record["events"] and run.event("F")["approval"]["maybe"])
+    assert not run.sent("F")
+    run.show(freeze)
+    run.until(lambda: run.event("B")["gone"] is not None)
+    run.tick(20)
+    assert run.prepared("web1") and "recovered" not in run.goes("web1")
+    run.show()
+    run.until(lambda: run.event("F")["recovered"] or run.event("B")["recovered"])
+    assert run.marked() == []
+
+
 def test_a_recovery_that_the_next_event_cut_off_is_tried_again():
     run = Run(rounds=0, wait_timeout=2000.0)
     run.tick()
