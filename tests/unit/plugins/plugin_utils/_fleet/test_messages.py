@@ -12,6 +12,7 @@ import re
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.messages import Reason
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._core.tracked_event import TrackedEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._errors import KINDS, ScheduledEventsError
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds import retries
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._imds.http_transport import http_error
@@ -26,6 +27,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     tick_reports,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine_state import MachineEvent
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import event_words
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.status import status_lines
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import (
@@ -61,14 +63,17 @@ DECISIONS = [
     )
     for action, rule, left, waits in itertools.product(["prepare_and_approve", "x"], ["", "A rule."], SECONDS, WORDS)
 ]
+LIVES = [
+    MachineEvent(TrackedEvent(one, 0.0, None, frozenset(), {}, started=after), None, approved, from_mark=from_mark)
+    for one, after, approved, from_mark in itertools.product(EVENTS, SECONDS, [True, False], [True, False])
+]
 GIVEN = {
     "event": EVENTS,
     "decision": DECISIONS,
     "reason": WORDS,
     "left": SECONDS,
-    "after": SECONDS,
+    "life": LIVES,
     "names": [frozenset(), frozenset({"web2"})],
-    "approved": [True, False],
     "is_begun": [True, False],
     "outcome": ["completed", "cancelled", "unknown"],
     "over": [(), EVENTS],
