@@ -249,5 +249,6 @@ PLAYS_OF_THE_NEWEST=(
     tests/unit/plugins/action/test_machine_program.py  # every play of integration-2.16 goes through the machine program
     tests/unit/plugins/action/test_notifications.py    # our own process sends; the play only begins and ends it
     tests/unit/plugins/action/test_output.py           # test_no_ticks.py compares the callback with Ansible's own
+    tests/unit/plugins/action/test_watcher_deployed.py # integration-2.16, target watcher, which deploys, refuses and removes
     tests/unit/plugins/action/test_watcher_refusals.py # integration-2.16, test_bad_input.yml of target watcher
 )

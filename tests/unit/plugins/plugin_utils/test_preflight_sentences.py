@@ -297,4 +297,7 @@ def test_forks(forks, hosts, needed):
 
 def test_a_capacity_group_may_be_larger_than_a_scope():
     run = Run(*(Machine(f"web{number}", scope=f"s{number}", group="all") for number in range(20)))
-    assert "An event may affect 20, and 2 of each of 20 scopes may be polled at the same time: set forks to 20 or" in only(warned(run, forks=10))
+    assert (
+        "An event may affect 20, and 2 of each of 20 scopes may be polled at the same time: set forks to 20 or"
+        in only(warned(run, forks=10))
+    )

@@ -27,7 +27,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     tick_reports,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.decision import EventDecision
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine_state import MachineEvent
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.engine.engine_state import (
+    MachineEvent,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import event_words
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.status import status_lines
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._preflight import (
