@@ -9,6 +9,8 @@ Wine knows no virtual accounts and makes access lists up: that the sender's acco
 
 import json
 import sys
+import threading
+import time
 
 import pytest
 
@@ -174,6 +176,32 @@ def test_one_that_fails_and_one_that_can_not_be_run(hooks, tmp_path):
     assert hooks.logged[1].startswith("hook notify.d/20-b.exe (scheduled): it can't be run: ")
     assert "as another user, such as somebody: leave user out" in hooks.logged[2]
     assert content(tmp_path / "out").split() == ["c"] and len(hooks.logged) == 3
+
+
+WAITS = """
+import os, pathlib, time
+folder = pathlib.Path({folder!r})
+folder.joinpath("name.new").write_text(os.environ["AZURE_MAINTENANCE_FILE"])
+folder.joinpath("name.new").rename(folder / "name")
+while not folder.joinpath("held").exists():
+    time.sleep(0.05)
+"""
+
+
+def test_a_file_that_somebody_has_open_is_removed_as_soon_as_it_is_closed(hooks, tmp_path):
+    """A virus scanner, as a rule."""
+    hooks.python("10-a", WAITS.format(folder=str(tmp_path)))
+
+    def scan():
+        with open(until(lambda: content(tmp_path / "name"), "the name of its file"), encoding="utf-8"):
+            (tmp_path / "held").touch()
+            time.sleep(1.0)
+
+    thread = threading.Thread(target=scan)
+    thread.start()
+    assert hooks.send().what == TAKEN and hooks.logged == []
+    thread.join()
+    assert not content_of(content(tmp_path / "name"))
 
 
 STARTS = """

@@ -13,6 +13,10 @@ import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.windows import services
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service import windows_service
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.service import BAD_SETTINGS
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.service.state_files import (
+    InstanceLock,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.wine.hooking import until
 
 
@@ -47,6 +51,24 @@ def test_killed_in_the_middle_and_started_again(machine):
     machine.world.move(event, "complete")
     until(lambda: "recovered" in machine.happened(), "the recovery")
     assert machine.done() == ["prepare Reboot", "recover Reboot"]
+
+
+def test_while_somebody_else_has_its_lock_it_ends_as_by_a_crash(machine):
+    """As beside a recovery by hand: Windows, unlike Wine, starts it again until it can have the lock."""
+    machine.start()
+    machine.stop()
+    lock = InstanceLock(str(machine.state))
+    machine.service.start()
+    until(lambda: "Another watcher (process" in machine.log() and not machine.service.has_process(), "its end")
+    assert services.state_of("azure-maintenance") != services.STOPPED
+    lock.release()
+
+
+def test_settings_that_can_not_be_used_stop_it(machine):
+    machine.settings.write_text("{")
+    machine.service.start()
+    until(lambda: services.state_of("azure-maintenance") == services.STOPPED, "its end")
+    assert machine.service.exit_code() == BAD_SETTINGS
 
 
 class Stopped:
