@@ -18,12 +18,13 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 from ..._machine import trust
 from ..._machine.platform import native
 from ..._text import listed, one_line
+from ..health.client import closed_folders
 from ..health.machine_state import UNCHECKED
 from ..host.this_host import HOST
 from ..service.disk_reserve import DiskReserve
 from .check_report import FAIL, OK, WARN, Finding, Said
 from .cli import CliContext
-from .status import SILENT, MetricsView, StatusView, closed_folders
+from .status import SILENT, MetricsView, StatusView
 
 Ask = Callable[..., Said]
 SERVICE, REPORTS = HOST.watcher.name, HOST.reports.name

@@ -10,15 +10,13 @@ Its view has what there is to see of a watcher from outside: its process, what i
 
 import argparse
 import os
-import stat
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from ..._clock import unix_time
 from ..._machine.platform import native
 from ..._steps.sequence import BEGUN, DONE, FAILED, NOT_TAKEN_BACK, TAKEN_BACK, TAKING_BACK, WAITING
 from ..._text import clause, duration, listed, one_line
-from ..health.client import Asked, ask
-from ..health.machine_state import UNCHECKED
+from ..health.client import Asked, ask, health_problem
 from ..host.this_host import HOST
 from ..reports.last_try import LastTry, read_last_try, what_to_do
 from ..reports.report_queue import FOLDER, waiting
@@ -164,31 +162,6 @@ def _health(here: CliContext) -> List[Asked]:
     seconds = HEALTH_WITHIN + (wanted.app_timeout if wanted.app else 0.0)
     found = [ask(address, False, seconds) for address in wanted.http]
     return found + [ask(address, True, seconds) for address in wanted.agent]
-
-
-def health_problem(answers: Sequence[Asked], folder: str) -> str:
-    """Why the health endpoint can't see the mark, and so always answers that the machine is in service; "" when it can.
-
-    :arg folder: of the mark
-    """
-    closed = closed_folders(folder) if answers else []
-    if closed:
-        return f"its user can't enter {listed(map(one_line, closed))}"
-    return next((one_line(one.words) for one in answers if UNCHECKED in one.words), "")  # not said by agent-check
-
-
-def closed_folders(folder: str) -> List[str]:
-    """Those on the way to a folder, and itself, that let an ordinary user not through."""
-    found: List[str] = []
-    while True:
-        try:
-            if not os.stat(folder).st_mode & stat.S_IXOTH:
-                found.insert(0, folder)
-        except OSError:  # it is not there yet
-            pass
-        if folder == os.path.dirname(folder):
-            return found
-        folder = os.path.dirname(folder)
 
 
 Entry = Tuple[str, str]

@@ -17,13 +17,16 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.status import (
     StatusView,
     as_json,
-    closed_folders,
     entries,
-    health_problem,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health import main
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.addresses import Address
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.client import Asked, ask
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.client import (
+    Asked,
+    ask,
+    closed_folders,
+    health_problem,
+)
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.health.machine_state import (
     MachineState,
     answer_of,
