@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-import types
 
 import pytest
 
@@ -43,20 +42,6 @@ sys.stdin.read()
 @pytest.fixture
 def path(tmp_path):
     return str(tmp_path / "file.json")
-
-
-@pytest.fixture
-def refused(monkeypatch):
-    """An event: somebody has found a file open, and is about to try again. Nobody gives up meanwhile."""
-    found = threading.Event()
-
-    def sleep(seconds):
-        found.set()
-        time.sleep(seconds)
-
-    monkeypatch.setattr(windows_files, "time", types.SimpleNamespace(monotonic=time.monotonic, sleep=sleep))
-    monkeypatch.setattr(windows_files, "PATIENCE", LONG)
-    return found
 
 
 def held_open(path, over):

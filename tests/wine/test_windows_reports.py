@@ -10,7 +10,6 @@ Wine knows no virtual accounts and makes access lists up: that the sender's acco
 import json
 import sys
 import threading
-import time
 
 import pytest
 
@@ -188,19 +187,20 @@ while not folder.joinpath("held").exists():
 """
 
 
-def test_a_file_that_somebody_has_open_is_removed_as_soon_as_it_is_closed(hooks, tmp_path):
+def test_a_file_that_somebody_has_open_is_removed_as_soon_as_it_is_closed(hooks, tmp_path, refused):
     """A virus scanner, as a rule."""
     hooks.python("10-a", WAITS.format(folder=str(tmp_path)))
 
     def scan():
         with open(until(lambda: content(tmp_path / "name"), "the name of its file"), encoding="utf-8"):
             (tmp_path / "held").touch()
-            time.sleep(1.0)
+            refused.wait(LONG)
 
     thread = threading.Thread(target=scan)
     thread.start()
     assert hooks.send().what == TAKEN and hooks.logged == []
     thread.join()
+    assert refused.is_set(), "nobody had it open"
     assert not content_of(content(tmp_path / "name"))
 
 

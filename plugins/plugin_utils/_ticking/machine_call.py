@@ -135,9 +135,8 @@ class MachineCallAction(BoundedAction):
             return self._came(task_vars, call)
         except (AnsibleError, OSError) as error:  # a connection that failed, or sudo that refused
             return nothing(unreachable(str(error)))
-        except (
-            Exception
-        ) as error:  # of a library that the connection uses: no error of the task, or the run loses the machine
+        except Exception as error:
+            # Of a library that the connection uses. As an error of the task it would lose the run this machine.
             return nothing(unreachable(f"{type(error).__name__}: {error}"))
 
     def _came(self, task_vars: Mapping[str, Any], call: dict[str, Any]) -> dict[str, Any]:
