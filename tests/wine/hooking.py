@@ -45,9 +45,10 @@ def until(condition, what="it", seconds=LONG):
 
 
 def content(path):
+    """What a file says, nothing where there is none. One that is being written anew can't be opened for a moment."""
     try:
-        return path.read_text()
-    except OSError:
+        return platform.patiently(path.read_text)
+    except FileNotFoundError:
         return ""
 
 
