@@ -206,6 +206,8 @@ sessions() {
 # How pytest reports to the runner: what failed or was skipped, and the slowest tests
 # shellcheck disable=SC2034
 REPORT=(-rfEs --durations=10 --durations-min=1 -p no:cacheprovider)
+# Half of what unit tests take is waiting: `make check` runs those of a lane two at a time. Beside other lanes nothing is gained.
+[ "${AZM_CHECK:-}" != true ] || REPORT+=(--numprocesses 2)
 
 # Unit tests of real processes that are killed and waited for
 # shellcheck disable=SC2034
