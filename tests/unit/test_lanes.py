@@ -159,6 +159,27 @@ def test_a_skipped_lane_names_the_command_that_runs_it(clone, name):
     assert said.startswith("SKIP: ") and said.endswith(f": sudo make {name}\n")
 
 
+@pytest.mark.parametrize(
+    "has, status, said",
+    [
+        ("3.10", 0, "ansible-core 2.16\nwent on\n"),  # Ubuntu 22.04
+        ("3.11", 0, "ansible-core 2.19\nwent on\n"),  # Debian 12
+        ("3.12", 0, "ansible-core 2.21\nwent on\n"),
+        (
+            "3.9",
+            1,
+            "This needs Python 3.10 or newer with its venv module (Debian, Ubuntu: apt-get install python3-venv).\n",
+        ),
+    ],
+)
+def test_the_demo_takes_the_newest_ansible_core_that_this_python_runs(clone, has, status, said):
+    shutil.copy(str(LANES / "with-demo"), str(clone / "tests" / "lanes"))
+    with (clone / "tests" / "lanes" / "lib.sh").open("a") as lib:
+        lib.write(f'python_for() {{ [[ " $* " = *" {has} "* ]] && echo python{has}; }}\n')
+        lib.write('use_core() { echo "ansible-core $1"; }\nuse_view() { :; }\n')
+    assert lane(clone, "bash tests/lanes/with-demo echo went on 2>&1", status=status) == said
+
+
 # --- the user's home ---
 
 
