@@ -142,7 +142,7 @@ class Machine:
 
     def start(self):
         self.service.start()
-        until(lambda: self.published().get("looking") and self.is_running(), f"the first look: {self.log()}")
+        until(lambda: self.published().get("looking") and self.is_running(), lambda: f"the first look: {self.log()}")
 
     def stop(self):
         self.service.stop()
