@@ -92,7 +92,9 @@ class Machine:
         return [line.rsplit(" ", 1)[0] for line in self.lines()]
 
     def log(self):
-        return (self.folder / "log").read_text()
+        """Of all its starts; nothing before the first."""
+        log = self.folder / "log"
+        return log.read_text() if log.exists() else ""
 
     def published(self):
         try:
