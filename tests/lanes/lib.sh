@@ -127,14 +127,15 @@ use_venv() {
     PATH=$VENV/bin:$PATH
 }
 
-# core_python CORE: the Pythons on which this ansible-core is tested, the first that is there
-core_python() {
+# core_python CORE: the Pythons on which this ansible-core is tested, the first that is there. Where there is none it ends as a
+# skipped lane does, but itself only: who asks may try another.
+core_python() (
     case $1 in
         2.16) python_for 3.10 3.11 || skip "needs Python 3.10 or 3.11 with its venv module" ;;
         2.19) python_for 3.11 3.12 3.13 || skip "needs Python 3.11, 3.12 or 3.13 with its venv module" ;;
         2.21) python_for 3.12 3.13 3.14 || skip "needs Python 3.12 to 3.14 with its venv module" ;;
     esac
-}
+)
 
 # dependencies CORE: unpacks the collections that ours depends on into build/collections-CORE
 dependencies() (
