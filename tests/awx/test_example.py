@@ -122,7 +122,12 @@ def test_the_rulebook_launches_the_template_and_nothing_of_it_is_dropped_or_miss
         assert f"default('{DATA['controller_organization']['name']}')" in launch["organization"]
         found = accepted(template, questions_of(template), launch["job_args"])
         assert (found.ignored, found.problems) == ({}, [])
-        assert found.fields["extra_vars"] == {"maintain_wait_timeout": 0}
+        assert found.fields["extra_vars"] == launch["job_args"]["extra_vars"]
+        assert set(found.fields["extra_vars"]) == {
+            "azure_maintenance_report_received",
+            "azure_maintenance_report_time",
+            "maintain_wait_timeout",
+        }
     variables = load("eda.yml")
     read = set(re.findall(r"{{ (report_\w+)", rulebook.read_text(encoding="utf-8")))
     assert read == {*variables, "report_secret"}

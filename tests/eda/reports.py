@@ -4,6 +4,7 @@
 """Reports in the watcher's form, sent by what sends a watcher's reports."""
 
 import json
+import time
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import Moment
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.post_transport import (
@@ -40,7 +41,7 @@ class Sender:
 
 def report(event, host, group="", happened="scheduled", moment=None):
     """:arg group: its scope and capacity group; "" where the inventory names none"""
-    moment = moment or Moment(1767225600.0, 5000.0, f"boot-{host}")
+    moment = moment or Moment(time.time(), 5000.0, f"boot-{host}")
     found = a_report(happened, moment=moment, event=an_event(event_id=event, resources=(host,)))
     labels = {"inventory_hostname": host, **({"scope": group, "capacity_group": group} if group else {})}
     return dict(found, labels=labels)

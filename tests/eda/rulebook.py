@@ -32,7 +32,7 @@ def free_port(host="127.0.0.1"):
 
 
 class Rulebook:
-    """:arg name: of the rulebook
+    """:arg name: of the rulebook, or the path of another one
     :arg inventory: a folder
     :arg host: the address where it is reported to
     """
@@ -48,7 +48,8 @@ class Rulebook:
         variables = folder / "variables.yml"
         given = {"report_secret": SECRET, "report_host": host, "report_port": self.port}
         variables.write_text(json.dumps(given), encoding="utf-8")
-        self._command = [program("ansible-rulebook"), "--rulebook", f"cloudops.azure_maintenance.{name}"]
+        found = str(name) if os.path.isabs(name) else f"cloudops.azure_maintenance.{name}"
+        self._command = [program("ansible-rulebook"), "--rulebook", found]
         self._command += ["--inventory", str(inventory), "--vars", str(variables), "--verbose", *words]
         more = {"AZM_RUNS": str(self._runs), "JAVA_TOOL_OPTIONS": FOR_A_SHORT_LIFE, **environment}
         self.environment = environment_of(folder, **more)

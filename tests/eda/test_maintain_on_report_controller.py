@@ -4,6 +4,7 @@
 """The twin for AWX: which jobs reports launch, with which limit and variables. A stand-in takes AWX's place."""
 
 import concurrent.futures
+import re
 
 import pytest
 from controller import Controller
@@ -53,9 +54,14 @@ def limits(controller):
 
 
 def test_what_is_launched(controller, sender):
-    assert sender.send(report("event-1", "web1", "web")) == 200
+    reported = report("event-1", "web1", "web")
+    assert sender.send(reported) == 200
     until(lambda: limits(controller) == ["all:&web"])
-    assert controller.launched[0][1] == {"limit": "all:&web", "extra_vars": {"maintain_wait_timeout": 0}}
+    launched = controller.launched[0][1]
+    received = launched["extra_vars"].pop("azure_maintenance_report_received")
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", received) and received >= reported["at"]
+    handed = {"azure_maintenance_report_time": reported["at"], "maintain_wait_timeout": 0}
+    assert launched == {"limit": "all:&web", "extra_vars": handed}
     controller.end("web")
 
 

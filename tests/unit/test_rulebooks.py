@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pathlib
 import re
 
@@ -34,9 +35,10 @@ def test_the_twins_differ_in_what_they_start_alone():
         for action in actions[:2]:
             (how,) = action.values()
             limit = how["job_args"]["limit"] if "job_args" in how else how["extra_vars"]["azure_maintenance_hosts"]
-            wait = (how.get("job_args") or how)["extra_vars"]["maintain_wait_timeout"]
+            extra = (how.get("job_args") or how)["extra_vars"]
+            handed = {name: value for name, value in extra.items() if name != "azure_maintenance_hosts"}
             action.clear()
-            action.update(lock=how["lock"], limit=limit, wait=wait)
+            action.update(lock=how["lock"], limit=limit, handed=handed)
     assert twins[0] == twins[1]
     assert [found[:2] for found in started] == [["run_playbook"] * 2, ["run_job_template"] * 2]
     assert {action for found in started for action in found[2:]} == {"debug"}
@@ -62,3 +64,21 @@ def test_runs_go_side_by_side_under_a_lock_for_the_same_machines(path):
         assert label in limit
         assert rule["throttle"]["once_within"] == "2 minutes"
         assert rule["throttle"]["group_by_attributes"][:2] == ["event.payload.event.id", "event.payload.happened"]
+
+
+WHOLE = {
+    "at": "(?s)^20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z(?!.)",
+    "": "(?s)^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}(?!.)",
+}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_no_text_of_a_report_is_used_that_was_not_compared_as_a_whole(path):
+    for rule in ruleset(path.stem)["rules"]:
+        used = set(re.findall(r"{{ (event.*?) }}", json.dumps(rule["action"])))
+        used |= set(rule.get("throttle", {}).get("group_by_attributes", ()))
+        for text in used - {"event.payload.happened", "event.meta.received_at[:19]"}:  # ansible-rulebook's own
+            pattern = WHOLE.get(text.rpartition(".")[2], WHOLE[""])
+            needed = f'and {text} is select(">", "") and {text} is match("{pattern}", ignorecase=false)'
+            assert needed in rule["condition"], (rule["name"], text)
+        assert "|" not in json.dumps(rule["action"].get("debug", {})), "no default that nobody has compared"
