@@ -135,6 +135,12 @@ def test_the_rulebook_launches_the_template_and_nothing_of_it_is_dropped_or_miss
     assert variables["report_organization"] == DATA["controller_organization"]["name"]
 
 
+def test_no_message_is_null():
+    for template in DATA["controller_notification_templates"]:
+        messages = template["messages"]
+        assert None not in (*messages.values(), *messages["workflow_approval"].values())
+
+
 def test_group_vars_read_the_secrets_that_a_credential_brings():
     (kind,) = DATA["controller_credential_types"]
     brought = set(kind["injectors"]["extra_vars"])

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import pathlib
 
 import pytest
@@ -101,6 +102,20 @@ def test_what_a_template_does_not_ask_for(controller):
         {"rrule": "DTSTART:20260101T000000Z RRULE:FREQ=MINUTELY"},
     ):
         assert controller.answer("POST", "/api/v2/schedules/", {}, dict(schedule, **given))[0] == 400
+
+
+def test_texts_of_approvals_that_are_null_are_refused(controller):
+    """AWX takes them, and answers 500 to each approval and denial."""
+    (given,) = DATA["controller_notification_templates"]
+    wanted = dict(given, organization=controller.store.named("organizations", "ours")["id"])
+    assert controller.answer("POST", "/api/v2/notification_templates/", {}, wanted)[0] == 201
+    for event, text in (("approved", None), ("denied", None), ("timed_out", {"text": "no such key"})):
+        messages = copy.deepcopy(given["messages"])
+        messages["workflow_approval"][event] = text
+        status, problems = controller.answer(
+            "POST", "/api/v2/notification_templates/", {}, dict(wanted, messages=messages)
+        )
+        assert (status, list(problems)) == (400, ["messages"])
 
 
 def question(**changed):

@@ -22,6 +22,7 @@ from ...module_utils._watcher.host.linux_host import LINUX
 from ...module_utils._watcher.settings.destinations import Destination, DestinationError, destination_of
 from ...module_utils._watcher.settings.options import FORMAT, MANAGE, OPTIONS, Option
 from ...module_utils._watcher.settings.settings import configured
+from ...module_utils._watcher.settings.values import NAMES_OF_MACHINES, refused_name
 from ...module_utils._watcher.settings.values import named as named_option
 from .._drain.plan import Plan
 from .._variables import Unknown, named, refused
@@ -30,7 +31,7 @@ from .windows_python import NONE, WindowsPython, python_of
 
 PREFIX = "watcher_"
 LONG = 600.0  # seconds: more is warned of, as Azure announces a redeploy ten minutes ahead
-OWN_LABELS = ("inventory_hostname", "scope", "capacity_group")
+OWN_LABELS = NAMES_OF_MACHINES
 """What the role itself says of each machine; a machine that shares no scope and has no group has the first one only."""
 _REPORT_KEYS = ("url", "secret", "proxy", "ca_file")
 
@@ -92,7 +93,7 @@ def files_of(
     errors += wrong
     reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]), host)
     errors += wrong
-    labels, wrong = _labels(options)
+    labels, wrong, nameless = _labels(options)
     errors += wrong
     own = own_steps(steps["steps"], host, str(options["inventory_hostname"])) if options["mode"] == MANAGE else []
     errors += refused_steps(own)
@@ -122,7 +123,7 @@ def files_of(
         key: list(value) if isinstance(value, tuple) else value
         for key, value in configured(settings, host)[0].health._asdict().items()
     }
-    warnings = [*names["warnings"], *policy_warnings(options["policy"]), *_long(hooks, own, plain["hook_limit"])]
+    warnings = [*names["warnings"], *nameless, *policy_warnings(options["policy"]), *_long(hooks, own, plain["hook_limit"])]
     return {
         "settings": settings,
         "hooks": hooks,
@@ -258,22 +259,37 @@ def _destination(raw: Any, host: Host) -> Destination:
     return destination_of({key: value for key, value in raw.items() if key != "secret"}, host)
 
 
-def _labels(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The labels of all reports, and what is wrong; the program's own check sees to names and lengths."""
+def _labels(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], list[str]]:
+    """The labels of all reports, what is wrong, and what is only said; the program's own check sees to names and lengths.
+
+    A scope or group that chooses no machines is refused: it is a name that somebody gave. A host's name may be an address, and stays what it is.
+    Without the label a receiver starts no job for it, and says so.
+    """
     users = options["labels"]
     if not isinstance(users, Mapping):
-        return {}, [f"watcher_labels is {shown(users)}, not a dictionary, such as {{ring: canary}}"]
+        return {}, [f"watcher_labels is {shown(users)}, not a dictionary, such as {{ring: canary}}"], []
     errors = [
         f"watcher_labels.{key}: the role sets this one, choose another name" for key in OWN_LABELS if key in users
     ]
     own = {key: str(options[key]) for key in OWN_LABELS}
+    errors += [
+        f"azure_maintenance_{key} {refused_name(own[key])}. Name it otherwise on all of its machines"
+        for key in ("scope", "capacity_group")
+        if own[key] and refused_name(own[key])
+    ]
     own["capacity_group"] = own["capacity_group"] or own["scope"]  # as `maintain` has it
+    warnings = []
+    if refused_name(own["inventory_hostname"]):
+        warnings.append(
+            "Reports have no label inventory_hostname, and rulebooks start no run for this machine alone: the host's name "
+            f"{refused_name(own.pop('inventory_hostname'))}."
+        )
     # YAML makes a number of a label such as 7.
     said = {
         str(key): str(value) if isinstance(value, int) and not isinstance(value, bool) else value
         for key, value in users.items()
     }
-    return {**said, **{key: value for key, value in own.items() if value}}, errors
+    return {**said, **{key: value for key, value in own.items() if value}}, errors, warnings
 
 
 def _long(hooks: Sequence[HookFile], steps: Sequence[Mapping[str, Any]], default: float) -> list[str]:

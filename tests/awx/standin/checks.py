@@ -93,7 +93,11 @@ def of_messages(messages: dict[str, Any]) -> Problems:
     approvals = messages.get("workflow_approval") or {}
     if set(approvals) - {"running", "approved", "timed_out", "denied"}:
         return {"messages": ["Workflow Approval event invalid"]}
-    texts = [messages.get(event) or {} for event in NOTIFICATIONS[:3]] + [text or {} for text in approvals.values()]
+    # AWX itself takes null here, and then answers 500 to each approval and denial: it looks into what it finds under the event.
+    null = [event for event, text in approvals.items() if text is None]
+    if null:
+        return {"messages": [f"workflow_approval: {', '.join(null)} is null, with which AWX fails at each approval"]}
+    texts = [messages.get(event) or {} for event in NOTIFICATIONS[:3]] + list(approvals.values())
     return (
         {"messages": ["must be 'message' or 'body'"]} if any(set(text) - {"message", "body"} for text in texts) else {}
     )

@@ -197,6 +197,8 @@ GROUPS: Tuple[Tuple[str, Tuple[Option, ...]], ...] = (
                     "with those of the role.",
                     "The role adds C(inventory_hostname), so that a receiver can limit a job to this machine, C(scope) (O(azure_maintenance_scope)) "
                     "and C(capacity_group) (O(azure_maintenance_capacity_group), by default the scope), where the inventory has these.",
+                    "By these three receivers choose machines, so they have letters from A to Z, digits, C(_), C(.) and C(-) only, none of the last two at "
+                    "the beginning, and at most 200. Another scope or capacity group is refused. Another name of the host is left out with a warning.",
                 ),
                 is_made=True,
             ),

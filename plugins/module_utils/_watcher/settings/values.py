@@ -33,8 +33,12 @@ MOST_BYTES = 2.0**40
 MOST_LABELS = 20
 LONGEST_LABEL = 100
 """Characters of a label's value; with :data:`MOST_LABELS` that keeps a report small, whatever its letters are."""
+NAMES_OF_MACHINES = ("inventory_hostname", "scope", "capacity_group")
+"""The labels by which receivers of reports choose the machines of a job: they become patterns of hosts, limits and names of locks. Others don't."""
+LONGEST_NAME = 200
 _PHASES = tuple(f"{phase}.d" for phase in PHASES)
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _ENTRY = re.compile(r"entry (\d+)")
 _RULE = re.compile(r"Rule (\d+) of the policy")
 _STEP: Dict[str, Any] = {"key": str, "type": str, "name": str, "does": str, "undoes": str, "timeout": (int, float)}
@@ -167,6 +171,16 @@ def _reports(value: Any, host: Host) -> Tuple[Destination, ...]:
         raise Refused(f"can't be followed: {str(error).rstrip('.')}", path) from error
 
 
+def refused_name(name: str) -> str:
+    """Why a receiver could not choose machines by a name, as a clause; "" where it can. What it takes means nothing else to Ansible or a shell."""
+    if _NAME.fullmatch(name) and len(name) <= LONGEST_NAME:
+        return ""
+    return (
+        "must have letters from A to Z, digits, _ . and - only, none of the last two at its beginning, and at most "
+        f"{LONGEST_NAME}, as receivers of reports choose machines by it, not {shown(name)}"
+    )
+
+
 def _labels(value: Any, host: Host) -> Dict[str, str]:
     given = _object(value)
     if len(given) > MOST_LABELS:
@@ -175,7 +189,11 @@ def _labels(value: Any, host: Host) -> Dict[str, str]:
         if not _LABEL.fullmatch(name):
             words = "is no name of a label: it needs letters, digits and underscores, no digit first, at most 60"
             raise Refused(words, (name,))
-        if len(_within(name, _text, label, host)) > LONGEST_LABEL:
+        _within(name, _text, label, host)
+        if name in NAMES_OF_MACHINES:
+            if refused_name(label):
+                raise Refused(refused_name(label), (name,))
+        elif len(label) > LONGEST_LABEL:
             raise Refused(f"is {len(label)} characters long, and may have {LONGEST_LABEL}", (name,))
     return given
 

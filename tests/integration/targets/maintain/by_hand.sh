@@ -32,7 +32,7 @@ says "Run gone (job 12) on ctl1 owns web1, web2 for Reboot $event"
 
 # Nobody named: nobody is recovered
 refuses on_web cloudops.azure_maintenance.recover
-says "Say which machines to recover"
+says "Say which machines, as in"
 refuses recover
 says "web1 is owned by run gone (job 12) on ctl1, since 20"
 refuses recover -e recover_take=gone

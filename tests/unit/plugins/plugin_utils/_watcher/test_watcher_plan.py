@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runners import lacking
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._text import shown
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands import (
     check_settings as configured,
 )
@@ -97,6 +98,28 @@ def test_labels_are_what_the_inventory_says_and_what_the_user_adds():
         "owner": "payments",
     }
     assert labels(scope="web", capacity_group="all")["capacity_group"] == "all"
+    assert labels(scope="s" * 200)["capacity_group"] == "s" * 200
+    assert labels(labels={"owner": "{{ any }} text"})["owner"] == "{{ any }} text"  # nobody chooses machines by it
+
+
+NAME = (
+    "must have letters from A to Z, digits, _ . and - only, none of the last two at its beginning, and at most 200, as receivers of reports "
+    "choose machines by it, not "
+)
+NO_NAMES = ["web app", "{{ x }}", "@/etc/hostname", "!web", "-web", ".web", "web:db", "web,db", "wéb", "web\n", "x" * 201]
+
+
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_names_by_which_nobody_can_choose_machines_are_refused(name):
+    words = f"{NAME}{shown(name)}"
+    renamed = "Name it otherwise on all of its machines"
+    assert errors(scope=name) == [f"azure_maintenance_scope {words}. {renamed}"]
+    assert errors(capacity_group=name, scope="web") == [f"azure_maintenance_capacity_group {words}. {renamed}"]
+    found = files(inventory_hostname=name, scope="web")
+    assert found["settings"]["labels"] == {"scope": "web", "capacity_group": "web"}
+    assert found["warnings"] == [
+        f"Reports have no label inventory_hostname, and rulebooks start no run for this machine alone: the host's name {words}."
+    ]
 
 
 @pytest.mark.parametrize(
