@@ -123,7 +123,12 @@ def files_of(
         key: list(value) if isinstance(value, tuple) else value
         for key, value in configured(settings, host)[0].health._asdict().items()
     }
-    warnings = [*names["warnings"], *nameless, *policy_warnings(options["policy"]), *_long(hooks, own, plain["hook_limit"])]
+    warnings = [
+        *names["warnings"],
+        *nameless,
+        *policy_warnings(options["policy"]),
+        *_long(hooks, own, plain["hook_limit"]),
+    ]
     return {
         "settings": settings,
         "hooks": hooks,

@@ -31,7 +31,9 @@ def limited(monkeypatch):
 
 
 def looked_up(*patterns, **named):
-    return LookupModule(loader=DataLoader()).run(list(patterns), {"groups": GROUPS, **named.pop("variables", {})}, **named)
+    return LookupModule(loader=DataLoader()).run(
+        list(patterns), {"groups": GROUPS, **named.pop("variables", {})}, **named
+    )
 
 
 def from_variable(value, **named):
@@ -39,9 +41,7 @@ def from_variable(value, **named):
 
 
 @pytest.mark.parametrize("taken", [looked_up, from_variable])
-@pytest.mark.parametrize(
-    "pattern", ["all", "web", "web1,db1", "web:!web1", "~web.", "~(web|db)\\d{1}", "web[0]"]
-)
+@pytest.mark.parametrize("pattern", ["all", "web", "web1,db1", "web:!web1", "~web.", "~(web|db)\\d{1}", "web[0]"])
 @pytest.mark.parametrize("limit", [None, "web2,web1,db1"])
 def test_a_pattern_that_matches_comes_back(pattern, limit, taken, limited):
     limited(limit)
@@ -83,7 +83,9 @@ def test_a_check_of_the_syntax_needs_no_inventory(monkeypatch):
 def test_without_the_variable_it_is_all_or_what_is_said(limited):
     assert looked_up(variable="azure_maintenance_hosts") == ["all"]
     assert looked_up(variable="azure_maintenance_hosts", default="web") == ["web"]
-    with pytest.raises(AnsibleError, match="^Say which machines, as in -e azure_maintenance_hosts=web1,web2 or --limit"):
+    with pytest.raises(
+        AnsibleError, match="^Say which machines, as in -e azure_maintenance_hosts=web1,web2 or --limit"
+    ):
         looked_up(variable="azure_maintenance_hosts", required=True)
     assert from_variable("web", required=True) == ["web"]
     limited("web")
@@ -135,7 +137,9 @@ def test_every_playbook_has_its_hosts_from_it(path):
     content = path.read_text(encoding="utf-8")
     assert {play["hosts"] for play in yaml.safe_load(content)} == {"{{ " + taken + " }}"}
     code = [line.split("#")[0] for line in content.splitlines()]
-    assert not [line for line in code if "azure_maintenance_hosts" in line and taken not in line]  # which would evaluate it
+    assert not [
+        line for line in code if "azure_maintenance_hosts" in line and taken not in line
+    ]  # which would evaluate it
 
 
 def test_a_playbook_without_hosts_fails(tmp_path):
@@ -183,7 +187,9 @@ def test_a_template_in_an_extra_variable_is_refused_and_never_evaluated(tmp_path
 @pytest.mark.parametrize("form", ["json", "key"])
 def test_nor_one_on_the_command_line(tmp_path, form):
     template, made = attack(tmp_path)
-    given = json.dumps({"azure_maintenance_hosts": template}) if form == "json" else f'azure_maintenance_hosts="{template}"'
+    given = (
+        json.dumps({"azure_maintenance_hosts": template}) if form == "json" else f'azure_maintenance_hosts="{template}"'
+    )
     printed, status = run(tmp_path, {}, "-e", given)
     assert (made.exists(), status != 0, "azure_maintenance_hosts is a template, " in printed) == (False, True, True)
 
@@ -221,7 +227,9 @@ def test_what_it_returns_is_evaluated_no_more(tmp_path, form):
     )
     (tmp_path / "ansible.cfg").write_text("[defaults]\nallow_unsafe_lookups = True\n")
     hosts = "{{ lookup('through', variable='azure_maintenance_hosts') }}"
-    (tmp_path / "play.yml").write_text(json.dumps([{"name": "Play", "hosts": hosts, "gather_facts": False, "tasks": []}]))
+    (tmp_path / "play.yml").write_text(
+        json.dumps([{"name": "Play", "hosts": hosts, "gather_facts": False, "tasks": []}])
+    )
     variables = {"azure_maintenance_hosts": value}
     printed, _status = playbook(
         tmp_path, tmp_path / "play.yml", ATTACKED, variables, ANSIBLE_CONFIG=str(tmp_path / "ansible.cfg")

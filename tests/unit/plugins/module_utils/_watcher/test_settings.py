@@ -177,7 +177,11 @@ def test_what_is_no_json(text, place, words):
         ('{"format": 1, "policy": "notify"}', "policy", "must be a list"),
         ('{"format": 1, "steps": [{"type": "service"}]}', "steps[1]", "is no step as filter drain_steps returns it"),
         ('{"format": 1, "history_bytes": 10}', "history_bytes", "number of bytes from 4096"),
-        ('{"format": 1, "labels": {"scope": "web:db"}}', "labels.scope", "must have letters from A to Z, digits, _ . and - only"),
+        (
+            '{"format": 1, "labels": {"scope": "web:db"}}',
+            "labels.scope",
+            "must have letters from A to Z, digits, _ . and - only",
+        ),
         ('{"format": 1, "labels": {"capacity_group": "{{ x }}"}}', "labels.capacity_group", "not '{{ x }}'"),
         ('{"format": 1, "labels": {"inventory_hostname": "@/x"}}', "labels.inventory_hostname", "not '@/x'"),
         ("[1]", "the whole file", "must be an object"),

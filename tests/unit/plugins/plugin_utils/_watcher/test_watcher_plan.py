@@ -106,7 +106,19 @@ NAME = (
     "must have letters from A to Z, digits, _ . and - only, none of the last two at its beginning, and at most 200, as receivers of reports "
     "choose machines by it, not "
 )
-NO_NAMES = ["web app", "{{ x }}", "@/etc/hostname", "!web", "-web", ".web", "web:db", "web,db", "wéb", "web\n", "x" * 201]
+NO_NAMES = [
+    "web app",
+    "{{ x }}",
+    "@/etc/hostname",
+    "!web",
+    "-web",
+    ".web",
+    "web:db",
+    "web,db",
+    "wéb",
+    "web\n",
+    "x" * 201,
+]
 
 
 @pytest.mark.parametrize("name", NO_NAMES)
