@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.reports.report import KINDS
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.values import refused_name
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULEBOOKS = ROOT / "extensions" / "eda" / "rulebooks"
@@ -82,3 +83,12 @@ def test_no_text_of_a_report_is_used_that_was_not_compared_as_a_whole(path):
             needed = f'and {text} is select(">", "") and {text} is match("{pattern}", ignorecase=false)'
             assert needed in rule["condition"], (rule["name"], text)
         assert "|" not in json.dumps(rule["action"].get("debug", {})), "no default that nobody has compared"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["web", "_", "7", "web-1.a_b", "w" * 200, "w" * 201, "", "-web", ".web", "web\n", "web 1", "w\u00e9b", "{{ 1 }}"],
+)
+def test_a_name_is_for_the_rulebooks_what_it_is_for_the_watcher_and_its_role(name):
+    """Else a watcher would send labels that are refused, or a rulebook take what no watcher sends."""
+    assert bool(re.match(WHOLE[""], name)) == (refused_name(name) == "")
