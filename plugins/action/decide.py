@@ -1,12 +1,11 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What comes next, of role maintain for all of its hosts, of role drain by itself for one, or of the playbook approve: the record, begun
-or moved on by a tick.
+"""What comes next, of role drain by itself for a host, or of the playbook approve: the record, begun or moved on by a tick.
 
-To be used with ``register``, but for drain with ``run_once`` as well: what it returns is the record. Where there is nothing to decide it
+To be used with ``register``, for the playbook approve with ``run_once`` as well: what it returns is the record. Where there is nothing to decide it
 returns the record as it is, and counts as skipped: what a task registers that is left out by ``when`` would stand in the record's
-place. A decision is no filter: it prints what is new, gives a run its name, and rests until the next tick is due.
+place. A decision is no filter: it gives a run its name, and rests until the next tick is due.
 
 Private to this collection.
 """
@@ -17,9 +16,9 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ..plugin_utils._ticking import alone, approval, run
+from ..plugin_utils._ticking import alone, approval
 
-RECORDS: dict[str, Any] = {"maintain": run, "drain": alone, "approve": approval}
+RECORDS: dict[str, Any] = {"drain": alone, "approve": approval}
 """Who keeps the record of a role, or of the playbook approve."""
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
@@ -45,4 +44,4 @@ class ActionModule(ActionBase):
             return role.begun(task_vars, given["begin"])
         if not given["due"]:
             return role.unchanged(task_vars)
-        return role.ticked(task_vars, lambda: self._templar.template(task_vars.get("maintain_notify")))
+        return role.ticked(task_vars)

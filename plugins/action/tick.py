@@ -20,24 +20,21 @@ from ..plugin_utils._drain.orders import look
 from ..plugin_utils._drain.way import Order
 from ..plugin_utils._fleet.call_schedule import STARTS
 from ..plugin_utils._forks import load_filters, look_up_sources
-from ..plugin_utils._ticking import alone, machine_call, run
+from ..plugin_utils._ticking import alone, machine_call
 
 MACHINE = "machine"
-WAIT = "wait"
 DRAIN = "drain"
 OTHER = "other"
 MODULE = "module"
-"""What the machine does; the same of one machine that waits for all, with the decision after it; the same in role drain by itself; what
-another host does for the machine, in one round of a loop over its orders; and one module of Ansible's, whatever it is for.
+"""What the machine does; the same in role drain by itself, with the decision after it; what another host does for the machine, in one round of a
+loop over its orders; and one module of Ansible's, whatever it is for.
 
-To be used with ``run_once`` and ``register``, WAIT returns the record of the run, for all hosts; see action ``decide``. Where several
-machines are called, nobody has all of their answers before the task is over: then the decision is a task of its own. In role drain by
-itself each host has a record of its own: to be used with ``register``, DRAIN returns it.
+In role drain by itself each host has a record of its own: to be used with ``register``, DRAIN returns it.
 """
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
-    part=dict(type="str", choices=[MACHINE, WAIT, DRAIN, OTHER, MODULE], required=True),
-    # MACHINE, WAIT, DRAIN
+    part=dict(type="str", choices=[MACHINE, DRAIN, OTHER, MODULE], required=True),
+    # MACHINE, DRAIN
     **machine_call.ARGUMENTS,
     # OTHER: one order of the machine's, the variable that holds its answer, so that this stands in no task's arguments, and what this
     # run has gone about for the machine. Its steps are those of `plan`.
@@ -51,7 +48,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
 )
 REQUIRED = (
     ("part", MACHINE, ("call",)),
-    ("part", WAIT, ("call",)),
     ("part", DRAIN, ("call",)),
     ("part", OTHER, ("round", "answer", "plan", "jobs")),
     ("part", MODULE, ("use",)),
@@ -69,24 +65,16 @@ class ActionModule(machine_call.MachineCallAction, CallingAction):
         task_vars = task_vars or {}
         found = super().run(tmp, task_vars)
         del tmp  # has had no effect for long
-        if self._task.args.get("part") == WAIT and not run.waits_with(task_vars):
-            return run.unchanged(task_vars)
         if self._task.args.get("part") == DRAIN and not alone.goes_on(task_vars):
             return alone.unchanged(task_vars)
         given = self.validate_argument_spec(ARGUMENTS, required_if=REQUIRED)[1]
         parts = {
             MACHINE: self.machine,
-            WAIT: self._wait,
             DRAIN: self._drain,
             OTHER: self._other,
             MODULE: self._module,
         }
         return dict(found, **parts[given["part"]](given, task_vars))
-
-    def _wait(self, given, task_vars):
-        # Facts about the machine, which the call returns as well, would be taken for facts about all hosts.
-        answered = {task_vars["inventory_hostname"]: self.machine(given, task_vars)}
-        return run.decided(task_vars, answered, lambda: self._templar.template(task_vars.get("maintain_notify")))
 
     def _drain(self, given, task_vars):
         came = self.machine(given, task_vars)

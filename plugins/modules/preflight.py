@@ -5,7 +5,7 @@
 
 DOCUMENTATION = r"""
 module: preflight
-short_description: How a run of role maintain begins (private)
+short_description: Refuses misspelt variables (private)
 version_added: 0.2.0
 description:
   - Private to this collection. The role uses it; its options and results change from one version to the next without notice.
@@ -22,5 +22,5 @@ author:
 EXAMPLES = r"""
 - name: Not for playbooks
   cloudops.azure_maintenance.preflight:
-    part: play
+    part: names
 """

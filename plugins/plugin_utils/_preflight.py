@@ -12,7 +12,6 @@ The run's first tick has asked every machine. What it took in is in the record; 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,9 +24,6 @@ from ._fleet.scopes import can_look, members, sentinels
 
 CLOCKS = 30.0
 """Seconds by which a machine's clock may differ from the controller's."""
-
-FORKS = 2
-"""Machines of each scope that are called at a time beside those that an event affects: an approver, and one that takes over."""
 
 SHOWN = 5
 """Steps that are named in a sentence about the one machine that does them."""
@@ -60,14 +56,12 @@ def errors(record: Record, asked: Mapping[str, Asked], is_there: Callable[[str],
 def warnings(
     record: Record,
     asked: Mapping[str, Asked],
-    forks: int,
     balancers: Sequence[Mapping[str, Any]],
     delegates: Sequence[Mapping[str, Any]],
     at: float,
 ) -> list[str]:
     """Sentences about what will not go as it should, and what to do about it.
 
-    :arg forks: machines that Ansible calls at a time
     :arg balancers: what each load balancer showed that was asked: a result with ``place``
     :arg delegates: what came of asking each machine that does steps for others: a result with ``host``
     """
@@ -78,7 +72,6 @@ def warnings(
     found += _of_balancers(asked, balancers)
     found += _of_delegates(asked, delegates)
     found += _on_steps(record)
-    found += _forks(record, forks)
     return found
 
 
@@ -272,26 +265,6 @@ def _marks(record: Record, at: float) -> Iterator[str]:
                 f"{said}, which counts as alive: a run leaves it alone. If that run no longer exists, the machine is taken over when its lease "
                 "expires; the playbook status shows when."
             )
-
-
-# ---- the run as a whole ----
-
-
-def _forks(record: Record, forks: int) -> Iterator[str]:
-    scopes = members(record)
-    largest = max(_sizes(record["hosts"].values(), scopes), default=0)
-    needed = min(largest + FORKS * len(scopes), len(record["hosts"]))
-    if forks < needed:
-        yield (
-            f"Ansible calls {forks} machines at a time (forks). An event may affect {largest}, and {FORKS} of each of {len(scopes)} scopes may be "
-            f"polled at the same time: set forks to {needed} or more (-f {needed}, ansible.cfg, the job template), or waits and ticks take longer."
-        )
-
-
-def _sizes(machines: Iterable[MachineState], scopes: Mapping[str, Sequence[str]]) -> list[int]:
-    """How many machines each scope and each capacity group has."""
-    groups = Counter(machine["group"] for machine in machines if machine["group"])
-    return [*(len(hosts) for hosts in scopes.values()), *groups.values()]
 
 
 # ---- the table ----

@@ -26,13 +26,15 @@ SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_mach
 RENAMED = {
     "maintain_max_out": "maintain_max_unavailable",
     "maintain_prepare_within": "maintain_prepare_before",
+    "maintain_slice": "",
     "rehearse_hit": "rehearse_affected",
     "watcher_act": "watcher_mode",
     "watcher_look_timeout": "watcher_poll_timeout",
     "watcher_settle": "watcher_boot_timeout",
     "watcher_turn_after": "watcher_cooldown",
 }
-"""Variables that have another name now, of all roles; each with that. What is set under the old name is not done, so it is refused."""
+"""Variables that have another name now, of all roles; each with that, or "" where nothing has taken its place. What is set by them is not done, so
+they are refused."""
 
 ALIKE = 0.75
 """How alike two names have to be, as difflib has it, so that one is taken for a slip of the other."""
@@ -43,13 +45,13 @@ class Unknown(NamedTuple):
 
     meant: ``(did you mean 'watcher_mode'?)`` with a blank before it; "" where none of ours is like it
     hosts: which have it, where others of the play have not
-    renamed: how it is called now; "" where it is no former one of ours
+    renamed: how it is called now, "" where nothing has taken its place; None where it is no former one of ours
     """
 
     name: str
     meant: str
     hosts: tuple[str, ...] = ()
-    renamed: str = ""
+    renamed: str | None = None
 
     @property
     def words(self) -> str:
@@ -106,7 +108,13 @@ def misspelt(unknown: Iterable[Unknown]) -> list[Unknown]:
 
 def refused(unknown: Sequence[Unknown]) -> list[str]:
     """The former and the misspelt ones, in a sentence each kind; none where there are none."""
-    former = [f"Variable {one.words} is now called {one.renamed}: rename it." for one in unknown if one.renamed]
+    former = [
+        f"Variable {one.words} is now called {one.renamed}: rename it."
+        if one.renamed
+        else f"Variable {one.words} has no effect any more: remove it."
+        for one in unknown
+        if one.renamed is not None
+    ]
     found = misspelt(unknown)
     if not found:
         return former
@@ -116,7 +124,7 @@ def refused(unknown: Sequence[Unknown]) -> list[str]:
 
 def named(unknown: Iterable[Unknown]) -> list[str]:
     """The others in one sentence; none where there are none."""
-    found = [one for one in unknown if not (one.meant or one.renamed)]
+    found = [one for one in unknown if not one.meant and one.renamed is None]
     if not found:
         return []
     words = listed(one.words for one in found)

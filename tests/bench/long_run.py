@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run of role maintain that is watched while it goes on: its ticks, and the memory and CPU seconds that it takes."""
+"""A run of role maintain that is watched while it goes on: what it prints, and the memory and CPU seconds that it takes."""
 
 import json
 import os
@@ -11,29 +11,21 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 PLAYBOOK = "cloudops.azure_maintenance.maintain"
-DECIDES = "Tick | Decide"
 CLOCK = os.sysconf("SC_CLK_TCK")
-
-
-class Tick(NamedTuple):
-    """The moment in which a tick is decided: seconds, the main process's memory, the CPU seconds of all so far."""
-
-    at: float
-    megabytes: float
-    cpu: float
 
 
 class LongRun:
     """One ansible-playbook, of the version in folder `root` (None: this one).
 
-    ticks: those so far; none of a version that has no ticks
+    waits: whether it has said that it waits
+    lines: that it has printed so far; banners: those of them that are headings of tasks
     """
 
     def __init__(self, fleet, root=None, forks=20, **variables):
-        self.ticks, self.ended = [], None
+        self.waits, self.lines, self.banners, self.ended = False, 0, 0, None
+        self._began = time.monotonic()
         environment = dict(os.environ, ANSIBLE_LOCALHOST_WARNING="false", ANSIBLE_DISPLAY_SKIPPED_HOSTS="false")
         environment.update(PYTHONUNBUFFERED="1", ANSIBLE_NOCOLOR="1")
         if root:
@@ -56,8 +48,9 @@ class LongRun:
     def _read(self):
         for line in self._process.stdout:
             self._last = [*self._last[-40:], line]
-            if DECIDES in line:
-                self.ticks.append(Tick(time.monotonic(), self._resident(), self.cpu()))
+            self.lines += 1
+            self.banners += line.startswith("TASK [")
+            self.waits = self.waits or "  waits  " in line
         self._process.wait()
         self.ended = time.monotonic()
 
@@ -71,17 +64,38 @@ class LongRun:
                 raise SystemExit(f"not so within {seconds} s; the run says:\n" + "".join(self._last))
             time.sleep(0.05)
 
+    @property
+    def seconds(self):
+        """Since it was started."""
+        return time.monotonic() - self._began
+
     def cpu(self):
-        """CPU seconds of all processes of its session, and of those that they have waited for."""
+        """CPU seconds of all of its processes, and of those that they have waited for."""
+        return sum(sum(int(field) for field in fields[11:15]) for fields in self._processes().values()) / CLOCK
+
+    def megabytes(self):
+        """Of all of its processes, what several share only once (PSS)."""
         total = 0
-        for stat in Path("/proc").glob("[0-9]*/stat"):
+        for pid in self._processes():
             try:
-                fields = stat.read_text().rpartition(")")[2].split()
+                rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
             except OSError:  # it has ended
                 continue
-            if int(fields[3]) == self._process.pid:
-                total += sum(int(field) for field in fields[11:15])
-        return total / CLOCK
+            total += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+        return total / 1024
+
+    def _processes(self):
+        """It and all that descend from it, as ansible-core 2.19 and later put theirs into sessions of their own: their fields of stat."""
+        found = {}
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                found[int(stat.parent.name)] = stat.read_text().rpartition(")")[2].split()
+            except OSError:  # it has ended
+                continue
+        ours = {self._process.pid}
+        while more := {pid for pid, fields in found.items() if int(fields[1]) in ours} - ours:
+            ours |= more
+        return {pid: found[pid] for pid in ours if pid in found}
 
     def end(self):
         """End it and all of its session that is left."""
@@ -92,9 +106,3 @@ class LongRun:
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._reader.join(20)
-
-    def _resident(self):
-        for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1]) / 1024
-        return 0.0

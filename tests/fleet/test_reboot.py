@@ -100,7 +100,7 @@ def test_what_an_administrator_started_is_approved_at_once(azure, machines, main
 
 def test_two_scopes_at_once(azure, machines, maintain, user):
     boots = machines.boot_ids()
-    run = maintain("web,lone", waits=["web1", "lone1"], maintain_slice=5, maintain_wait_timeout=300)
+    run = maintain("web,lone", waits=["web1", "lone1"], maintain_wait_timeout=300)
     web = azure.inject("Reboot", ["web2"], notice=3600, tail=120)
     lone = azure.inject("Reboot", ["lone1"], notice=3600, tail=120)
     run.wait().check()

@@ -231,12 +231,12 @@ PLAYS=(
     tests/unit/plugins/action/test_interrupted.py
     tests/unit/plugins/action/test_machine_calls.py
     tests/unit/plugins/action/test_machine_program.py
-    tests/unit/plugins/action/test_no_ticks.py
     tests/unit/plugins/action/test_notifications.py
     tests/unit/plugins/action/test_output.py
     tests/unit/plugins/action/test_own_task_files.py
     tests/unit/plugins/action/test_plays.py
     tests/unit/plugins/action/test_preflight.py
+    tests/unit/plugins/action/test_reach.py
     tests/unit/plugins/action/test_watcher_deployed.py
     tests/unit/plugins/action/test_watcher_refusals.py
     tests/unit/plugins/action/test_windows_watcher.py
@@ -251,7 +251,7 @@ PLAYS_OF_THE_NEWEST=(
     tests/unit/plugins/action/test_interrupted.py      # an approval that is killed: our module's process, no part of Ansible's
     tests/unit/plugins/action/test_machine_program.py  # every play of integration-2.16 goes through the machine program
     tests/unit/plugins/action/test_notifications.py    # our own process sends; the play only begins and ends it
-    tests/unit/plugins/action/test_output.py           # test_no_ticks.py compares the callback with Ansible's own
+    tests/unit/plugins/action/test_output.py           # nothing of it is Ansible's but that it prints
     tests/unit/plugins/action/test_watcher_deployed.py # integration-2.16, target watcher, which deploys, refuses and removes
     tests/unit/plugins/action/test_watcher_refusals.py # integration-2.16, test_bad_input.yml of target watcher
 )

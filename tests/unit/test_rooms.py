@@ -21,7 +21,7 @@ FLOORS = (
         "plugin_utils/_ticking",
     ),
     ("plugin_utils/_fleet", "plugin_utils/_watcher"),
-    ("plugin_utils/_drain", "plugin_utils/_machine", "plugin_utils/_windows"),
+    ("plugin_utils/_drain", "plugin_utils/_lines", "plugin_utils/_machine", "plugin_utils/_windows"),
     ("plugin_utils/_ansible", "plugin_utils/_forks", "plugin_utils/_variables"),
     ("module_utils/_module",),
     ("module_utils/_watcher",),
@@ -51,6 +51,7 @@ LOAD_BALANCERS = "modules/haproxy_status.py"  # runs on them, a module like any 
 HEALTH = (
     "module_utils/_watcher/health/"  # answers load balancers over its own sockets, and uses nothing else of the network
 )
+LINE = "plugin_utils/_lines/line.py"  # a pair of sockets between two processes
 NETWORK = ("http.client", "http.server", "requests", "socket", "socketserver", "ssl", "urllib.request", "urllib3")
 
 ARROWS = rooms.arrows()
@@ -92,7 +93,8 @@ def test_who_knows_ansible(file):
 @pytest.mark.parametrize("file", sorted(FILES))
 def test_only_a_transport_uses_the_network(file):
     if not file.endswith(("transport.py", LOAD_BALANCERS)):
-        others = tuple(module for module in NETWORK if module != "socket") if file.startswith(HEALTH) else NETWORK
+        has_sockets = file.startswith(HEALTH) or file == LINE
+        others = tuple(module for module in NETWORK if module != "socket") if has_sockets else NETWORK
         assert [name for name in FILES[file] if imported(name, others)] == []
 
 

@@ -19,6 +19,8 @@ from .mark import Busy, Fenced, Store
 
 SECONDS = 10.0  # that a call may take, where it does not say
 
+STAY_EVERY = 0.25  # seconds after which a call that stays sees again how far a step is: each time renews the mark
+
 PRECHECK_SECONDS = 3.0  # in which it checks steps: others wait for the call
 
 
@@ -99,10 +101,7 @@ class Performance:
     def _answer_to(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         do = request["do"]
         if do == "go":
-            from .outage import Outage
-
-            parts = self._parts
-            return Outage(self._call, self._fence, parts.runner_of, parts.clock, parts.has_started).go(request)
+            return self._go(request)
         if do in ("hello", "look", "approve"):
             imds = self._imds_requests()
             answer: Dict[str, Any] = (
@@ -128,6 +127,21 @@ class Performance:
         else:
             return {"problem": f"This version of the machine program does not know the request {one_line(do, 40)!r}."}
         return {}
+
+    def _go(self, request: Mapping[str, Any]) -> Dict[str, Any]:
+        """How far the machine is; with ``stay``, seconds, that is seen again and again here for so long while a step is under way."""
+        from .outage import Outage
+
+        parts, began, left = self._parts, self._clock.now(), request.get("left", 0.0)
+        while True:
+            elapsed = self._clock.now() - began
+            outage = Outage(self._call, self._fence, parts.runner_of, parts.clock, parts.has_started)
+            answer = outage.go(dict(request, left=left - elapsed) if elapsed else request)
+            is_under_way = answer["state"] in ("preparing", "recovering") and not (answer["ask"] or answer["elsewhere"])
+            if not is_under_way or self._clock.now() - began + STAY_EVERY > request.get("stay", 0.0):
+                return answer
+            self._clock.sleep(STAY_EVERY)
+            self._fence.refresh()
 
     def _imds_requests(self) -> Any:
         if self._imds is None:

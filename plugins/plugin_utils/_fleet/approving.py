@@ -23,7 +23,7 @@ from .event_terms import not_open
 from .marks import holder_words, is_prepared, mark_keys, was_prepared, whose
 from .reports import happened
 from .run_events import event_of, not_before
-from .schema import EventState, MachineState, Record, Tries
+from .schema import Call, EventState, MachineState, Record, Tries
 
 PAUSE = 2.0
 """Seconds from one try of an approval to the next."""
@@ -163,24 +163,39 @@ def to_approve_with(record: Record, hosts: Collection[str], at: float) -> dict[s
 
 
 def to_see_again(record: Record, at: float) -> list[str]:
-    """Machines of events that are ready but for this: what their marks said was too old when the tick ended, as it was a long one."""
-    found = [
-        host
-        for key, entry in record["events"].items()
-        if _may_be_approved(record, entry, at)
-        and codes(entry) == {"not_prepared"}
-        and decision_of(record, key, entry, at, was_prepared).approve
-        for host in entry["affected"]
-        if needs_preparation(entry, host) and not is_prepared(record, record["hosts"][host], key, at)
-    ]
+    """Machines of events that are ready but for this: what their marks said is too old by now, or will be when those have answered whose
+    marks are.
+    """
+    found: list[str] = []
+    for key, entry in record["events"].items():
+        if not _may_be_approved(record, entry, at) or codes(entry) != {"not_prepared"}:
+            continue
+        if decision_of(record, key, entry, at, was_prepared).approve:
+            machines = [record["hosts"][host] for host in entry["affected"] if needs_preparation(entry, host)]
+            old = [machine for machine in machines if not is_prepared(record, machine, key, at)]
+            then = at + max((machine["start"] for machine in old), default=0.0)
+            found += [machine["host"] for machine in machines if not is_prepared(record, machine, key, then)]
     return list(dict.fromkeys(found))
 
 
 def _may_be_approved(record: Record, entry: EventState, at: float) -> bool:
     if not (is_handled(entry) and entry["approves"] and entry["started"] is None):
         return False
+    if _is_being_sent(record, entry):
+        return False
     # Sent again, it is an approval like any other: who is out for it stays out, but nobody sends it outside of its hours.
     return not entry["approval"]["sent"] or (_is_due_again(entry, at) and not not_open(record, entry, at))
+
+
+def _is_being_sent(record: Record, entry: EventState) -> bool:
+    """Whether a call by which a machine approves it has not been answered yet: nobody else sends another one meanwhile."""
+    return any(entry["id"] in _ids(machine["flying"]) for machine in record["hosts"].values())
+
+
+def _ids(call: Call | None) -> list[str]:
+    """Of the events that are approved in a call."""
+    requests = call["requests"] if call else []
+    return [event_id for request in requests if request["do"] == "approve" for event_id in request["ids"]]
 
 
 def _is_due_again(entry: EventState, at: float) -> bool:
@@ -290,6 +305,22 @@ def _note_nobody(record: Record, key: str, entry: EventState, at: float) -> None
 
 
 # ---- what came of it ----
+
+
+def note_sent(record: Record, machine: MachineState) -> None:
+    """A call is being sent: Azure may accept the approval in it before anything is heard of that."""
+    for event_id in _ids(machine["flying"]):
+        if not record["events"][event_id.upper()]["approval"]["maybe"]:
+            record["events"][event_id.upper()]["approval"]["maybe"] = True
+            machine["perhaps"].append(event_id.upper())
+
+
+def note_answered(record: Record, machine: MachineState) -> None:
+    """What became of the approvals in its call is known now, or is noted as lost."""
+    for key in machine["perhaps"]:
+        record["events"][key]["approval"]["maybe"] = False
+    machine["flying"], machine["perhaps"] = None, []
+
 
 ACCEPTED = "accepted"
 

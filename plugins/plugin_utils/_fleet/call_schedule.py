@@ -206,53 +206,36 @@ LIMIT_WINDOWS = 60.0
 LIMIT_WINDOWS_SHARED = 20.0
 """The same while others have work and wait for it. Where that was too short, the next one has more."""
 
-HELD_UP = 120.0
-"""Seconds for which one that may be dead waits for a call until another one that may be has been silent: then it is called all the same."""
-
 STARTS = 3.0
 """So many times what the last start of PowerShell took may a call take: two starts, and some more."""
 
-LIMIT_LOST = 6.0
-"""Seconds for a call to a machine from which nothing came back before: whoever is ready waits for it."""
+DOUBLINGS = 3
+"""How often a call has twice the time of the one before from which nothing came back: machine or controller may only be slow."""
 
-WINDOWS_EVERY = 3
-"""Windows machines are called on every third tick: a call costs them seconds."""
+WINDOWS_EVERY = 12.0
+"""Seconds after which a Windows machine that has nothing to do polls beside Linux ones: a call costs it a start of PowerShell."""
 
-WINDOWS_AFTER = 12.0
-"""Seconds after which they are called all the same, where ticks are slow because somebody hangs."""
-
-WINDOWS_AFTER_SPOT = 5.0
-"""The same for those of a scope that has a Spot machine."""
+WINDOWS_EVERY_SPOT = 2.0
+"""The same for those of a scope that has a Spot machine: 10 with a rest and a slow call."""
 
 
 def may_be_called(record: Record, host: str, at_once: bool, at: float) -> bool:
+    """Whether it is time for a call to a machine.
+
+    :arg at_once: whether there is something to do for it, so that a Windows machine does not wait until it is its time to poll
+    """
     machine = record["hosts"][host]
     if machine["aside"] or at < machine["again"]:
         return False
     if machine["is_linux"]:
         return True
-    after = WINDOWS_AFTER_SPOT if machine["scope"] in spot_scopes(record) else WINDOWS_AFTER
-    turn = record["ticks"] % WINDOWS_EVERY == 0 or at - record["windows"] >= after
-    # For a slow one, and one that may be dead, the others wait at most half of the time.
-    takes = STARTS * machine["start"]
-    if takes > LIMIT_WINDOWS_SHARED and machine["answered"] is not None:
-        turn = at - machine["answered"] >= takes
-    if machine["failures"] and _concerned(record, at) - {host}:
-        # All that may be dead are called at one time: by turns they would hold the others up all the time.
-        lost = max(
-            one["again"] - back_off(one["failures"])
-            for one in record["hosts"].values()
-            if one["failures"] and not one["is_linux"]
-        )
-        if at - machine["again"] < HELD_UP and at - lost < min(
-            _longest(machine), _shared(machine, machine["failures"] - 1)
-        ):
-            return False
-    return at_once or turn or not _linux_under_way(record, at)
+    every = WINDOWS_EVERY_SPOT if machine["scope"] in spot_scopes(record) else WINDOWS_EVERY
+    is_due = machine["answered"] is None or at - machine["answered"] >= every
+    return at_once or is_due or not _linux_under_way(record, at)
 
 
 def _linux_under_way(record: Record, at: float) -> bool:
-    """Whether a Linux machine would have to wait for Windows ones."""
+    """Whether a Linux machine polls, or has something under way."""
     return any(record["hosts"][host]["is_linux"] for host in _concerned(record, at))
 
 
@@ -267,8 +250,7 @@ def _concerned(record: Record, at: float) -> set[str]:
 def seconds_limit(record: Record, machine: MachineState, at: float) -> float:
     """Seconds that a call may take beside what it waits."""
     if machine["is_linux"]:
-        limit = machine["call_timeout"] or LIMIT
-        return min(limit, LIMIT_LOST) if machine["failures"] else limit
+        return (machine["call_timeout"] or LIMIT) * 2.0 ** min(machine["failures"], DOUBLINGS)
     if not _concerned(record, at) - {machine["host"]}:
         return _longest(machine)
     limit = min(_longest(machine), _shared(machine, machine["failures"]))

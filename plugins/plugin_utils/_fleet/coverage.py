@@ -22,6 +22,7 @@ from .reports import by_reason, counted, note, report, time_of_day
 from .run_events import Look
 from .schema import Gap, MachineState, Record
 from .scopes import members
+from .tick_planner import only_waits
 
 UNWATCHED = 120.0
 """Seconds for which a scope may not be looked at."""
@@ -50,7 +51,8 @@ def take_watch(record: Record, looks: Iterable[Look], at: float) -> list[Unwatch
         record["watched"].setdefault(scope, record["clock"]["mono"])
         if all(_is_excused(record, host, at) for host in hosts):
             record["watched"][scope] = max(record["watched"][scope], at)
-        found.append(_unwatched(record, scope, hosts, at))
+        if not any(_is_waiting(record["hosts"][host]) for host in hosts):
+            found.append(_unwatched(record, scope, hosts, at))
     return [one for one in found if _is_too_long(record, one)]
 
 
@@ -58,6 +60,11 @@ def _is_excused(record: Record, host: str, at: float) -> bool:
     """Whether a machine can't poll because of its own event. One that answers can."""
     machine = record["hosts"][host]
     return bool(machine["lost"]) and (is_away(record, machine, at) or took_away(record, host))
+
+
+def _is_waiting(machine: MachineState) -> bool:
+    """Whether it waits for a change in a call: whether it has polled meanwhile is known when that is answered, or lost."""
+    return machine["flying"] is not None and only_waits(machine["flying"])
 
 
 def _unwatched(record: Record, scope: str, hosts: list[str], until: float) -> Unwatched:

@@ -236,7 +236,9 @@ def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candid
     needs = [seconds_needed(machine) + not_before(entry) - preparation_end(entry, machine) for machine in machines]
     # What a watcher does is no choice of this run: it takes out nobody else for it.
     ours = [machine for machine in machines if machine["begun"] is not None and whose(record, machine, at) != WATCHER]
-    begun = entry["approval"]["maybe"] or any(key in mark_keys(machine) for machine in ours)
+    begun = entry["approval"]["maybe"] or any(
+        key in mark_keys(machine) or _is_being_marked(machine, entry["id"]) for machine in ours
+    )
     return Candidate(
         key=key,
         title=f"{entry['type']} {entry['id']}",
@@ -249,6 +251,12 @@ def _candidate(record: Record, key: str, entry: EventState, at: float) -> Candid
         timeless=entry["deadline"] is None,
         advice=event_of(entry).is_advice,
     )
+
+
+def _is_being_marked(machine: MachineState, event_id: str) -> bool:
+    """Whether a call is under way by which the machine may have been marked for the event by now."""
+    requests = machine["flying"]["requests"] if machine["flying"] else []
+    return any(request.get("to") == "prepared" and event_id in request["events"] for request in requests)
 
 
 def who_is_out(record: Record, at: float) -> dict[str, str]:

@@ -51,7 +51,8 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "aside": "",
         "contradiction": "",
         "number": 0,
-        "called": None,
+        "flying": None,
+        "perhaps": [],
         "answered": None,
         "lost": "",
         "left": False,
@@ -132,7 +133,7 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, 
     """
     machine["lost"], machine["failures"], machine["again"] = "", 0, 0.0
     machine["left"] = False
-    machine["answered"], machine["called"] = at, None
+    machine["answered"] = at
     machine["boot_id"] = str(answer.get("boot_id") or "")
     machine["uptime"] = answer.get("uptime")
     machine["start"] = float(answer.get("start") or 0.0)

@@ -26,13 +26,13 @@ from ...module_utils._core.mark_view import (
 from ...module_utils._text import one_line, seconds_until
 from .marks import is_expired, moment_of, view_of, whose
 from .options import HostOptions
-from .record import begun, ticked
+from .record import begun, sent, ticked
 from .run_events import has_document
 from .schema import HostFacts, MachineState, Record
 
 _RUN = "by hand"  # of which no mark is, but those that are taken to be
 _NOT_CALLED = {"lost": "the task that was to ask it failed (see above)"}
-_SAME: Any = {"rounds": 1, "wait_timeout": 0, "slice": 90, "event_timeout": 3600, "takeover": 30}
+_SAME: Any = {"rounds": 1, "wait_timeout": 0, "event_timeout": 3600, "takeover": 30}
 _OPTIONS: dict[str, Any] = {
     # A person decides, whatever the policy says, at any time of the day, and for however many machines.
     "policy": [{"name": "by hand", "do": "hold"}],
@@ -199,8 +199,11 @@ def first_tick(
         "run": run,
         "number": 0,
         "seconds": 10.0,
+        "decided": at,
+        "due": at,
     }
     record["todo"]["calls"] = {fact["host"]: call for fact in facts}
+    sent(record)
     return ticked(record, answers, at)
 
 

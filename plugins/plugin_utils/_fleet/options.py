@@ -43,7 +43,6 @@ class SameOptions(TypedDict):
 
     rounds: int  # 0: as many as come
     wait_timeout: float  # seconds for which new events are awaited
-    slice: float  # seconds for which a call waits where there are several scopes
     event_timeout: float  # seconds after its start, or its not-before, for which an event is watched
     takeover: float  # seconds after which another approver tries
 
@@ -189,7 +188,6 @@ _OWN: dict[str, Callable[[Any], Any]] = {
 _SAME: dict[str, Callable[[Any], Any]] = {
     "rounds": _number(0, whole=True),
     "wait_timeout": _number(0),
-    "slice": _number(1),
     "event_timeout": _number(0, above=True),
     "takeover": _number(1),
 }

@@ -1,12 +1,13 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The record of one run of role maintain: moved on by the answers of a tick, it says what the next tick is. Pure.
+"""The record of one run of role maintain: moved on by whatever machines have answered, it says whom to call next. Pure.
 
 Private to this collection.
 
-A playbook holds the record as a plain dictionary (schema.py). In every tick it calls the machines as ``todo`` says, and hands
-what they answered to :func:`ticked`. So every decision of a run is made in Python that tests can reach.
+The record is a plain dictionary (schema.py). Whoever holds it makes the calls that ``todo`` names, notes that with :func:`sent`, and hands on
+what has been answered by then to :func:`ticked`, in any order: no machine waits for another's call. So every decision of a run is made in
+Python that tests can reach.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ...module_utils._core.mark_view import FRESH
 from ...module_utils._text import first_line
 from . import problems, reached
 from .approval_reasons import take_lasting, take_reasons
-from .approving import note_readiness, take_approval, take_lost_approval
+from .approving import note_answered, note_readiness, take_approval, take_lost_approval
 from .coverage import note_gaps, note_incarnation, note_unreadable, take_watch
 from .evaluation import give_turns, match_and_decide
 from .hosts import count_lost, new_machine, refuse_same, set_namesakes_aside, take_answer, take_hello
@@ -32,7 +32,11 @@ from .said_there import keep_off
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
 from .scopes import join, note_splits, take_differences
 from .termination import end, stop_watching
+from .tick_planner import sent as sent
 from .tick_planner import todo_of
+
+LATELY = 5.0
+"""Seconds within which two machines must have been polled for their documents to be compared: each is polled every 3 s, and a call takes a while."""
 
 Answers = Mapping[str, Mapping[str, Any]]
 
@@ -59,7 +63,6 @@ def begun(given: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
             "ticks": 0,
             "hosts": {facts["host"]: new_machine(facts, checked.hosts[facts["host"]]) for facts in hosts},
             "events": {},
-            "windows": at,
             "watched": {},
             "gaps": {},
             "lasting": {},
@@ -80,23 +83,23 @@ def begun(given: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
 
 
 def ticked(record: Record, answers: Answers, at: float, wall: float | None = None) -> Record:
-    """The record after a tick.
+    """The record after a pass over what has been answered.
 
-    :arg answers: what the machine program answered, by host; who was called and has none was lost
+    :arg answers: what the machine program answered, by host; nothing of hosts whose calls are still under way
     :arg wall: the Unix time of this moment; None where it goes on as it did
     """
     record = _copied(record)
-    before, record["at"] = record["at"], at
+    record["at"] = at
     if wall is not None:
         note_clock(record, at, wall)
     record["ticks"] += 1
-    looks = _take_answers(record, answers, before, at)
+    looks = _take_answers(record, answers, at)
     take_recalled(record, at)
     take_bearers(record, {look.host for look in looks}, at)
     take_looks(record, looks, at)
     note_gaps(record, take_watch(record, looks, at))
     note_unreadable(record, {look.host: look.result for look in looks})
-    note_splits(record, take_differences(record, {look.host: look.keys for look in looks}, at), at)
+    note_splits(record, take_differences(record, _lately(record, at), at), at)
     join(record)
     set_namesakes_aside(record)
     match_and_decide(record, at)
@@ -135,23 +138,26 @@ _PLAIN = frozenset([str, int, float, bool, type(None)])
 """Most values of a record: their class itself is looked up faster than isinstance answers."""
 
 
-def _take_answers(record: Record, answers: Answers, before: float, at: float) -> list[Look]:
+def _take_answers(record: Record, answers: Answers, at: float) -> list[Look]:
     """Take in what each machine answered; returns the looks that brought a document."""
     looks = []
-    todo = record["todo"]
-    rested = before + todo["seconds"]
-    for host, call in todo["calls"].items():
-        machine, answer, went = record["hosts"][host], answers.get(host), _with_approval(call["requests"])
-        if not answer or answer.get("lost") or answer.get("answers") is None:
-            why = str((answer or {}).get("lost") or "it gave no answer: see its errors above")
+    for host, answer in answers.items():
+        machine = record["hosts"][host]
+        call = machine["flying"]
+        if call is None:
+            continue
+        note_answered(record, machine)
+        before, went = call["decided"], _with_approval(call["requests"])
+        if answer.get("lost") or answer.get("answers") is None:
+            why = str(answer.get("lost") or "it gave no answer: see its errors above")
             if went:
                 note_all_done(record, machine, went["events"], before)
             _take_lost(record, machine, call["requests"], why, at)
-            machine["left"] = bool((answer or {}).get("left"))
+            machine["left"] = bool(answer.get("left"))
             continue
         if went and answer["answers"][call["requests"].index(went)].get("state") == "prepared":
             note_all_done(record, machine, went["events"], before)
-        ended = _ended(call, answer, rested, at)
+        ended = _ended(call, answer, at)
         _take_one(record, machine, call["requests"], answer, ended, at)
         for request, one in zip(call["requests"], answer["answers"], strict=False):
             found = one.get("look") if request["do"] == "approve" else one if request["do"] == "look" else None
@@ -166,15 +172,21 @@ def _with_approval(requests: list[dict[str, Any]]) -> dict[str, Any] | None:
     return goes[0] if goes and any(request["do"] == "approve" for request in requests) else None
 
 
-def _ended(call: Call, answer: Mapping[str, Any], rested: float, at: float) -> float:
-    """When a call ended, by the controller's clock. Many are made by turns, in one task that ends with the slowest.
-
-    :arg rested: when the first ones can have begun: a call that does not say more took its time, or all it may take, from then on
-    """
+def _ended(call: Call, answer: Mapping[str, Any], at: float) -> float:
+    """When a call ended, by the controller's clock: one that does not say so took its time, or all it may take, from its decision on."""
     if answer.get("ended") is not None:
         return min(float(answer["ended"]), at)
     took = answer.get("took")
-    return min(rested + (call["seconds"] if took is None else float(took)), at)
+    return min(call["decided"] + (call["seconds"] if took is None else float(took)), at)
+
+
+def _lately(record: Record, at: float) -> dict[str, list[str]]:
+    """What each machine was shown that was polled lately: the keys of the events, by host."""
+    return {
+        host: machine["shows"]
+        for host, machine in record["hosts"].items()
+        if machine["looked"] is not None and at - machine["looked"] <= LATELY
+    }
 
 
 def _take_lost(record: Record, machine: MachineState, requests: list[dict[str, Any]], why: str, at: float) -> None:
@@ -231,8 +243,7 @@ def _take_look(record: Record, machine: MachineState, found: Mapping[str, Any], 
     note_incarnation(record, machine, found["incarnation"], at)
     age = float(found.get("age") or 0.0)
     got = ended - age
-    # From the end of its tick on a look ages, unless the tick went on for long after it.
-    machine["looked"] = at if at - got <= FRESH else got
+    machine["looked"] = got
     machine["look_problem"], machine["incarnation"] = "", found["incarnation"]
     machine["shows"] = sorted(event.key for event in events_of(found))
     machine["unreadable"] = sorted(unusable["id"] for unusable in found.get("unusable_events") or ())

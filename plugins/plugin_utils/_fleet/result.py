@@ -67,13 +67,10 @@ def notes_of(record: Record) -> list[str]:
 
 
 def _unfinished(record: Record) -> list[str]:
-    """A run ends when it has nothing left to do; or when the loops of its task files end, which are many but not endless."""
+    """A run ends when it has nothing left to do, or when it could not be decided on."""
     if record["finished"]:
         return []
-    return [
-        f"The run ended after {record['ticks']} ticks although it was not over, as its loops go no further. Run it again: it takes up "
-        "what is marked."
-    ]
+    return ["The run ended although it was not over. Run it again: it goes on by the marks."]
 
 
 def _event(record: Record, entry: EventState) -> dict[str, Any]:

@@ -219,7 +219,7 @@ def _by_whom(approval: Approval) -> str:
     if approval["sent"]:
         return ""
     if approval["maybe"]:
-        return " (perhaps by an approval of this run whose answer was lost)"
+        return " (perhaps by an approval of this run that was not answered)"
     return " (not by an approval of this run)"
 
 

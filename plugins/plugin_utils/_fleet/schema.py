@@ -88,7 +88,8 @@ class MachineState(TypedDict):
     contradiction: str  # its name is another one than the inventory says
     # how it is reached
     number: int  # of the last call
-    called: float | None  # when the first of the calls was sent that have not been answered
+    flying: Call | None  # the call that was sent and has not been answered
+    perhaps: list[str]  # keys of the events that may have been approved since it was sent, and only by it
     answered: float | None
     lost: str  # why the last call brought nothing back
     left: bool  # it has left the play, and no task reaches it any more
@@ -305,18 +306,16 @@ class Call(TypedDict):
     vm_id: str  # as that has said it; it stands in the mark
     heard: dict[str, Any] | None  # from which it follows until when it may begin anything
     decided: float
+    due: float  # not sent before
 
 
 class Todo(TypedDict):
-    """The next tick."""
+    """What is to be called next."""
 
     calls: dict[str, Call]  # by host
-    participants: list[str]
     tasks_allowed: list[str]
     idle: bool
-    again: bool  # nobody is called but who has to be seen once more before an event is approved
-    alone: str  # the host that is called while nothing is under way, if that is one; or ""
-    seconds: float  # pause before the tick
+    seconds: float  # until the first of these calls is due, or something else may be
 
 
 class GapOfScope(TypedDict):
@@ -354,7 +353,6 @@ class Record(TypedDict):
     ticks: int
     hosts: dict[str, MachineState]
     events: dict[str, EventState]
-    windows: float  # when Windows machines were last called
     watched: dict[str, float]  # when a scope was last looked at
     gaps: dict[str, Gap]  # by the subject of the problem
     lasting: dict[str, str]  # problems that no later happening takes back, by subject

@@ -132,7 +132,7 @@ def take_differences(record: Record, shown: Mapping[str, Collection[str]], at: f
     """See where a machine's documents lack, for longer than a moment, an event that others of its scope are shown: all of that scope
     look for themselves from then on.
 
-    :arg shown: the keys of the events in the documents that came in this tick, by host
+    :arg shown: the keys of the events in the documents that came lately, by host
     """
     found = []
     for key, entry in record["events"].items():
@@ -147,8 +147,13 @@ def take_differences(record: Record, shown: Mapping[str, Collection[str]], at: f
             if key not in keys and record["hosts"][host]["scope"] in scopes:
                 since = entry["lacking"].setdefault(host, at)
                 if at - since >= GONE_APART and _is_divided(record, entry, host):
-                    found.append(_split(record, entry, host, seen_by, at))
+                    found.append(_split(record, entry, host, _seen_by(record, key), at))
     return found
+
+
+def _seen_by(record: Record, key: str) -> list[str]:
+    """The machines whose latest document has the event."""
+    return [host for host, machine in record["hosts"].items() if key in machine["shows"]]
 
 
 def _is_divided(record: Record, entry: EventState, host: str) -> bool:

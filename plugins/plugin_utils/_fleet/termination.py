@@ -168,7 +168,7 @@ def end(record: Record, at: float) -> None:
         record["finished"] = bool(record["ticks"])
     elif record["leaving"]:
         record["finished"] = True
-    elif is_held and not awaits:
+    elif is_held and not awaits and not _calls_ours(record, at):
         record["leaving"] = True
         for key, entry in handled.items():
             note(record, f"event {key}: yes", f"{title(entry)} is prepared, and {entry['waits']}")
@@ -176,6 +176,11 @@ def end(record: Record, at: float) -> None:
         record["finished"] = not busy and _is_over(record, at)
     if record["finished"] and not record["run"]["check"]:
         _note_what_is_to_come(record)
+
+
+def _calls_ours(record: Record, at: float) -> bool:
+    """Whether a call is under way to a machine that is marked by this run: it can't be asked yet to release its mark."""
+    return any(machine["flying"] and whose(record, machine, at) == OURS for machine in record["hosts"].values())
 
 
 def _note_what_is_to_come(record: Record) -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The next tick: who is called with which requests, and how long the run rests before it. It changes the record, and nothing else.
+"""Who is called next, with which requests, and when something may be due though nobody answers. It changes the record, and nothing else.
 
 Private to this collection.
 """
@@ -9,14 +9,13 @@ Private to this collection.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
-from ...module_utils._core.mark_view import COPIED, LEASE, OURS
+from ...module_utils._core.mark_view import COPIED, FRESH, LEASE, OURS
 from ...module_utils._core.tracked_event import UNBROKEN
-from .approving import approve_request, to_approve, to_approve_with, to_see_again
+from .approving import approve_request, note_sent, to_approve, to_approve_with, to_see_again
 from .call_schedule import (
-    BY_TURNS,
     STARTS,
     is_to_be_asked,
     is_under_way,
@@ -31,7 +30,7 @@ from .evaluation import is_given_up, is_handled
 from .marks import has_restarted, is_all_done, phase, whose
 from .run_events import is_open, not_before
 from .schema import Call, MachineState, Record, Todo
-from .scopes import can_look, members, sentinels
+from .scopes import can_look, sentinels
 from .targets import Target, target
 
 LONGEST_LOOK = 180.0
@@ -40,82 +39,86 @@ LONGEST_LOOK = 180.0
 LONGEST_WATCH = 30.0
 """The same while a Windows machine is out of service, of whose lease that uses up a quarter."""
 
-SLICE_SPOT = 10.0
-"""Seconds for which several scopes are waited for at most where a Preempt may give one of them 30 s."""
+STAY = 2.0
+"""Seconds for which the machine program stays with a step that is under way, so that nobody has to ask again and again whether it is done."""
 
 REST_MOVING = 1.0
-"""Seconds between ticks while machines go through their steps."""
+"""Seconds between two calls of a machine while machines go through their steps."""
 
 REST_WATCHING = 3.0
-"""Seconds between ticks while events are only watched."""
+"""Seconds between two calls of a machine while events are only watched."""
 
 
 def todo_of(record: Record, at: float) -> Todo:
-    """The next tick. Notes in the machines what is sent to them."""
+    """The next calls."""
     if record["leaving"]:
         return _last_todo(record, at)
     approve = to_approve(record, at)
-    # A tick of its own, without all that others do in one; never two of them, or nobody else would get on.
-    may_again = record["ticks"] and not (approve or record["todo"]["again"] or record["run"]["check"])
-    again = to_see_again(record, at) if may_again else []
-    targets = {host: None if again else target(record, machine, at) for host, machine in record["hosts"].items()}
+    targets = {host: target(record, machine, at) for host, machine in record["hosts"].items()}
     finishing = [
-        host
-        for host, goal in targets.items()
-        if goal and _finishes(record["hosts"][host], goal) and not (approve or again)
+        host for host, goal in targets.items() if goal and _finishes(record["hosts"][host], goal) and not approve
     ]
     with_mark = to_approve_with(record, finishing, at)
-    idle = not (approve or again or any(targets.values()) or is_under_way(record, at))
-    looking = lookers(record, at)
+    idle = not (approve or any(targets.values()) or is_under_way(record, at))
+    looking, again = lookers(record, at), set(to_see_again(record, at))
     requests = _idle_requests(record, at) if idle else _requests(record, targets, approve, with_mark, looking, at)
-    requests = {host: [_look(record["hosts"][host], 0.0)] for host in again} or requests
     requests = {
         host: requests[host]
         for host in record["hosts"]
         if host in requests
+        and _is_free(record["hosts"][host], bool(targets[host]) or host in approve)
         and may_be_called(
             record,
             host,
-            idle
-            or host in approve
-            or host in with_mark
-            or host in again
-            or _begins(record["hosts"][host], targets[host]),
+            idle or host in approve or host in again or bool(targets[host]),
             at,
         )
     }
-    calls = {host: _call(record, record["hosts"][host], asked, at) for host, asked in requests.items()}
-    for host in calls:
-        machine, goal = record["hosts"][host], targets[host]
-        if goal and goal.to == "prepared" and machine["begun"] is None:
-            machine["begun"] = at
-        record["windows"] = record["windows"] if machine["is_linux"] else at
-        machine["called"] = at if machine["called"] is None else machine["called"]
+    again &= requests.keys()
+    if again:  # the others would not be free when these have answered
+        requests = {
+            host: asked for host, asked in requests.items() if host in again or host in approve or targets[host]
+        }
+    pace = Pace(idle, any(targets.values()), {*approve, *with_mark, *again})
+    calls = {}
+    for host, asked in requests.items():
+        machine = record["hosts"][host]
+        calls[host] = _call(record, machine, asked, _due(record, machine, targets[host], asked, pace, at), at)
     return {
         "calls": calls,
-        "participants": _participants(record, calls, looking),
         "tasks_allowed": [host for host in targets if targets[host] and _tasks_allowed(record, host, at)],
         "idle": idle,
-        "again": bool(again),
-        "alone": next(iter(calls)) if idle and len(calls) == 1 else "",
-        "seconds": 0.0 if again and calls else _rest(record, targets, approve, calls, idle, at),
+        "seconds": _until_due(record, calls, at),
     }
+
+
+def sent(record: Record, hosts: Collection[str] | None = None) -> dict[str, Call]:
+    """Note that the calls of ``todo`` are being made, or those of these hosts; returns them. An approval may have been accepted from here on,
+    whatever comes back.
+    """
+    calls = record["todo"]["calls"]
+    made = {host: calls[host] for host in (list(calls) if hosts is None else hosts) if host in calls}
+    for host, call in made.items():
+        machine = record["hosts"][host]
+        del record["todo"]["calls"][host]
+        machine["flying"] = call
+        if machine["begun"] is None and any(one["do"] == "go" and one["to"] == "prepared" for one in call["requests"]):
+            machine["begun"] = call["decided"]
+        note_sent(record, machine)
+    return made
 
 
 def _last_todo(record: Record, at: float) -> Todo:
     """Nobody is to wait for the leases of a run that leaves its marks to whoever comes."""
     calls = {
-        host: _call(record, machine, [{"do": "release"}], at)
+        host: _call(record, machine, [{"do": "release"}], at, at)
         for host, machine in record["hosts"].items()
         if whose(record, machine, at) == OURS
     }
     return {
         "calls": calls,
-        "participants": list(calls),
         "tasks_allowed": [],
         "idle": False,
-        "again": False,
-        "alone": "",
         "seconds": 0.0,
     }
 
@@ -130,13 +133,25 @@ def _only_asks(machine: MachineState, goal: Target, at: float) -> bool:
     """Whether nothing will be done but to ask others for the initial states of the steps: on a Windows machine that has just looked, no start
     of PowerShell is needed for that."""
     is_new = machine["mark"] is None and machine["steps"] and not (machine["before"] or machine["outcomes"])
-    return goal.to == "prepared" and bool(is_new) and not machine["is_linux"] and machine["looked"] == at
+    has_looked = machine["looked"] is not None and at - machine["looked"] <= FRESH
+    return goal.to == "prepared" and bool(is_new) and not machine["is_linux"] and has_looked
 
 
-def _begins(machine: MachineState, goal: Target | None) -> bool:
+def _is_free(machine: MachineState, is_needed: bool) -> bool:
+    """Whether no call to it is under way; one that only waits for a change is given up where there is something to do for the machine."""
+    call = machine["flying"]
+    return call is None or (is_needed and only_waits(call))
+
+
+def only_waits(call: Call) -> bool:
+    """Whether the call changes nothing, and ends when the machine is shown something new."""
+    return any(request.get("wait") for request in call["requests"])
+
+
+def _begins(machine: MachineState, goal: Target) -> bool:
     """Whether a machine is to turn round, which was decided by what it has just answered."""
     under_way = {"": "", "preparing": "prepared", "recovering": "recovered"}
-    return goal is not None and goal.to != under_way.get(phase(machine))
+    return goal.to != under_way.get(phase(machine))
 
 
 # ---- requests ----
@@ -213,16 +228,8 @@ def _put_aside(record: Record, machine: MachineState, at: float) -> list[dict[st
 
 
 def _wait(record: Record, at: float) -> float:
-    """For how many seconds a call waits. A task ends with its slowest host, so several scopes wait in slices."""
-    scopes = members(record)
-    longest = LONGEST_LOOK if len(scopes) == 1 else record["same"]["slice"]
-    # Who is asked who it is now may turn out to be one.
-    asked = any(is_to_be_asked(one, at) and at >= one["again"] for one in record["hosts"].values() if not one["aside"])
-    if len(scopes) > 1 and (asked or spot_scopes(record)):
-        longest = min(longest, SLICE_SPOT)
-    if any(not can_look(record["hosts"][host]) for host in sentinels(record).values()):
-        longest = min(longest, BY_TURNS)
-    return max(min(longest, seconds_until_due(record, at)), 1.0)
+    """For how many seconds a call waits."""
+    return max(min(LONGEST_LOOK, seconds_until_due(record, at)), 1.0)
 
 
 def _look(machine: MachineState, wait: float) -> dict[str, Any]:
@@ -236,6 +243,7 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "events": goal.events,
         "left": round(goal.left, 1),
         "lease": _lease(record),
+        "stay": STAY if machine["is_linux"] and machine["mark"] is not None else 0.0,
         "before": machine["before"],
         "outcomes": machine["outcomes"],
         "take": goal.take,
@@ -252,7 +260,7 @@ def _lease(record: Record) -> float:
     return LEASE + max(machine["task_seconds"] for machine in record["hosts"].values())
 
 
-def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]], at: float) -> Call:
+def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]], due: float, at: float) -> Call:
     machine["number"] += 1
     wait = max((float(request.get("wait") or 0.0) for request in requests), default=0.0)
     return {
@@ -264,16 +272,11 @@ def _call(record: Record, machine: MachineState, requests: list[dict[str, Any]],
         "vm_id": machine["vm_id"],
         "heard": machine["heard"],
         "decided": at,
+        "due": due,
     }
 
 
 # ---- the rest ----
-
-
-def _participants(record: Record, calls: Iterable[str], looking: Iterable[str]) -> list[str]:
-    """All who take part in this tick, or will as far as is known."""
-    chosen = {*calls, *sentinels(record).values(), *looking}
-    return [host for host, machine in record["hosts"].items() if host in chosen and not machine["aside"]]
 
 
 def _tasks_allowed(record: Record, host: str, at: float) -> bool:
@@ -292,31 +295,52 @@ def _tasks_allowed(record: Record, host: str, at: float) -> bool:
     )
 
 
-def _rest(
+class Pace(NamedTuple):
+    """What the calls of a pass have in common.
+
+    moves: machines go through their steps
+    now: hosts that are called at once, whenever they were called last
+    """
+
+    idle: bool
+    moves: bool
+    now: Collection[str]
+
+
+def _due(
     record: Record,
-    targets: Mapping[str, Target | None],
-    approve: Mapping[str, list[str]],
-    calls: Mapping[str, Call],
-    idle: bool,
+    machine: MachineState,
+    goal: Target | None,
+    requests: Collection[Mapping[str, Any]],
+    pace: Pace,
     at: float,
 ) -> float:
-    """Seconds before the tick: none where somebody begins something or waits in the call."""
-    if not calls:
-        again = [machine["again"] - at for machine in record["hosts"].values() if not machine["aside"]]
-        due = [seconds for seconds in again if seconds > 0]
-        return round(max(min([*due, REST_WATCHING]), 0.1), 1)
-    waits = any(request.get("wait") for call in calls.values() for request in call["requests"])
-    if approve or waits:
-        return 0.0
-    if idle:
-        return REST_MOVING if record["ticks"] else 0.0
-    goals = {host: goal for host, goal in targets.items() if goal and host in calls}
-    if any(record["hosts"][host]["mark"] is None for host in goals):
-        return 0.0
-    # Where all have to start a PowerShell, that is a rest by itself while something moves, and else costs them more than it brings.
-    start = min(record["hosts"][host]["start"] for host in calls)
-    if goals:
-        return max(REST_MOVING - start, 0.0)
+    """When a machine is called: it has a rest between two calls, but where it begins something, or the call itself waits."""
+    if machine["answered"] is None or machine["host"] in pace.now or any(one.get("wait") for one in requests):
+        return at
+    if goal and (machine["mark"] is None or _begins(machine, goal)):
+        return at
+    return max(at, machine["answered"] + _rest(record, machine, goal, pace))
+
+
+def _rest(record: Record, machine: MachineState, goal: Target | None, pace: Pace) -> float:
+    """Seconds between two calls of a machine."""
+    # Where it has to start a PowerShell, that is a rest by itself while something moves, and else costs more than it brings.
+    start = machine["start"]
+    if goal:
+        is_pending = any(one.get("state") == "pending" for one in machine["outcomes"].values())
+        return 0.0 if machine["is_linux"] and not is_pending else max(REST_MOVING - start, 0.0)
+    if pace.idle or pace.moves:
+        return REST_MOVING
     if spot_scopes(record):
         return REST_WATCHING
     return max(REST_WATCHING, min(STARTS * start, UNBROKEN - start - REST_MOVING))
+
+
+def _until_due(record: Record, calls: Mapping[str, Call], at: float) -> float:
+    """Seconds until the first of the calls; where there are none, after which something may be due though no machine answers."""
+    if calls:
+        return max(0.0, min(call["due"] for call in calls.values()) - at)
+    again = [machine["again"] - at for machine in record["hosts"].values() if not machine["aside"]]
+    due = [seconds for seconds in again if seconds > 0]
+    return round(max(min([*due, REST_WATCHING]), 0.1), 1)

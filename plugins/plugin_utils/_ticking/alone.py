@@ -56,8 +56,8 @@ def begun(task_vars: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     return dict(alone.begun(typed, None if trouble else plain(task_vars[PLAN]), steady()), changed=False)
 
 
-def ticked(task_vars: Mapping[str, Any], _notify: Any = None) -> dict[str, Any]:
-    """The record after a tick, when the next one is due. Nobody is notified of it."""
+def ticked(task_vars: Mapping[str, Any]) -> dict[str, Any]:
+    """The record after a tick, when the next one is due."""
     record = _record(task_vars)
     return _decided(record, lambda: _answer(record, task_vars))
 

@@ -36,7 +36,7 @@ def begun(task_vars: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     return dict(confirmation.begun(machines, str(given["event"]), names, str(given["by"]), check), changed=False)
 
 
-def ticked(task_vars: Mapping[str, Any], _notify: Any = None) -> dict[str, Any]:
+def ticked(task_vars: Mapping[str, Any]) -> dict[str, Any]:
     """After the calls of a stage. Nobody is notified of it."""
     asked = _asked(task_vars)
     answers = {host: given.get("answer") or {} for host, given in asked.items()}

@@ -52,7 +52,7 @@ def lived(script: Script, decider: Decider) -> Lived:
         clock.at(one.at, azure.announce, machine.scope, event)
     for at, identity in script.confirmed:
         clock.at(at, machine.yes.append, identity)
-    run = Run("run", decider, {HOST: machine}, [_facts(script)], False, journal, clock)
+    run = Run("run", decider, {HOST: machine}, [_facts(script)], False, journal, clock, random.Random(2))
     live(clock, script, events.values(), lambda: machine.gone or machine.mark is None)
     outcomes = {key: entry["outcome"] for key, entry in run.record["events"].items() if entry["gone"] is not None}
     return Lived("run", journal, events, list(_marks(journal)), outcomes, machine.gone)
@@ -85,7 +85,7 @@ def _facts(script: Script) -> dict[str, Any]:
         "max_unavailable": "50%",
         "hold": "wait",
     }
-    same = {"rounds": 0, "wait_timeout": 1e6, "slice": 60.0, "event_timeout": 600.0, "takeover": 10.0}
+    same = {"rounds": 0, "wait_timeout": 1e6, "event_timeout": 600.0, "takeover": 10.0}
     return {
         "host": HOST,
         "is_linux": True,

@@ -116,11 +116,3 @@ def is_close(case: Case) -> bool:
     if case.script.restarts is not None:
         moments += [line["at"] for lived in case.both for line in lived.journal.of("restarted", "down")]
     return any(case.about(moment) for moment in moments)
-
-
-def was_tried_later(case: Case) -> bool:
-    """Whether a recovery took several tries, each of which the run begins and ends up to a tick later."""
-    tries = min(sum(mark.phase == "half" for mark in lived.marks) for lived in case.both)
-    if case.first.what != "recovered" or len(case.moments) < 3 or tries < 2:
-        return False
-    return abs(case.moments[1] - case.moments[2]) <= ABOUT + 10.0 * tries

@@ -62,13 +62,6 @@ ROWS: dict[str, Row] = {
         is_it=causes.was_away,
         shown_by=scenarios.AWAY,
     ),
-    "tried-later": Row(
-        run="begins each try of a recovery that failed in a tick, so that each may be some seconds later",
-        watcher="begins it at its moment",
-        right="meant: the pauses are the same",
-        is_it=causes.was_tried_later,
-        shown_by=scenarios.TRIED_LATER,
-    ),
     "close": Row(
         run="polls and decides in ticks, which are seconds apart",
         watcher="polls at moments of its own",

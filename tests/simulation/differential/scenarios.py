@@ -30,8 +30,6 @@ DUE = Script(
     work=(Work(), Work(), Work(), Work()),
 )
 
-TRIED_LATER = Script((Coming("E-0", 30.0, "Reboot", 300.0, _REBOOT),), work=(Work(undo=8.0, limit=60.0, undo_fails=2),))
-
 AWAY = Script((Coming("E-0", 30.0, "Reboot", 300.0, {"lasts": 15.0, "down": 20.0}),), policy=_APPROVE)
 
 CLOSE = Script((Coming("E-0", 30.0, "Freeze", 300.0, {"lasts": 20.0, "cancelled_after": 1.0}),), policy=_APPROVE)

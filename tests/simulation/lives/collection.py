@@ -38,5 +38,15 @@ def decider() -> Decider:
     """What decides, as it is now."""
     from .driver import Decider  # whose machines need what is above
 
-    record, result = (part(f"{ROOM}.{name}") for name in ("record", "result"))
-    return Decider(record.begun, record.ticked, result.result, part("plugin_utils._machine.call"))
+    record, planner, schedule, result = (
+        part(f"{ROOM}.{name}") for name in ("record", "tick_planner", "call_schedule", "result")
+    )
+    return Decider(
+        record.begun,
+        record.sent,
+        record.ticked,
+        planner.only_waits,
+        schedule.seconds_until_due,
+        result.result,
+        part("plugin_utils._machine.call"),
+    )

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from .azure import GONE_FOR_GOOD
 from .run_facts import PREPARING, RunFacts
 
+HANGS = 18.0  # seconds for which a call may hang while it writes the mark, before it begins what it has written
+
 STRICTNESS = ("ignore", "notify", "prepare", "hold", "prepare_and_approve", "approve")
 
 
@@ -43,7 +45,10 @@ def approvals(run: RunFacts) -> Iterator[str]:
             yield f"approval: at {at:.1f} {event.id}, which affects {unknown}"
         for host in ours:
             out, marked_by = post["machines"][host]
-            excused = run.machine(host).gone or run.touched_lately(host, at, run.decided_at(post))
+            decided = run.decided_at(post)
+            excused = run.machine(host).gone or run.touched_lately(host, at, decided)
+            # It has started by itself while the approval was on its way, and emptied the disk.
+            excused = excused or run.lost_its_disk(host, decided, at)
             if actions[host] in PREPARING and not (out and marked_by in run.hands_of(host)) and not excused:
                 yield f"barrier: at {at:.1f} {event.id} was approved while {host} was {'out' if out else 'in service'}, marked by {marked_by or 'nobody'}"
 
@@ -130,7 +135,8 @@ def brought_back_early(run: RunFacts) -> Iterator[str]:
         for event in run.plain_events_of(host):
             if event.shown > at or (event.left is not None and event.left < at):
                 continue
-            tick = 12.0 + run.slowness(0, 6)  # what has been decided is begun when all have answered
+            tick = 12.0 + run.slowness(0, 6)  # a call takes so long
+            tick += HANGS if run.hung_while_writing(host, at) else 0.0
             if event.started is not None and event.started < at - tick:
                 if not run.grown_lately(event, host, at, tick) and not run.nobody_could_see(host, event.shown, at):
                     yield f"early: at {at:.1f} {host} was put into service under {event.id}, Started at {event.started:.1f}"
@@ -189,9 +195,7 @@ def moved(run: RunFacts) -> Iterator[str]:
             continue
         others = [other for other in run.events_of(host) if other is not event and other.shown < line["at"]]
         seen = run.seen(event, host) or 1e9
-        # The run hears of it when the tick ends, in which the others of several scopes may wait on.
-        heard = max([seen, *(ends for begins, ends, _windows in run.run.ticks if begins <= seen <= ends)])
-        if heard > event.moved or run.may_go_unseen(host):
+        if seen > event.moved or run.may_go_unseen(host):
             continue
         # A call that hung on its way when it moved is answered by nobody, and the next one waits the longer the more were lost before.
         if any(
@@ -246,9 +250,7 @@ def back_in_time(run: RunFacts) -> Iterator[str]:
                 continue
             since = max(event.left, machine.away_until if machine.away_until < 1e5 else 1e9)
             due = since + sum(step.undo_seconds for step in machine.steps) + 60 + run.slowness(60, 15)
-            others_hang = not all(run.sound(other, since, due) for other in run.hosts)
-            due += 60 + run.slowness(120, 15) if others_hang else 0  # ticks last longer then
-            # It can't bring back what it did not hold yet: a dead run's lease was not over, or its own tick waited elsewhere.
+            # It can't bring back what it did not hold yet: a dead run's lease was not over.
             due += max(run.held_since(host, due) - since, 0.0)
             others = [
                 other

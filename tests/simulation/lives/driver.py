@@ -1,23 +1,33 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role does with a record: a tick is the calls, then what is done elsewhere, then one decision."""
+"""What the coordinator of a run does with a record: it calls machines over lines, and decides anew whenever some have answered."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .clock import Clock, Life, Process
+from .clock import Clock, Life, Process, Signal
 from .journal import Journal, copied
 from .machine import WALL, Machine
+
+LONGEST_PAUSE = 30.0
+TOGETHER = 0.06
+GRACE = 6.0  # seconds after its limit until a line is killed whose call does not end by itself
+DECIDES = 0.02  # seconds that a decision takes
+ORPHANED = 2.0  # seconds within which lines end when ansible-playbook was killed
 
 
 class Decider(NamedTuple):
     """What is tried here: _fleet's functions of these names."""
 
     begun: Callable[..., Any]
+    sent: Callable[..., Any]
     ticked: Callable[..., Any]
+    only_waits: Callable[..., Any]
+    seconds_until_due: Callable[..., Any]
     result: Callable[..., Any]
     call: Any  # and how the action machine makes a call of it: _machine/call.py
 
@@ -34,22 +44,22 @@ class Run:
         check: bool,
         journal: Journal,
         clock: Clock,
+        chance: random.Random,
     ) -> None:
         self.name, self.decider, self.machines, self.facts, self.check = name, decider, machines, facts, check
-        self.journal, self.clock = journal, clock
+        self.journal, self.clock, self.chance = journal, clock, chance
         self.record: Any = None
-        self.ticks: list[
-            tuple[float, float, bool]
-        ] = []  # when each began and ended, and whether Windows machines were called
         self.answered: set[str] = set()
         self.leaves: dict[str, float] = {}  # when hosts leave the play
-        self.elsewhere: dict[str, dict[str, str]] = {}  # by host: what is under way there
         self.result: Any = None
         self.began_at, self.ended_at = clock.now, 1e9
         self.stops: list[tuple[float, float]] = []  # from when to when it was stopped
+        self.lines_stop = False  # whether its lines were stopped with it
         self.stops_at_approval = 0.0  # seconds for which it is stopped when it has first decided to approve something
-        self.forks = 1000  # how many machines are called at once
         self.on_stop: Callable[[float], None] = lambda seconds: None
+        self._lines: dict[str, Process] = {}  # the call that is under way over each, with what others do after it
+        self._came: list[tuple[str, dict[str, Any]]] = []  # answers that have not been taken in
+        self._comes = Signal()
         self.process = clock.begin(self._life())
 
     @property
@@ -61,13 +71,20 @@ class Run:
             self.ended_at = self.clock.now
             self.journal.add("killed", run=self.name)
             self.process.end()
+            # Lines end with their coordinator, which sees that ansible-playbook itself is gone a moment later.
+            self.clock.after(self.chance.choice((0.0, self.chance.uniform(0, ORPHANED))), self._end_lines)
             for machine in self.machines.values():
                 machine.controller_killed(self)
+
+    def _end_lines(self) -> None:
+        for line in self._lines.values():
+            line.end()
 
     def stop(self, seconds: float) -> None:
         """SIGSTOP, and SIGCONT so much later. What it has sent to machines goes on there."""
         if not self.over:
             self.stops.append((self.clock.now, self.clock.now + seconds))
+            self.lines_stop = self.chance.random() < 0.5  # they are process groups of their own
             self.journal.add("stopped", run=self.name, seconds=seconds)
             self.on_stop(seconds)
 
@@ -76,89 +93,108 @@ class Run:
         return max([at, *(ends for begins, ends in self.stops if begins <= at < ends)])
 
     def stands_still(self) -> Life:
-        if self._felt(self.clock.now) > self.clock.now:
+        while self._felt(self.clock.now) > self.clock.now:
             yield self._felt(self.clock.now) - self.clock.now
+
+    def line_stands_still(self) -> Life:
+        if self.lines_stop:
+            yield from self.stands_still()
+
+    # ---- the coordinator ----
 
     def _life(self) -> Life:
         self.journal.add("run", run=self.name, hosts=list(self.machines), check=self.check)
         options = {"run": self.name, "job": "", "controller": "simulated", "check": self.check}
-        self.record = self.decider.begun(
-            copied(self.facts), options, self.clock.now, WALL + self.clock.now + self.clock.error
-        )
+        self.record = self.decider.begun(copied(self.facts), options, self.clock.now, self._wall())
+        yield from self._ask_everybody()
         while not self.record["finished"]:
-            todo = self.record["todo"]
-            began = self.clock.now
-            if todo["seconds"]:
-                yield float(todo["seconds"])
-            answers: dict[str, Any] = {}
-            if todo["calls"]:
-                if self.stops_at_approval and any(_approves(call) for call in todo["calls"].values()):
-                    self.stop(self.stops_at_approval)
-                    self.stops_at_approval = 0.0
-                yield 0.2 + 0.02 * len(todo["calls"])  # Ansible itself
-                yield from self.stands_still()
-                hosts = list(todo["calls"])
-                for first in range(0, len(hosts), self.forks):
-                    some = {host: todo["calls"][host] for host in hosts[first : first + self.forks]}
-                    yield from self._call_some(some, answers)
-            yield from self._elsewhere(answers)
-            self.answered.update(host for host, answer in answers.items() if not answer["lost"])
-            if self.clock.now == began:
-                yield 0.3
-            yield from self.stands_still()
-            wall = WALL + self.clock.now + self.clock.error
-            self.record = self.decider.ticked(self.record, answers, self.clock.now, wall)
-            self.ticks.append(
-                (began, self.clock.now, any(not self.record["hosts"][host]["is_linux"] for host in todo["calls"]))
-            )
+            yield from self._send()
+            answers = yield from self._collect(self._pause())
+            yield from self._decide(answers)
+        yield from self._let_end()
         self.result = self.decider.result(self.record)
         self.ended_at = self.clock.now
         self.journal.add("ended", run=self.name, problems=list(_texts(self.result["problems"])))
+        self._end_lines()
 
-    def _call_some(self, calls: dict[str, Any], answers: dict[str, Any]) -> Life:
-        processes: dict[str, Process] = {}
-        sent = {host: self.decider.call.timely(call["requests"], self.clock.now) for host, call in calls.items()}
-        for host, call in calls.items():
-            if self.clock.now >= self.leaves.get(host, 1e9):
+    def _wall(self) -> float:
+        return WALL + self.clock.now + self.clock.error
+
+    def _ask_everybody(self) -> Life:
+        """The answers to the first calls are taken in together."""
+        yield from self._send()
+        asked = len(self._lines)
+        found: dict[str, Any] = {}
+        while len(found) < asked:
+            found.update((yield from self._collect(LONGEST_PAUSE)))
+        yield from self._decide(found)
+
+    def _send(self) -> Life:
+        planned = self.record["todo"]["calls"].items()
+        calls = {host: call for host, call in planned if call["due"] <= self.clock.now}
+        if self.stops_at_approval and any(_approves(call) for call in calls.values()):
+            self.stop(self.stops_at_approval)
+            self.stops_at_approval = 0.0
+            yield from self.stands_still()
+        made = self.decider.sent(self.record, list(calls))
+        gone = [host for host in made if self._has_left(host)]
+        for host, call in made.items():
+            if host not in gone:
+                self._begin(host, call)
+        if gone:
+            yield from self._decide({host: {} for host in gone})
+
+    def _begin(self, host: str, call: dict[str, Any]) -> None:
+        if host in self._lines:
+            self._lines[host].end()  # one that only waits is given up
+        marked = [name for name in self.machines if self._bears_mark(name)] if _waits(call) else []
+        if marked:
+            self.journal.add("waits", run=self.name, host=host, marked=marked)
+        self._lines[host] = self.clock.begin(self._line(host, call))
+
+    def _pause(self) -> float:
+        todo, now = self.record["todo"], self.clock.now
+        if todo["calls"]:
+            return max(1e-3, min(call["due"] for call in todo["calls"].values()) - now)
+        if not todo["idle"]:
+            return float(todo["seconds"])
+        return max(1.0, min(LONGEST_PAUSE, float(self.decider.seconds_until_due(self.record, now))))
+
+    def _collect(self, seconds: float) -> Life:
+        """What has been answered until then; as soon as anything has, with what comes a moment later."""
+        until = self.clock.now + seconds
+        found: dict[str, Any] = {}
+        while True:
+            yield from self.stands_still()
+            came, self._came = self._came, []
+            if came and not found:
+                until = min(until, self.clock.now + TOGETHER)
+            found.update(came)
+            left = until - self.clock.now
+            if left <= 1e-6 or (found and all(line.over for line in self._lines.values())):
+                return found
+            waited: tuple[Signal, float] = (self._comes, left)
+            yield waited
+
+    def _decide(self, answers: dict[str, Any]) -> Life:
+        yield DECIDES
+        yield from self.stands_still()
+        for host, answer in answers.items():
+            if self._has_left(host):
                 answers[host] = {"lost": "it has left the play", "left": True}
-                continue
-            machine = self.machines[host]
-            for request in sent[host]:
-                if request["do"] in ("go", "approve", "take_off"):
-                    self.journal.add("sent", run=self.name, host=host, do=request["do"], to=request.get("to", ""))
-                marked = [name for name in self.machines if self._bears_mark(name)] if request.get("wait") else []
-                if marked:
-                    self.journal.add("waits", run=self.name, host=host, marked=marked)
-            holder = {"kind": "run", "run": self.name, "job": "", "controller": "simulated"}
-            processes[host] = self.clock.begin(self._called(machine, call, sent[host], holder))
-        for host, process in processes.items():
-            while not process.over:
-                yield process.done, 3600.0
-            answers[host] = answer = process.result
-            if not answer["lost"]:
-                _age(answer, self._felt(answer["ended"]) - answer["ended"])
-            for one in process.result.get("answers") or ():
-                for identity in one.get("approved", ()):
-                    self.journal.add("taken-approval", run=self.name, event=identity)
-            if process.result["lost"]:
-                self.journal.add("lost", run=self.name, host=host, why=process.result["lost"])
+            elif not answer["lost"]:
+                self.answered.add(host)
+        self.record = self.decider.ticked(self.record, answers, self.clock.now, self._wall())
 
-    def _called(self, machine: Machine, call: dict[str, Any], sent: list[Any], holder: dict[str, Any]) -> Life:
-        """What the action does: the first call to a machine only looks, all others say until when they may do more."""
-        seconds, heard, requests = float(call["seconds"]), call["heard"], call["requests"]
-        action, within = self.decider.call, None
-        if heard:
-            within = action.within(heard, self.clock.now, seconds)
-        elif machine.is_linux:
-            sent = action.harmless(requests)
-        answer = yield from machine.call(sent, call, holder, within, self)
-        if answer["lost"]:
-            return answer
-        if len(sent) < len(requests):
-            answer["answers"] = action.with_refusals(answer["answers"], requests, action.UNHEARD)
-        else:
-            answer["answers"] = action.as_asked(answer["answers"], requests, sent)
-        return answer
+    def _let_end(self) -> Life:
+        """What was begun by a call ends with it."""
+        machines = self.record["hosts"]
+        while not all(self.decider.only_waits(one["flying"]) for one in machines.values() if one["flying"]):
+            for host in (yield from self._collect(LONGEST_PAUSE)):
+                machines[host]["flying"] = None
+
+    def _has_left(self, host: str) -> bool:
+        return self.clock.now >= self.leaves.get(host, 1e9)
 
     def _bears_mark(self, host: str) -> bool:
         """Whether the run knows that a machine is marked, and may hope for it: there is something to do for it."""
@@ -172,47 +208,92 @@ class Run:
         known = (self.record["hosts"][host].get("mark") or {}).get("holder")
         return "holder" in mark and mark["holder"]["run"] == self.name and known == mark["holder"]
 
-    def _elsewhere(self, answers: dict[str, Any]) -> Life:
-        """Load balancers and delegates: the second task of a tick."""
-        working: list[tuple[str, Any, dict[str, Any]]] = []
-        for host, answer in answers.items():
-            answer.update({"outcomes": {}, "before": {}})
-            if answer["lost"]:
-                continue
-            steps = {step.key: step for step in self.machines[host].steps}
-            for key in answer["ask"]:
-                answer["before"][key] = {"ran": steps[key].running}
-            work = answer["elsewhere"]
-            if work:
-                step = steps[work["key"]]
-                waited = (
-                    self.clock.now - answer["ended"] if self.machines[host].counts_whole_tick else 0.0
-                )  # for all answers
-                if work["begun"] and work["direction"] == "do" and work["begins"] - waited <= 0:
-                    late = {"state": "failed", "note": "too late to begin", "seconds": 0.0, "direction": "do"}
-                    answer["outcomes"][step.key] = late
-                    continue
-                working.append((host, step, {**work, "late": waited if work["begun"] else 0.0}))
-                if work["begun"]:
-                    step.begin(work["direction"], max(0.5, min(step.limit, float(work["left"]))), self.name)
-        if working or any(answer.get("ask") for answer in answers.values()):
-            yield 0.8
-        for host, step, work in working:
-            # What nobody began (its run was killed before) shows in how it is.
-            state = step.outcome(work["direction"])
-            state = state or ("done" if step.running == (work["direction"] == "undo") else "failed")
-            answers[host]["outcomes"][step.key] = {
-                "state": state,
-                "note": "",
-                "seconds": 1.0,
-                "direction": work["direction"],
-                "left": float(work["left"]),
-                "late": work["late"],
-            }
+    # ---- a line ----
+
+    def _line(self, host: str, call: dict[str, Any]) -> Life:
+        """A call, and the rounds of what others do for the machine as soon as it has answered."""
+        machine = self.machines[host]
+        yield self.chance.uniform(0.02, 0.3)
+        yield from self.line_stands_still()
+        answer = yield from self._called(machine, call)
+        if answer["lost"]:
+            self.journal.add("lost", run=self.name, host=host, why=answer["lost"])
+        else:
+            yield from self.line_stands_still()
+            _age(answer, self.clock.now - answer["ended"])
+            for one in answer["answers"]:
+                for identity in one.get("approved", ()):
+                    self.journal.add("taken-approval", run=self.name, event=identity)
+            if answer["ask"] or answer["elsewhere"]:
+                yield from self.stands_still()  # it is the coordinator that has them begun
+                if self.over:
+                    return
+                yield from self._elsewhere(machine, answer)
+        self._came.append((host, answer))
+        self._comes.fire()
+
+    def _called(self, machine: Machine, call: dict[str, Any]) -> Life:
+        """What the action does: the first call to a machine only looks, all others say until when they may do more."""
+        action, now = self.decider.call, self.clock.now
+        seconds, heard, requests = float(call["seconds"]), call["heard"], call["requests"]
+        requests = action.aged(requests, now - call["decided"])
+        sent, within = action.timely(requests, now), None
+        if heard:
+            within = action.within(heard, now, seconds)
+        elif machine.is_linux:
+            sent = action.harmless(requests)
+        for request in sent:
+            if request["do"] in ("go", "approve", "take_off"):
+                self.journal.add("sent", run=self.name, host=machine.host, do=request["do"], to=request.get("to", ""))
+        holder = {"kind": "run", "run": self.name, "job": "", "controller": "simulated"}
+        answer = yield from machine.call(sent, call, holder, within, self)
+        if answer["lost"]:
+            if self.clock.now - now >= seconds and self.chance.random() < 0.3:
+                yield GRACE
+            return {**answer, "ended": self.clock.now}
+        if len(sent) < len(requests):
+            answer["answers"] = action.with_refusals(answer["answers"], requests, action.UNHEARD)
+        else:
+            answer["answers"] = action.as_asked(answer["answers"], requests, sent)
+        return answer
+
+    def _elsewhere(self, machine: Machine, answer: dict[str, Any]) -> Life:
+        """Load balancers and delegates: a round for each, one after the other."""
+        steps = {step.key: step for step in machine.steps}
+        answer.update({"outcomes": {}, "before": {}})
+        for key in answer["ask"]:
+            yield self._round()
+            answer["before"][key] = {"ran": steps[key].running}
+        work = answer["elsewhere"]
+        if not work:
+            return
+        step, waited = steps[work["key"]], self.clock.now - answer["ended"]
+        if work["begun"] and work["direction"] == "do" and work["begins"] - waited <= 0:
+            late = {"state": "failed", "note": "too late to begin", "seconds": 0.0, "direction": "do"}
+            answer["outcomes"][step.key] = late
+            return
+        if work["begun"]:
+            step.begin(work["direction"], max(0.5, min(step.limit, float(work["left"]))), self.name)
+        yield self._round()
+        # What nobody began (its run was killed before) shows in how it is.
+        state = step.outcome(work["direction"])
+        state = state or ("done" if step.running == (work["direction"] == "undo") else "failed")
+        answer["outcomes"][step.key] = {
+            "state": state,
+            "note": "",
+            "seconds": 1.0,
+            "direction": work["direction"],
+            "left": float(work["left"]),
+            "late": waited if work["begun"] else 0.0,
+        }
+
+    def _round(self) -> float:
+        """Seconds that it takes."""
+        return self.chance.uniform(0.3, 1.2)
 
 
 def _age(answer: dict[str, Any], seconds: float) -> None:
-    """An answer that had to wait for the run, with the documents in it."""
+    """An answer that had to wait for its line, with the documents in it."""
     answer.update({name: answer[name] + seconds for name in ("took", "ended", "age")})
     for one in answer["answers"]:
         for look in (one, one.get("look")):
@@ -222,6 +303,10 @@ def _age(answer: dict[str, Any], seconds: float) -> None:
 
 def _approves(call: Mapping[str, Any]) -> bool:
     return any(request["do"] == "approve" for request in call["requests"])
+
+
+def _waits(call: Mapping[str, Any]) -> bool:
+    return any(request.get("wait") for request in call["requests"])
 
 
 def _texts(problems: Any) -> list[str]:

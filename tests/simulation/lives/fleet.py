@@ -72,7 +72,6 @@ class Fleet:
         self.runs: list[Run] = []
         self.planned_runs = 0
         self.stops_at_approval = self.meanwhile = 0.0
-        self.forks = 1000  # how many machines a run calls at once
         self.oddities = random.Random(seed + 9)  # of its own: what is added here changes no other life
         self.calm = self.chance.random() < 0.3  # nothing fails but what Azure does: all must go well
         self.windows = random.Random(seed + 20)  # of its own, too
@@ -351,7 +350,6 @@ class Fleet:
         self.same = {
             "rounds": chance.choice((0, 0, 1, 1, 2)),
             "wait_timeout": chance.choice((60.0, 200.0, 300.0)),
-            "slice": chance.choice((20.0, 60.0, 90.0)),
             "event_timeout": chance.choice((200.0, 600.0)),
             "takeover": chance.choice((10.0, 30.0)),
         }
@@ -539,8 +537,17 @@ class Fleet:
     def _run(self, hosts: list[str], check: bool) -> None:
         machines = {host: self.machines[host] for host in hosts}
         name = f"run{len(self.runs) + 1}"
-        run = Run(name, self.decider, machines, self.facts(hosts), check, self.journal, self.clock)
-        run.on_stop, run.stops_at_approval, run.forks = self._stopped, self.stops_at_approval, self.forks
+        run = Run(
+            name,
+            self.decider,
+            machines,
+            self.facts(hosts),
+            check,
+            self.journal,
+            self.clock,
+            random.Random(f"{self.seed} {name}"),
+        )
+        run.on_stop, run.stops_at_approval = self._stopped, self.stops_at_approval
         self.runs.append(run)
         run.leaves = self.leavers
 

@@ -35,7 +35,6 @@ def noted(requests: list[float]) -> list[float]:
 
 
 class Machine:
-    counts_whole_tick = False  # whether what others do for it has as much less time as a tick has lasted until then
     damage: tuple[str, ...] = ()  # what else than with all machines could hold it up
 
     def __init__(self, host: str, name: str, clock: Clock, journal: Journal, azure: Azure, scope: Scope) -> None:

@@ -99,6 +99,17 @@ class RunFacts:
         ]
         return max(sent, default=0.0) + WINDOWS_CALL
 
+    def unseen_since_restart(self, host: str, at: float) -> bool:
+        """Whether it was restarted by nobody's event before, and did not answer until then: any start may have been the event's."""
+        restarts = [line["at"] for line in self.journal.of("restarted") if line["host"] == host and line["at"] < at]
+        return bool(restarts) and not any(
+            line["host"] == host and restarts[-1] < line["at"] < at for line in self.lines("looked")
+        )
+
+    def hung_while_writing(self, host: str, at: float) -> bool:
+        """Whether a call may have hung until then while it wrote the mark."""
+        return any(kind == "lock" and begins < at < ends + 18 for begins, ends, kind in self.machine(host).faults)
+
     def lost_its_disk(self, host: str, since: float, at: float) -> bool:
         """Whether an event has rebooted a machine between two moments, and emptied its disk."""
         struck = any(line["host"] == host and since < line["at"] <= at for line in self.journal.of("strike"))
@@ -436,13 +447,12 @@ class RunFacts:
         seen = self.seen(event)
         if seen is None:
             return None  # but by a watcher
-        # A watcher may be faster than a look that waits, and the run decides when all of these have ended.
-        ready = max([ready, *(ends for begins, ends, _windows in self.run.ticks if begins <= seen <= ends)])
+        ready = max(ready, seen)  # a watcher may be faster than a look that waits
         # Another event has put one of them back into service before the last was ready: all begins anew.
         if any(line["host"] in hosts and min(since) < line["at"] <= ready for line in self.journal.of("boot")):
             return None
         # Whose turn it is to approve could be anybody's.
-        # One that was taken away a moment before holds up its tick: nobody can know why it does not answer.
+        # One that was taken away a moment before may be the one that is to approve.
         present = [host for host in self.hosts if not self.gone_by(host, ready - 15)]
         everybody = all(self.sound(host, ready - 5, ready + 15) for host in present)
         faults = [fault for host in present for fault in self.machine(host).faults]

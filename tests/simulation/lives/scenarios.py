@@ -84,11 +84,10 @@ def blinked(fleet: Fleet, chance: random.Random) -> None:
 
 
 def many_hosts(fleet: Fleet, chance: random.Random) -> None:
-    """The first calls to many slow machines are made by turns, and two of them, of which one may be out, have events."""
+    """The first calls to many machines are slow, and two of them, of which one may be out, have events meanwhile."""
     machines = healthy(fleet, chance, 16)
     for machine in machines:
         machine.first_cost = chance.uniform(6, 7.5)
-    fleet.forks = 1
     choose(fleet, "prepare", max_unavailable=1)
     for machine in chance.sample(machines, 2):
         event(fleet, chance, [machine], notice=chance.uniform(235, 275), at=1.0)
@@ -196,7 +195,7 @@ def choose(fleet: Fleet, do: str = "prepare_and_approve", rounds: int = 1, **oth
         **others,
     }
     fleet.options = {host: dict(options) for host in fleet.machines}
-    fleet.same = {"rounds": rounds, "wait_timeout": 300.0, "slice": 60.0, "event_timeout": 600.0, "takeover": 10.0}
+    fleet.same = {"rounds": rounds, "wait_timeout": 300.0, "event_timeout": 600.0, "takeover": 10.0}
 
 
 def event(

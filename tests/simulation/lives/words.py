@@ -28,7 +28,7 @@ def missed(run: RunFacts) -> Iterator[str]:
             continue
         if run.touched_lately(host, line["at"]) or not run.is_known(host, event.left or run.until):
             continue
-        if run.nobody_could_see(host, line["at"], run.until):
+        if run.nobody_could_see(host, line["at"], run.until) or run.unseen_since_restart(host, line["at"]):
             continue
         # What came back was seen in its first life, and may go unseen in its second one as anything else.
         since = event.returned if event.returned is not None and event.returned < line["at"] else 0.0

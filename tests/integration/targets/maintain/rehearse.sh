@@ -86,9 +86,9 @@ rm -rf "$dir/marks"
 mkdir "$dir/marks"
 : >"$dir/notes"
 
-# One that goes well fits on a screen or two, with the callback that leaves out what went well. This scenario has the longest notice for its
+# One that goes well fits on a screen or two, where Ansible leaves out what went well. This scenario has the longest notice for its
 # length: 90 s, all of which a busy machine may take, and 30 s more.
-ANSIBLE_STDOUT_CALLBACK=cloudops.azure_maintenance.no_ticks works rehearse -e azure_maintenance_hosts=web1 \
+ANSIBLE_DISPLAY_OK_HOSTS=false ANSIBLE_DISPLAY_SKIPPED_HOSTS=false works rehearse -e azure_maintenance_hosts=web1 \
     -e rehearse_scenario=freeze_live_migration -e rehearse_speed=10 -e maintain_margin=0 \
     -e '{"maintain_policy": [{"name": "Anything", "do": "prepare_and_approve"}]}'
 says "recovered  web1 in"

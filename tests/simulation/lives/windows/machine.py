@@ -39,7 +39,6 @@ AnsibleConnectionFailure = calls.AnsibleConnectionFailure
 class WindowsMachine(Machine):
     """mark, yes, put_back: what is on its disk."""
 
-    counts_whole_tick = True
     damage = ("late", "lock")  # it starts more often, and has nothing that tells the next start of the one that hangs
 
     def __init__(self, host: str, name: str, clock: Clock, journal: Journal, azure: Azure, scope: Scope) -> None:
@@ -231,7 +230,12 @@ class WindowsMachine(Machine):
             )
         )
         self.calls = [(by, other) for by, other in self.calls if not other.over] + [(run, process)]
-        yield process.done, seconds
+        try:
+            yield process.done, seconds
+        except GeneratorExit:  # the line is ended, and with it what runs in it
+            if not run.over or self.dies_with_run:
+                process.end()
+            raise
         if not process.over:
             process.end()
             return self._lost(lost_of.too_slow(seconds), began)
@@ -270,7 +274,7 @@ class WindowsMachine(Machine):
 
     def start(self, requests: list[dict[str, Any]], run: Run) -> Life:
         """One start by way of a connection: what win_powershell returns of it."""
-        yield from run.stands_still()
+        yield from run.line_stands_still()
         self.starts.append(self.clock.now)
         yield CONNECTS
         how = self.fault("refuses", "hangs", "cut-before")
@@ -291,7 +295,7 @@ class WindowsMachine(Machine):
             program = self.clock.begin(script)
             self._is_there(program)
         yield program.done, NEVER
-        yield from run.stands_still()
+        yield from run.line_stands_still()
         if self.fault("cut-after") or (program.result is None and not self.boots % 2):
             raise AnsibleConnectionFailure("Connection reset by peer")
         if program.result is None or self.fault("answers-lost"):
@@ -336,7 +340,7 @@ class _Controller:
 
     def _slept(self, seconds: float) -> Life:
         yield seconds
-        yield from self._run.stands_still()
+        yield from self._run.line_stands_still()
 
 
 class _Caller:

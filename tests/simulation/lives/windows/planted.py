@@ -116,7 +116,7 @@ FAULTS = {
         "unguarded",
         "a POST is sent though its guard failed",
         [(TRANSPORT, "WindowsMachine._look", _sent_with(Stop=False))],
-        seed=1,
+        seed=4,
         scenario="windows-removed",
     ),
     "windows-changed": Fault(
@@ -155,6 +155,7 @@ FAULTS = {
         "late",
         "a start of PowerShell may change something whenever it arrives",
         [(CALLS, "Boot.window", _any_time)],
+        seed=10,
         scenario="windows-hung",
     ),
     "windows-age": Fault(
@@ -180,7 +181,7 @@ FAULTS = {
         "kept-off",
         "nobody reads what the watcher of a Windows machine says of itself",
         [(STORE, "WindowsStore.said_of_watcher", always(None))],
-        seed=306,
+        seed=48,
         scenario="mixed",
     ),
     "windows-posted": Fault(

@@ -11,7 +11,7 @@ from ..run_facts import PREPARING, RunFacts
 from .machine import WindowsMachine
 
 HEARD = 60.0  # seconds since it was heard of a machine for which a run counts as its holder
-TICK = 80.0  # seconds that a tick may last
+CALL = 30.0  # seconds that a call lasts after it has written the mark
 SEEN = 30.0  # seconds within which who waits sees a change
 MOMENT = 1.0  # seconds between what look.ps1 reads and what it does by that, in one start
 
@@ -55,9 +55,9 @@ def without_mark(run: RunFacts) -> Iterator[str]:
 
 
 def _just_lost(run: RunFacts, host: str, at: float) -> bool:
-    """Whether its mark was there, and went while the tick waited for its slowest machine: what is done elsewhere begins after that."""
+    """Whether its mark was there, and went before the call was answered, or the run was stopped then: what is done elsewhere begins after that."""
     return any(
-        line["host"] == host and at - TICK < line["at"] <= at
+        line["host"] == host and (at - CALL < line["at"] <= at or run.stood_still(at))
         for line in run.journal.of("mark-gone", "taken")
         if line["run"] != run.name
     )

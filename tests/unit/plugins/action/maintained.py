@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A whole run of role maintain through one event that is announced while it waits, and which tasks its ticks print."""
+"""A whole run of role maintain through one event that is announced while it waits, and what it prints."""
 
 import json
 import re
@@ -10,10 +10,8 @@ import urllib.request
 
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.playing import emulator, start
 
-ASK, OTHERS, DECIDE = TICKS = ["Tick | Ask the machines", "Tick | Have others do their part", "Tick | Decide"]
-OWN = "Tick | Go through the user's own tasks"
-WAIT = "Wait | Look for new events, and decide"
-LOOPS = {"Go on", "Go on with them, or end", "Name who takes part"}
+RUN = "Poll, prepare, approve, watch and recover"
+"""The one task of a run."""
 
 
 def announce(control, event):
@@ -46,16 +44,8 @@ def maintained(folder, hosts, scenario, event, variables, **settings):
 
 
 def tasks_of(printed):
-    """The banners from the moment on that the run waits, without those of its loops."""
-    run = printed.partition("Preflight | Say how the run begins")[2].partition("Main | Show what happened")[0]
-    names = re.findall(r"TASK \[.* : (.*?)\] ", run)
-    return [name for name in names if name.rpartition(" | ")[2] not in LOOPS]
-
-
-def ticks_of(printed):
-    """The banners of each tick in which machines work."""
-    ticks = "\n".join(name for name in tasks_of(printed) if name != WAIT).split(DECIDE)
-    return [tick.strip().split("\n") for tick in ticks[:-1]]
+    """The banners of the run, until it shows what happened."""
+    return re.findall(r"TASK \[(?:.* : )?(?:\w+ \| )?(.*?)\] ", printed.partition("Main | Show what happened")[0])
 
 
 def happened(printed):

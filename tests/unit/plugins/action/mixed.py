@@ -174,7 +174,6 @@ MAINTAIN = {
     "azure_maintenance_endpoint": "{{ emulator }}/vm/{{ inventory_hostname }}",
     "azure_maintenance_scope": "web",
     "maintain_wait_timeout": 60,
-    "maintain_slice": 5,
     "maintain_recover_timeout": 60,
     "maintain_margin": 5,
     "maintain_become": False,

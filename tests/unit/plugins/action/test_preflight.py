@@ -108,9 +108,9 @@ class TestItBegins:
     def test_it_says_once_how(self, began, said):
         assert began.printed.count(said) == 1, began.printed
 
-    def test_it_is_said_before_the_run_goes_on(self, began):
-        before, said, after = began.printed.partition("Say how the run begins")
-        assert said and "Go on" in after and "Go on" not in before
+    def test_it_is_said_before_anything_else(self, began):
+        before, said, after = began.printed.partition("linux1 linux1 watches itself")
+        assert said and "Show what happened" in after and "Show what happened" not in before
 
     def test_it_is_kept_with_the_result(self, began):
         printed = "".join(began.printed.split())  # ansible-core 2.16 breaks lines, within words as well
@@ -147,7 +147,7 @@ def test_what_would_keep_it_from_its_work_ends_it(tmp_path):
     assert "There are no steps for nosuch, and maintain_require_steps is true" in ended.printed
     assert "or set maintain_require_steps to false. Nothing was changed." in ended.printed
     assert "[WARNING]: lb1: HAProxy could not be asked: " in ended.printed
-    assert "Go on" not in ended.printed
+    assert "Show what happened" not in ended.printed
 
 
 def test_a_misspelt_variable_of_one_host_ends_it_at_once(tmp_path):

@@ -1,13 +1,14 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The record of a run of role maintain, as action decide keeps it; host web1 is the VM vm1."""
+"""The record of a run of role maintain, as its task keeps it; host web1 is the VM vm1."""
 
 from __future__ import annotations
 
 import types
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import run
 
 # As a template of an old ansible-core hands them over: numbers and truth values are texts.
@@ -21,7 +22,7 @@ OPTIONS = {
     "max_unavailable": "50%",
     "hold": "wait",
 }
-SAME = {"event_timeout": "3600", "rounds": "1", "wait_timeout": "1000", "slice": "30", "takeover": "30"}
+SAME = {"event_timeout": "3600", "rounds": "1", "wait_timeout": "1000", "takeover": "30"}
 
 
 def facts(host, **more):
@@ -43,15 +44,12 @@ def of_hosts(variables, **others):
 
 
 def begun(*hosts):
-    variables = of_hosts({host: {run.FOUND: facts(host)} for host in hosts})
-    return run.begun(variables, {"members": list(hosts), "check": "False", "job": ""})
+    return run.begun([facts(host) for host in hosts], "", False)
 
 
-def ticked(record, answers, present=("web1", "web2"), **variables):
-    """The record after a tick.
-
-    :arg variables: that each host has besides
-    """
-    found = {host: {"__drain_answer": answer, **variables} for host, answer in answers.items()}
-    record["todo"]["seconds"] = 0.0
-    return run.ticked(of_hosts(found, **{run.RECORD: record, "ansible_play_batch": list(present)}), list)
+def ticked(record, answers):
+    """The record after its calls were made, and these answers have come."""
+    run_record.sent(record)
+    after = run.moved_on(record, answers)
+    run.announce(record, after)
+    return after

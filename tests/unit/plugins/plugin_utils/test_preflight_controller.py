@@ -9,27 +9,27 @@ import types
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.action import preflight
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import beginning, given
 
 
 @pytest.mark.parametrize("strategy", ["linear", "debug"])
 def test_strategies_that_go_from_task_to_task(strategy):
-    assert preflight.strategy_problems(strategy) == []
+    assert given.strategy_problems(strategy) == []
 
 
 @pytest.mark.parametrize("strategy", ["free", "host_pinned"])
 def test_strategies_that_do_not(strategy):
-    (words,) = preflight.strategy_problems(strategy)
+    (words,) = given.strategy_problems(strategy)
     assert f"needs the strategy linear, and this play has {strategy}: " in words
 
 
 def test_the_strategy_is_that_of_the_play():
     block = types.SimpleNamespace(_play=types.SimpleNamespace(strategy="free"), _parent=None)
     included = types.SimpleNamespace(_parent=block)
-    assert preflight.strategy_of(types.SimpleNamespace(_parent=included)) == "free"
-    assert preflight.strategy_of(types.SimpleNamespace(_parent=None)) == "linear"
+    assert given.strategy_of(types.SimpleNamespace(_parent=included)) == "free"
+    assert given.strategy_of(types.SimpleNamespace(_parent=None)) == "linear"
 
 
 def test_collections_that_are_there():
-    assert preflight.is_there("cloudops.azure_maintenance")
-    assert not preflight.is_there("cloudops.nosuch") and not preflight.is_there("nosuch.nosuch")
+    assert beginning.is_there("cloudops.azure_maintenance")
+    assert not beginning.is_there("cloudops.nosuch") and not beginning.is_there("nosuch.nosuch")

@@ -36,10 +36,10 @@ def asked_of(run, **ready):
     return {host: Asked([step()], dict(READY, **ready.get(host, {}))) for host in run.record["hosts"]}
 
 
-def warned(run, asked=None, forks=50, balancers=(), delegates=()):
+def warned(run, asked=None, balancers=(), delegates=()):
     if not run.record["ticks"]:
         run.tick()
-    return sentences.warnings(run.record, asked or asked_of(run), forks, balancers, delegates, run.at)
+    return sentences.warnings(run.record, asked or asked_of(run), balancers, delegates, run.at)
 
 
 def only(found):
@@ -226,7 +226,7 @@ def test_a_machine_that_does_steps_for_others_and_can_not_be_reached():
     )
 
 
-# ---- steps, collections, forks, variables ----
+# ---- steps, collections, variables ----
 
 
 def without_steps(require, watcher=None, down=""):
@@ -286,18 +286,3 @@ def test_a_collection_is_missing_only_where_something_needs_it():
     assert "ansible.windows, required by win1, is not installed" in windows
     linux = Run("web1")
     assert sentences.errors(linux.record, asked_of(linux), lambda name: False) == []
-
-
-@pytest.mark.parametrize("forks, hosts, needed", [(5, 5, 0), (5, 7, 7), (7, 7, 0), (5, 40, 18), (18, 40, 0)])
-def test_forks(forks, hosts, needed):
-    run = Run(*(Machine(f"web{number}", scope=f"s{number % 4}" if hosts > 7 else "web") for number in range(hosts)))
-    found = warned(run, forks=forks)
-    assert (f"set forks to {needed} or more (-f {needed}," in only(found)) if needed else found == []
-
-
-def test_a_capacity_group_may_be_larger_than_a_scope():
-    run = Run(*(Machine(f"web{number}", scope=f"s{number}", group="all") for number in range(20)))
-    assert (
-        "An event may affect 20, and 2 of each of 20 scopes may be polled at the same time: set forks to 20 or"
-        in only(warned(run, forks=10))
-    )

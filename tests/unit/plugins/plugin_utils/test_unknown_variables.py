@@ -65,15 +65,22 @@ def test_the_misspelt_ones_are_refused_and_the_others_named():
     assert _variables.named([]) == _variables.refused([]) == []
 
 
-@pytest.mark.parametrize("former", sorted(_variables.RENAMED))
+@pytest.mark.parametrize("former", sorted(name for name, new in _variables.RENAMED.items() if new))
 def test_one_that_has_another_name_now_is_refused_with_that(former):
     unknown = _variables.unknown_variables([former], KNOWN)
     assert _variables.refused(unknown) == [f"Variable {former} is now called {_variables.RENAMED[former]}: rename it."]
     assert _variables.named(unknown) == []
 
 
+def test_one_that_nothing_has_taken_the_place_of_is_refused():
+    unknown = _variables.unknown_variables(["maintain_slice"], KNOWN)
+    assert _variables.refused(unknown) == ["Variable maintain_slice has no effect any more: remove it."]
+    assert _variables.named(unknown) == []
+
+
 def test_no_former_name_is_read_and_every_new_one_is():
-    assert not KNOWN.intersection(_variables.RENAMED) and KNOWN.issuperset(_variables.RENAMED.values())
+    assert not KNOWN.intersection(_variables.RENAMED)
+    assert KNOWN.issuperset(new for new in _variables.RENAMED.values() if new)
 
 
 @pytest.mark.parametrize(

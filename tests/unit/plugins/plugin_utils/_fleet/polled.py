@@ -70,6 +70,7 @@ class Polled:
         self.world.update(given)
         call = self.record["todo"]["calls"].get(HOST)
         answers = {HOST: self._answer(call)} if call else {}
+        run_record.sent(self.record)
         self.record = run_record.ticked(self.record, answers, NOW + self.at, WALL + self.at)
         asked = self.record["todo"]["calls"].get(HOST, {"requests": []})["requests"]
         for one in asked:

@@ -10,9 +10,14 @@ run.until(lambda: run.sent("A"))
 
 from __future__ import annotations
 
+import copy
+
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.approving import to_see_again
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.call_schedule import seconds_until_due
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import result
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.tick_planner import only_waits
 
 NO_ROUTE = "no route to host"
 OPTIONS = {
@@ -25,7 +30,7 @@ OPTIONS = {
     "max_unavailable": "100%",
     "hold": "wait",
 }
-SAME = {"rounds": 1, "wait_timeout": 3000.0, "slice": 30.0, "event_timeout": 3600.0, "takeover": 30.0}
+SAME = {"rounds": 1, "wait_timeout": 3000.0, "event_timeout": 3600.0, "takeover": 30.0}
 
 
 def rules(do, **when):
@@ -135,7 +140,7 @@ class Machine:
         return {
             "lost": "",
             "answers": answers,
-            "mark": self.mark,
+            "mark": copy.deepcopy(self.mark),  # what it is made later is not known before it is called again
             "yes": self.yes,
             "put_back": self.put_back,
             "hold": self.hold,
@@ -321,6 +326,7 @@ class Run:
         facts = [self._facts(machine, own, same) for machine in self.machines.values()]
         run = {"run": "r1", "job": "", "controller": "ctl", "check": check}
         self.record = run_record.begun(facts, run, at=0.0, wall=0.0)
+        self.under_way = {}  # calls that have not been answered, and when each was sent
 
     def _facts(self, machine, own, same):
         facts = dict(machine.facts)
@@ -348,21 +354,59 @@ class Run:
             machine.show(*events)
 
     def tick(self, count=1, seconds=4.0):
-        """Let the machines answer, each in half a second unless it waits. A tick that waits ends when it would have."""
+        """Let the machines answer. Who waits answers when its wait is over, or it is shown something new; where nobody does anything else, time
+        goes on until then, or until something is due.
+
+        :arg seconds: from the calls to the next decision, where a machine is called that does not wait; one that takes longer answers later
+        """
         for _number in range(count):
-            todo = self.record["todo"]
-            waits = {host: self.machines[host].waits_for(call) for host, call in todo["calls"].items()}
-            longest = max([self.machines[host].took for host in todo["calls"]], default=0.0) + 0.5
-            # Where machines are only seen once more, nobody else does anything.
-            length = max([*waits.values(), 0.0]) or (longest if todo["again"] else max(seconds, longest))
-            began = self.at + todo["seconds"]
-            answers = {}
-            for host, call in todo["calls"].items():
-                own = waits[host] or self.machines[host].took
-                answers[host] = dict(self.machines[host].answer(call, began + own), took=own)
-            self.at = began + length
-            self.record = run_record.ticked(self.record, answers, self.at, wall=self.at + self.ahead)
+            if self.record["todo"]["calls"] and self.record["todo"]["seconds"]:
+                self._decide({}, self.at + self.record["todo"]["seconds"])  # when a call is due
+            began, calls = self.at, self.record["todo"]["calls"]
+            # A machine that is polled once more before an approval is all that the run waits for.
+            seconds_ = 0.0 if not calls.keys().isdisjoint(to_see_again(self.record, self.at)) else seconds
+            due = [host for host, call in calls.items() if call["due"] <= began + seconds_]
+            sent = run_record.sent(self.record, due or list(calls)[:1])
+            self.under_way.update({host: (call, max(began, call["due"])) for host, call in sent.items()})
+            self._wake(began)
+            ends = {host: self._end(host) for host in self.under_way}
+            soonest = min((at for host, at in ends.items() if not self._waits(host)), default=None)
+            if soonest is None:
+                later = [call["due"] for call in self.record["todo"]["calls"].values()]
+                end = max(min([began + self._pause(began), *ends.values(), *later]), began + 0.1)
+            else:
+                end = max(began + seconds_, soonest + 0.5)
+            answers = {host: self._answer(host, at) for host, at in ends.items() if at <= end}
+            self._decide(answers, end)
         return self
+
+    def _decide(self, answers, at):
+        self.at = at
+        self.record = run_record.ticked(self.record, answers, at, wall=at + self.ahead)
+
+    def _waits(self, host):
+        """Seconds for which a machine waits in its call: 0 where it does not, or has been shown something new."""
+        return self.machines[host].waits_for(self.under_way[host][0])
+
+    def _wake(self, at):
+        """Those that have waited, and are shown something new now."""
+        for host, (call, _at) in self.under_way.items():
+            if only_waits(call) and not self._waits(host):
+                self.under_way[host] = call, at
+
+    def _end(self, host):
+        """When the call that is under way to a machine ends."""
+        return self.under_way[host][1] + (self._waits(host) or self.machines[host].took)
+
+    def _answer(self, host, at):
+        call, sent = self.under_way.pop(host)
+        return {"took": at - sent, "ended": at, **self.machines[host].answer(call, at)}
+
+    def _pause(self, at):
+        """Seconds after which something is due though no machine answers."""
+        if not self.record["todo"]["idle"]:
+            return self.record["todo"]["seconds"]
+        return max(1.0, seconds_until_due(self.record, at))
 
     def until(self, condition, most=400, seconds=4.0):
         """Tick until something is the case."""

@@ -131,7 +131,7 @@ def test_who_became_prepared_within_the_margin_is_not_approved_whoever_prepared_
     watched.mark = mark("watcher", ["A"], phase="preparing", kind="watcher")
     run.until(lambda: run.at > 160)
     watched.mark["phase"] = "prepared"
-    run.tick(5)
+    run.tick(4)
     assert run.at < 200 and not run.sent()
     assert "web1, which was prepared too late" in run.event()["hold"]
 

@@ -404,11 +404,10 @@ def test_a_duration_of_nothing_is_no_duration_that_is_left_out():
 def test_notice_is_taken_at_the_look_and_ages():
     """A slow look of another machine must not make the notice of this one stale."""
     run = Run("web1", Machine("db1", "db"))
+    run["db1"].took = 20.0
     run.tick(2)
-    before = run.at
     run.show(event("A", ["vm1"], not_before=130.0), to=["web1"])
     run.tick()
-    assert run.at - before == 30, "the other one has waited for its whole slice"
     assert abs(run.event()["deadline"] - 130.0) < 0.3
     run.tick()
     lefts = [request["left"] for _at, request in run["web1"].asked if request["do"] == "go"]

@@ -49,22 +49,14 @@ def test_an_event_waits_until_its_hours_open():
     before = run.record["ticks"]
     run.until(run.marked)
     assert HOUR <= run.at < HOUR + 10, "as soon as they open"
-    assert run.record["ticks"] - before < 30, "while it only waits for its hours nobody goes in ticks of a few seconds"
+    assert run.record["ticks"] - before < HOUR / 60, (
+        "while it only waits for its hours nobody is called every few seconds"
+    )
     run.until(run.sent)
     assert run.at < HOUR + 60
     run.show()
     run.to_end()
     assert run.problems == [] and "waits" in run.timeline
-
-
-def test_several_scopes_are_looked_at_in_slices_meanwhile():
-    run = Run("web1", "web2", Machine("db1", "db"), policy=rule(hours="01:00-05:00"))
-    run.tick()
-    run.show(event(not_before=2 * HOUR), to=["web1", "web2"])
-    run.tick(5)
-    assert run.event()["turn"] == "waits"
-    assert run.record["todo"]["idle"]
-    assert {request["wait"] for call in run.record["todo"]["calls"].values() for request in call["requests"]} == {30.0}
 
 
 def test_what_a_watcher_has_prepared_takes_out_no_other_machine_of_the_event_early():

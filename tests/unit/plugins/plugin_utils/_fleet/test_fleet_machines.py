@@ -292,10 +292,11 @@ def test_nobody_is_asked_to_bring_back_what_is_being_taken_away(kind, asks):
     run.tick()
     shown = event("A", ["vm1"], type=kind, not_before=run.at + 300)
     run.show(shown)
-    run.until(lambda: run.record["hosts"]["web1"]["begun"] is not None)
+    run.until(lambda: "go" in str(run.record["todo"]["calls"].get("web1")))
     web1.down = NO_ROUTE  # what it is asked next may have reached it
     run.tick()
     run.show(started(shown))
+    run.until(lambda: run.event()["started"] is not None)
     run.tick(2)
     assert run.record["hosts"]["web1"]["begun"] is not None
     said = [problem for problem in run.problems if "its preparation may have begun" in problem]
@@ -385,7 +386,7 @@ def test_what_was_given_up_is_watched_again_when_it_comes_over_a_machine_that_is
     run.show(deletion)
     run.until(lambda: run.event("B")["gone"] is not None)
     run.show(started(deletion))
-    run.tick(5)
+    run.until(lambda: run.event("A")["started"] is not None)
     run.show()
     run.to_end()
     assert run.event("A")["outcome"] == "completed"
@@ -546,7 +547,7 @@ def test_started_text_says_whose_approval_it_was():
     for machine in run.machines.values():
         machine.lost_approvals = 0
     run.until(lambda: run.event()["started"] is not None)
-    assert "perhaps by an approval of this run whose answer was lost" in run.timeline
+    assert "perhaps by an approval of this run that was not answered" in run.timeline
     run.show()
     run.to_end()
     assert run.problems == []

@@ -22,7 +22,7 @@ OWN = {
     "max_unavailable": "50%",
     "hold": "wait",
 }
-SAME = {"rounds": 1, "wait_timeout": 3600, "slice": 90, "event_timeout": 3600, "takeover": 30}
+SAME = {"rounds": 1, "wait_timeout": 3600, "event_timeout": 3600, "takeover": 30}
 
 
 def facts(host, group="", scope="", **changes):
@@ -61,9 +61,7 @@ def test_texts_that_templates_make_are_read():
     assert checked_options([facts("app1", allow_unknown="False")]).hosts["app1"]["allow_unknown"] is False
 
 
-@pytest.mark.parametrize(
-    "name, other", [("rounds", 3), ("wait_timeout", 0), ("slice", 30), ("event_timeout", 60), ("takeover", 5)]
-)
+@pytest.mark.parametrize("name, other", [("rounds", 3), ("wait_timeout", 0), ("event_timeout", 60), ("takeover", 5)])
 def test_what_concerns_the_run_must_be_equal(name, other):
     found = problem(facts("app1"), facts("app2"), facts("db1", **{name: other}))
     assert f"maintain_{name} must be equal in a run: it is {SAME[name]} on app1, app2; {other} on db1." in found
@@ -73,8 +71,8 @@ def test_what_concerns_the_run_must_be_equal(name, other):
 def test_numbers_that_are_written_differently_are_equal():
     checked_options(
         [
-            facts("app1", slice=90, max_unavailable=2, group="web"),
-            facts("app2", slice="90.0", max_unavailable=" 2", group="web"),
+            facts("app1", wait_timeout=3600, max_unavailable=2, group="web"),
+            facts("app2", wait_timeout="3600.0", max_unavailable=" 2", group="web"),
         ]
     )
 
@@ -110,7 +108,6 @@ def test_groups_have_capacities_of_their_own():
         ("rounds", -1, "a whole number, 0 or more"),
         ("rounds", 1.5, "a whole number, 0 or more"),
         ("wait_timeout", "soon", "a number of seconds, 0 or more"),
-        ("slice", 0.5, "a number of seconds, 1 or more"),
         ("event_timeout", 0, "a number of seconds, above 0"),
         ("takeover", 0, "a number of seconds, 1 or more"),
         ("margin", -1, "a number of seconds, 0 or more"),

@@ -9,6 +9,7 @@ import json
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.result import shown
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     Machine,
     Run,
@@ -164,3 +165,20 @@ def test_what_was_tried_in_vain_is_counted():
     assert sum(one["times"] for one in attempts) == entry["approval"]["tries"] > len(attempts)
     assert {one["answer"] for one in attempts} == {"the service answered 410"}
     assert all(one["at"] <= one["until"] for one in attempts)
+
+
+# ---- as it is shown ----
+
+
+def test_the_plan_names_each_event_with_its_machines():
+    run = Run("web1", "web2").tick()
+    run.show(event("A", ["vm1"]))
+    assert shown(run.tick().record, "plan")[0].startswith(
+        "Reboot A (Platform) affects vm1 (web1): prepare, then approve"
+    )
+
+
+def test_the_end_of_a_run_that_was_not_over_is_its_timeline_and_what_is_left_for_a_person():
+    *timeline, title, problem = shown(Run("web1").record, "end")
+    assert timeline == ["No event was shown."] and title == "Left for a person"
+    assert problem.strip() == "The run ended although it was not over. Run it again: it goes on by the marks."

@@ -42,6 +42,12 @@ def asked(record, host="web1"):
     return [request["do"] for request in todo["calls"][host]["requests"]] if host in todo["calls"] else None
 
 
+def sent(record):
+    """The calls of its next tick are made."""
+    record["todo"] = todo_of(record, record["at"])
+    return run_record.sent(record)
+
+
 # --- prepared and approved in one call ---
 
 
@@ -95,7 +101,7 @@ def test_where_another_machine_of_the_event_is_not_prepared_there_is_nothing_to_
 def test_a_refusal_by_a_machine_that_did_not_become_prepared_counts_as_no_try():
     """It was asked for in good faith, and the next tick decides anew."""
     record = begun()
-    record["todo"] = todo_of(record, record["at"])
+    sent(record)
     refused = {
         "approved": [],
         "already": [],
@@ -106,7 +112,7 @@ def test_a_refusal_by_a_machine_that_did_not_become_prepared_counts_as_no_try():
     }
     answer = {
         "lost": "",
-        "number": record["todo"]["calls"]["web1"]["number"],
+        "number": record["hosts"]["web1"]["flying"]["number"],
         "mark": mark("r1", ["A"], phase="preparing"),
         "boot_id": "boot-1",
     }
@@ -181,7 +187,7 @@ def test_a_start_is_a_rest_by_itself_while_something_moves():
 
 def test_a_mark_is_as_old_as_the_machine_says():
     record = begun()
-    record["todo"] = todo_of(record, record["at"])
+    sent(record)
     said = {"lost": "", "answers": [{}, {}], "mark": mark("r1", ["A"]), "boot_id": "boot-1", "ended": 100.0}
     after = run_record.ticked(record, {"web1": dict(said, age=30.0)}, 100.0)
     assert after["hosts"]["web1"]["mark_at"] == 70.0
@@ -193,6 +199,7 @@ def test_a_look_is_as_old_as_the_machine_says():
     run.show(event("A", ["vm1"], not_before=900.0))
     look = dict(run["web1"].document(run.at), age=6.0, began=8.0)
     look["events"][0]["notice"] = 500.0
+    run_record.sent(run.record)
     said = {"lost": "", "answers": [look], "mark": None, "boot_id": "boot-1", "ended": run.at + 10.0}
     after = run_record.ticked(run.record, {"web1": said}, run.at + 10.0)
     assert after["events"]["A"]["deadline"] == run.at + 4.0 + 500.0 and after["events"]["A"]["shown"] == run.at + 4.0
@@ -208,7 +215,7 @@ def answered(record, state, event_status, phase="prepared"):
     look["events"][0].pop("starts")
     went = {"state": state, "why": "", "ask": [], "elsewhere": None, "steps": []}
     answers = [went, dict(approve, look=dict(look, began=1.0, age=0.0))]
-    number = record["todo"]["calls"]["web1"]["number"]
+    number = record["hosts"]["web1"]["flying"]["number"]
     said = {
         "lost": "",
         "number": number,
@@ -221,7 +228,7 @@ def answered(record, state, event_status, phase="prepared"):
 
 def test_an_event_that_starts_in_the_tick_of_its_approval_has_not_reached_it_unprepared():
     record = begun()
-    record["todo"] = todo_of(record, record["at"])
+    sent(record)
     after = run_record.ticked(record, answered(record, "prepared", "Started"), record["at"] + 4.0)
     entry = after["events"]["A"]
     assert entry["prepared"]["web1"]["ok"] and entry["unprepared"] == {"web1": ""} and after["problems"] == {}
@@ -231,17 +238,17 @@ def test_an_event_that_starts_in_the_tick_of_its_approval_has_not_reached_it_unp
 def test_nor_one_whose_approval_was_the_last_that_was_heard_of_it():
     """The connection is cut by the maintenance."""
     record = begun()
-    record["todo"] = todo_of(record, record["at"])
+    sent(record)
     lost = run_record.ticked(record, {"web1": {"lost": "cut"}}, record["at"] + 4.0)
     assert lost["events"]["A"]["prepared"]["web1"]["ok"] and lost["events"]["A"]["approval"]["maybe"]
-    lost["todo"] = dict(lost["todo"], calls={"web1": record["todo"]["calls"]["web1"]}, seconds=0.0)
+    lost["hosts"]["web1"]["flying"] = record["hosts"]["web1"]["flying"]
     after = run_record.ticked(lost, answered(record, "prepared", "Started"), lost["at"] + 40.0)
     assert after["events"]["A"]["unprepared"] == {"web1": ""}
 
 
 def test_one_that_did_not_become_prepared_has_been_reached():
     record = begun()
-    record["todo"] = todo_of(record, record["at"])
+    sent(record)
     after = run_record.ticked(record, answered(record, "preparing", "Started", "preparing"), record["at"] + 4.0)
     assert after["events"]["A"]["unprepared"]["web1"] and len(after["problems"]) == 1
 

@@ -17,7 +17,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
     started,
 )
 
-ROLE_DEFAULTS = {"max_unavailable": "50%", "wait_timeout": 3600.0, "slice": 90.0}
+ROLE_DEFAULTS = {"max_unavailable": "50%", "wait_timeout": 3600.0}
 
 
 # ---- seen in time ----
@@ -36,17 +36,6 @@ def test_of_three_lone_machines_one_is_evicted_with_all_defaults(hit):
     ends = run.at + 30
     run.until(lambda: run.sent("A"), seconds=2.0)
     assert run.at < ends and run.prepared(hit)
-
-
-def test_the_notice_of_a_windows_machine_does_not_grow_while_a_linux_one_waits():
-    """All are called in one task: that the Linux machine has waited for its whole slice makes no other look younger."""
-    run = Run("web1", Machine("db1", "db", is_linux=False))
-    run.tick(2)
-    before = run.at
-    run.show(event("A", ["vmdb1"], not_before=130.0), to=["db1"])
-    run.tick()
-    assert run.at - before == 30
-    assert abs(run.event()["deadline"] - 130.0) < 0.3
 
 
 def test_what_only_one_machine_of_a_wrongly_declared_scope_is_shown_is_found_by_its_own_look():

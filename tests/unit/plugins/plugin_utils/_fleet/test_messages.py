@@ -172,5 +172,5 @@ def test_what_the_preflight_says(words, what):
         setattr(machine, what, words)
     run.tick()
     known = {host: Known([{"key": "a", "number": 1, "name": "a"}], None) for host in run.machines}
-    for sentence in warnings(run.record, known, 50, [], [], run.at):
+    for sentence in warnings(run.record, known, [], [], run.at):
         assert_well_said(sentence)

@@ -232,6 +232,7 @@ class Lone:
             answer = self._called(call)
             answers["win1"] = answer if answer["lost"] else self._others(answer)
         self.clock.elapsed += TASK
+        run_record.sent(self.record)
         self.record = run_record.ticked(self.record, answers, self.clock.now(), self.clock.wall())
         if not self.record["finished"]:
             self.clock.elapsed += self.record["todo"]["seconds"]

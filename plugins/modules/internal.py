@@ -4,17 +4,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: notifications
-short_description: Send what is left of the notifications of a run of role maintain (private)
+module: internal
+short_description: A run of role maintain (private)
 version_added: 0.2.0
 description:
   - Private to this collection. The role uses it; its options and results change from one version to the next without notice.
-options: {}
+options:
+  members:
+    description:
+      - The hosts of a run that begins. All other options are private as well.
+    type: list
+    elements: str
 author:
   - cloudops.azure_maintenance contributors (@cloudops)
 """
 
 EXAMPLES = r"""
 - name: Not for playbooks
-  cloudops.azure_maintenance.notifications:
+  cloudops.azure_maintenance.internal:
+    members: [web1]
 """

@@ -1,0 +1,165 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All lines of a run: each is made for the first call to its machine, one that hangs is killed, and idle ones beyond a few dozen are closed.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import time
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, NamedTuple
+
+from ansible.utils.display import Display
+
+from .line import RAISED, Connect, Line
+
+GRACE = 6.0
+"""Seconds after its limit in which a call may still say itself that it was ended; then its line is killed."""
+
+KEPT = 30
+"""Idle lines that stay open: each takes 6 MB, and is made anew in a tenth of a second."""
+
+PARENT_EVERY = 2.0
+"""Seconds after which it is noticed at the latest that ansible-playbook was killed."""
+
+CLOSING = 3.0
+"""Seconds that lines have at the end to close their connections."""
+
+HUNG = "_hung"
+"""The key of an answer that is none: the seconds that the call had."""
+
+
+class Orphaned(BaseException):
+    """ansible-playbook itself was killed: nobody would hear of what is done from here on."""
+
+
+class _Call(NamedTuple):
+    tag: Any
+    seconds: float
+    until: float  # by time.monotonic; then its line is killed
+
+
+class Lines:
+    """To be used in a ``with``, at whose end no line is left.
+
+    :arg connect: makes what carries out the calls of a line, by the line's key
+
+    :attr opened: how many were made
+    :attr killed: how many had to be killed
+    """
+
+    def __init__(self, connect: Callable[[Any], Connect]) -> None:
+        self._connect = connect
+        self._lines: dict[Hashable, Line] = {}
+        self._calls: dict[Hashable, _Call] = {}
+        self._idle: dict[Hashable, None] = {}  # the longest idle first
+        self._closing: set[int] = set()
+        self._selector = selectors.DefaultSelector()
+        self._parent = os.getppid()
+        self.opened = self.killed = 0
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for key in list(self._lines):
+            self._drop(key, at_once=key in self._calls)
+        self._selector.close()
+        until = time.monotonic() + CLOSING
+        while self._closing and time.monotonic() < until:
+            self._reap()
+            time.sleep(0.02)
+        for pid in self._closing:
+            with contextlib.suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+    @property
+    def busy(self) -> int:
+        """How many calls are under way."""
+        return len(self._calls)
+
+    def is_busy(self, key: Hashable) -> bool:
+        """Whether a call is under way over the line of this key."""
+        return key in self._calls
+
+    def call(self, key: Hashable, call: dict[str, Any], seconds: float, tag: Any) -> None:
+        """Make a call over the line of this key. One that is still under way over it is given up. Returns at once.
+
+        :arg seconds: that the call may take
+        :arg tag: comes back with the answer
+        """
+        if key in self._calls:
+            self._drop(key, at_once=True)
+        if key not in self._lines:
+            self._lines[key] = Line(self._connect(key), [line.socket for line in self._lines.values()])
+            self._selector.register(self._lines[key].socket, selectors.EVENT_READ, key)
+            self.opened += 1
+        self._idle.pop(key, None)
+        self._calls[key] = _Call(tag, seconds, time.monotonic() + seconds + GRACE)
+        self._lines[key].send(call)
+
+    def answers(self, seconds: float) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """The tag of each call that has its answer, and the answer, as soon as any has come; none after so many seconds at the latest.
+
+        :raises Orphaned: ansible-playbook is gone
+        """
+        if os.getppid() != self._parent:
+            raise Orphaned
+        now = time.monotonic()
+        until = min([now + seconds, now + PARENT_EVERY, *(call.until for call in self._calls.values())])
+        for event, _mask in self._selector.select(max(0.0, until - now)):
+            yield from self._received(event.data)
+        now = time.monotonic()
+        for key, call in list(self._calls.items()):
+            if now > call.until:
+                self.killed += 1
+                self._drop(key, at_once=True)
+                yield call.tag, {HUNG: call.seconds}
+        for key in list(self._idle)[: max(0, len(self._idle) - KEPT)]:
+            self._drop(key, at_once=False)
+
+    def _received(self, key: Hashable) -> Iterator[tuple[Any, dict[str, Any]]]:
+        received = self._lines[key].receive()
+        if received is None:
+            call = self._calls.get(key)
+            self._drop(key, at_once=True)
+            if call:
+                yield call.tag, {RAISED: "The process that called it has ended."}
+            return
+        for words in received:
+            if "display" in words:
+                method, args, options = words["display"]
+                getattr(Display(), method)(*args, **options)
+            else:
+                call = self._calls.pop(key)
+                self._idle[key] = None
+                yield call.tag, words["answer"]
+
+    def _drop(self, key: Hashable, at_once: bool) -> None:
+        line = self._lines.pop(key)
+        self._calls.pop(key, None)
+        self._idle.pop(key, None)
+        self._selector.unregister(line.socket)
+        if at_once:
+            line.kill()
+        else:
+            line.close()
+            self._closing.add(line.pid)
+        self._reap()
+
+    def _reap(self) -> None:
+        for pid in list(self._closing):
+            try:
+                ended = os.waitpid(pid, os.WNOHANG)[0]
+            except ChildProcessError:
+                ended = pid
+            if ended:
+                self._closing.discard(pid)

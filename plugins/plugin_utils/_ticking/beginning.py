@@ -1,0 +1,123 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a run begins: every machine is asked all that a person should know before the run waits, and that is shown. Nothing is changed.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible.utils.display import Display
+
+from ...module_utils._clock import steady
+from ...module_utils._text import listed
+from .._ansible import plain
+from .._fleet.result import name_of
+from .._fleet.schema import Record
+from .._preflight import Asked, errors, table, warnings
+from .._variables import known_variables, named, unknown_of_play
+from .calls import Answer, Calls
+from .fleet_run import FleetRun
+from .given import Host
+from .machine_line import ModuleCall, Target
+
+STATUS = "cloudops.azure_maintenance.haproxy_status"
+
+SECONDS = 5.0
+"""Of a call to another place than the machine itself: it only shows whether it can be reached."""
+
+
+def preflight(action: Any, task_vars: Mapping[str, Any], run: FleetRun, calls: Calls) -> list[str]:
+    """Ask, show, and return what will not go as it should, in sentences.
+
+    :raises AnsibleActionFail: something keeps the run from doing its work
+    """
+    check = run.record["run"]["check"]
+    answers = run.ask_everybody(calls, [{"do": "ready", "always": check}])
+    asked = {host: _asked(host_, answers.get(host)) for host, host_ in run.hosts.items()}
+    balancers: list[dict[str, Any]] = []
+    delegates: list[dict[str, Any]] = []
+    if run.record["todo"]["idle"] or check:  # where an event is there, that comes first
+        balancers, delegates = _elsewhere(run.hosts, calls)
+    said = warnings(run.record, asked, balancers, delegates, steady())
+    variables = {host: task_vars["hostvars"].raw_get(host) for host in run.record["hosts"]}
+    said += named(unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file)))
+    Display().display("\n".join(table(run.record, asked, steady())))
+    for sentence in said:
+        Display().warning(sentence)
+    run.announce()
+    failures = errors(run.record, asked, is_there)
+    if failures:
+        raise AnsibleActionFail(" ".join(failures))
+    return said
+
+
+def _asked(host: Host, answer: Answer | None) -> Asked:
+    found = (answer.came.get("answers") if answer else None) or ()
+    return Asked(steps=host.steps, ready=next((one for one in found if "lacks" in one), None))
+
+
+def _elsewhere(hosts: Mapping[str, Host], calls: Calls) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What load balancers show, and whether machines can be reached that do steps for others: each is asked once, all at a time."""
+    balancers = _first(hosts, "places")
+    delegates = _first(hosts, "delegates")
+    wanted = [
+        (
+            Target(host, place["load_balancer"], place.get("become")),
+            ModuleCall(STATUS, {"socket": place["socket"]}, SECONDS),
+        )
+        for host, place in balancers
+    ] + [(Target(host, one["host"]), ModuleCall(one["ping"], {}, SECONDS)) for host, one in delegates]
+    came = [_came(one) for one in calls.modules(wanted)]
+    shown, reached = came[: len(balancers)], came[len(balancers) :]
+    return (
+        [dict(one, place=place) for one, (_host, place) in zip(shown, balancers, strict=True)],
+        [dict(one, host=delegate["host"]) for one, (_host, delegate) in zip(reached, delegates, strict=True)],
+    )
+
+
+def _first(hosts: Mapping[str, Host], what: str) -> list[tuple[str, dict[str, Any]]]:
+    """Each of them once, with the first host for which it does something."""
+    found: list[tuple[str, dict[str, Any]]] = []
+    for name, host in hosts.items():
+        for one in (plain(one) for step in host.steps for one in step.get(what) or ()):
+            if one not in [known for _name, known in found]:
+                found.append((name, one))
+    return found
+
+
+def _came(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    came: Mapping[str, Any] = one.get("went_wrong") or one
+    return came
+
+
+def is_there(collection: str) -> bool:
+    """Whether a collection is installed where Ansible searches."""
+    try:
+        importlib.import_module(f"ansible_collections.{collection}")
+    except ImportError:
+        return False
+    return True
+
+
+def became(record: Record) -> dict[str, dict[str, Any]]:
+    """What became of each machine that an event named, for the recap: ``words``, whether it was ``changed``, and whether it has ``failed``."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in record["events"].values():
+        for host in entry["affected"]:
+            one = found.setdefault(host, {"words": [], "changed": False, "failed": False})
+            done = {"prepared": entry["prepared"].get(host), "recovered": entry["recovered"].get(host)}
+            did = [what for what, result in done.items() if result and result["ok"]]
+            why = entry["failed"].get(host) or entry["unprepared"].get(host)
+            if done["recovered"] and not done["recovered"]["ok"]:
+                why = why or f"not recovered: {done['recovered']['message']}"
+            one["words"].append(f"{name_of(entry)}: {why or listed(did) or 'nothing was done'}")
+            one["changed"] = one["changed"] or bool(did)
+            one["failed"] = one["failed"] or bool(why)
+    return found

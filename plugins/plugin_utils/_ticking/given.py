@@ -1,0 +1,170 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the user has given a run: of the play, and of each of its hosts. It is checked before any machine is asked, and all that is wrong is named
+at once.
+
+Private to this collection.
+
+The variables of a host are evaluated here, in one process for all: a task for each host and question would cost a controller with 200 hosts a
+minute.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from ansible.errors import AnsibleError
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.plugins.loader import strategy_loader
+
+from ...module_utils._steps.step_type import Step
+from ...module_utils._text import listed, one_line
+from .._ansible import plain
+from .._fleet.schema import HostFacts
+from .._lines.reach import variables_of
+from .._notify.notifications import refused_receivers
+from .._variables import known_variables, refused, unknown_of_play
+
+PLAN = "__drain_plan"
+"""The variable of a host's steps, as the templates of role maintain and the machine's calls have them."""
+
+ROLES = pathlib.Path(__file__).parents[3] / "roles"
+SPECS = ROLES / "maintain" / "meta" / "argument_specs.yml"
+
+
+class Reach(NamedTuple):
+    """How a machine is called.
+
+    :attr options: of the machine program
+    :attr becomes: whether it becomes root
+    """
+
+    options: Mapping[str, Any]
+    becomes: bool
+
+
+class Host(NamedTuple):
+    """What the inventory says of a host.
+
+    :attr plan: its steps; they may hold passwords
+    """
+
+    facts: HostFacts
+    reach: Reach
+    plan: Mapping[str, Any]
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        steps: Sequence[Step] = self.plan["steps"]
+        return steps
+
+
+class Given:
+    """Evaluates the variables of hosts.
+
+    :arg action: of the run's task
+    """
+
+    def __init__(self, action: Any, task_vars: Mapping[str, Any]) -> None:
+        self._action, self._task_vars = action, task_vars
+        self._defaults, self._vars = _of_role_drain(action, "defaults"), _of_role_drain(action, "vars")
+        self._spec = action._loader.load_from_file(str(SPECS))["argument_specs"]["main"]["options"]
+        self._types = ArgumentSpecValidator(_typed(self._spec))
+
+    def host(self, name: str) -> tuple[Host, list[str]]:
+        """What is known of a host, and what is wrong with that, in sentences.
+
+        :raises AnsibleError: a template fails
+        """
+        variables = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
+        templar = self._action._templar.copy_with_new_env(available_variables=variables)
+
+        def evaluated(variable: str) -> Any:
+            return plain(templar.template(variables[variable]))
+
+        found = self._types.validate({option: evaluated(option) for option in self._spec if option in variables})
+        wrong = [f"{name}: {why.rstrip('.')}." for why in found.error_messages]
+        variables[PLAN] = plan = evaluated("__drain_planned")
+        wrong += [f"{name}: {why}." for why in plan["errors"]]
+        becomes = str(evaluated("__maintain_becomes")).lower() == "true"
+        facts = cast("HostFacts", evaluated("__maintain_facts"))
+        return Host(facts, Reach(evaluated("__maintain_call_options"), becomes), plan), wrong
+
+    def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
+        """The same of all of them."""
+        found: dict[str, Host] = {}
+        wrong: list[str] = []
+        for name in members:
+            try:
+                found[name], errors = self.host(name)
+                wrong += errors
+            except AnsibleError as error:
+                wrong.append(f"{name}: {one_line(error, 1000).rstrip('.')}.")
+        return found, wrong
+
+
+def _of_role_drain(action: Any, kind: str) -> dict[str, Any]:
+    """Whose options role maintain has, too. Ansible knows them where a task of that role is, or after it, in the copy of the play that an action
+    can't reach.
+    """
+    path = str(ROLES / "drain" / kind / "main.yml")
+    try:
+        found = action._loader.load_from_file(path, trusted_as_template=True)
+    except TypeError:  # before ansible-core 2.19 every text may be a template
+        found = action._loader.load_from_file(path)
+    return dict(found)
+
+
+def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Their types and choices alone: a default is the role's, and may be a template."""
+    kept = ("type", "elements", "choices")
+    return {
+        name: {
+            **{key: value for key, value in option.items() if key in kept},
+            **({"options": _typed(option["options"])} if "options" in option else {}),
+        }
+        for name, option in options.items()
+    }
+
+
+# ---- the play ----
+
+
+def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[str]) -> list[str]:
+    """Why the play can't go through a run, in sentences."""
+    hosts = task_vars["ansible_play_hosts_all"]
+    variables = {host: task_vars["hostvars"].raw_get(host) for host in hosts}
+    unknown = unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file))
+    found = [*refused(unknown), *strategy_problems(strategy_of(action._task))]
+    found += refused_receivers(plain(action._templar.template(task_vars.get("maintain_notify"))))
+    missing = [host for host in members if host not in task_vars["ansible_play_batch"]]
+    if missing:  # it would be missing when it is needed: with an error of its own above, or with `serial`
+        found.append(
+            f"{listed(missing)}: named by maintain_members (by default all hosts of the play), but not running this role (any more). Correct "
+            "its error above, if there is one, or leave it out with --limit; where the play has serial, set maintain_members to "
+            "ansible_play_batch."
+        )
+    return found
+
+
+def strategy_of(task: Any) -> str:
+    """The strategy of the play that a task is in."""
+    parent = task
+    while parent is not None and getattr(parent, "_play", None) is None:
+        parent = parent._parent
+    return str(parent._play.strategy) if parent else "linear"
+
+
+def strategy_problems(strategy: str) -> list[str]:
+    """Why a run can't be played so, in a sentence: it has to go from task to task with all hosts, as those strategies do that are made out of
+    Ansible's own."""
+    kind = strategy_loader.get(strategy, class_only=True)
+    if kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__):
+        return []
+    return [
+        f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "
+        "Write `strategy: linear` into the play (else ansible.cfg or ANSIBLE_STRATEGY says which one it is)."
+    ]

@@ -1,0 +1,142 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a line carries out: calls of the machine program, rounds of a step that others do for the machine, and modules of Ansible's.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
+from ...module_utils._clock import steady
+from .._drain import orders
+from .._drain.calling import SECONDS, CallingAction
+from .._drain.elsewhere import aged
+from .._drain.way import Order
+from .._fleet.call_schedule import STARTS
+from .._lines.reach import reached, variables_of
+from . import machine_call
+from .given import PLAN
+
+
+class Target(NamedTuple):
+    """Whom a line calls.
+
+    :attr place: the machine on which something is done for the host; "" for the host itself
+    :attr becomes: whether it becomes another user there, as a rule root; None where the inventory says that
+    """
+
+    host: str
+    place: str = ""
+    becomes: bool | None = None
+
+
+class MachineCall(NamedTuple):
+    """A call of the machine program; see ``machine_call.ARGUMENTS``."""
+
+    call: Mapping[str, Any]
+    holder: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+    def packed(self) -> dict[str, Any]:
+        call = {key: value for key, value in self.call.items() if value is not None and key in machine_call.CALL}
+        return {"kind": "machine", "call": call, "holder": self.holder, "options": self.options}
+
+
+class RoundCall(NamedTuple):
+    """One round of what others do for a machine; see ``_drain.orders``."""
+
+    round: Mapping[str, Any]
+    answer: Mapping[str, Any]
+    jobs: Mapping[str, Any]
+
+    def packed(self) -> dict[str, Any]:
+        return {"kind": "round", **self._asdict()}
+
+
+class ModuleCall(NamedTuple):
+    """One module of Ansible's."""
+
+    use: str
+    arguments: Mapping[str, Any]
+    seconds: float
+
+    def packed(self) -> dict[str, Any]:
+        return {"kind": "module", **self._asdict()}
+
+
+class _Action(machine_call.MachineCallAction, CallingAction):
+    def run(self, tmp: Any = None, task_vars: Any = None) -> NoReturn:
+        raise NotImplementedError("it is never a task")
+
+
+class MachineLine:
+    """In the line's process.
+
+    :arg action: of the run's task
+    :arg plan: the steps of the host
+    """
+
+    def __init__(self, action: Any, task_vars: Mapping[str, Any], target: Target, plan: Mapping[str, Any]) -> None:
+        self._variables = dict(variables_of(action, task_vars, target.host), **{PLAN: plan})
+        if target.place:
+            there = variables_of(action, task_vars, target.place)
+            self._variables["ansible_delegated_vars"] = {target.place: there}
+        self._action = reached(action, _Action, self._variables, target.becomes, target.place)
+
+    def call(self, call: dict[str, Any]) -> dict[str, Any]:
+        kinds: dict[str, Callable[..., dict[str, Any]]] = {
+            "machine": self._machine,
+            "round": self._round,
+            "module": self._module,
+        }
+        self._action.is_lost = False
+        return kinds[call.pop("kind")](**call)
+
+    def close(self) -> None:
+        self._action._connection.close()
+
+    def _machine(self, **given: Any) -> dict[str, Any]:
+        found = ArgumentSpecValidator(machine_call.ARGUMENTS).validate(dict(given, plan=PLAN))
+        if found.error_messages:
+            raise ValueError(found.error_messages)
+        came: dict[str, Any] = self._action.machine(found.validated_parameters, self._variables)
+        facts = came.pop("ansible_facts", None)
+        if facts:  # the Python that was discovered: the next call need not discover it again
+            self._variables["ansible_facts"] = {**(self._variables.get("ansible_facts") or {}), **facts}
+        self._clean_up()
+        return came
+
+    def _round(self, round: Mapping[str, Any], answer: Mapping[str, Any], jobs: Mapping[str, Any]) -> dict[str, Any]:
+        steps = self._variables[PLAN]["steps"]
+        secret = any(step["key"] == round["key"] and step.get("no_log") for step in steps)
+        # A Windows machine says how long a start of PowerShell took just now
+        seconds = max(SECONDS, STARTS * float(answer.get("start") or 0.0))
+
+        def made(order: Order) -> dict[str, Any]:
+            try:
+                came: dict[str, Any] = self._action.called(order, self._variables, seconds, secret)
+                return came
+            finally:
+                self._clean_up()
+
+        answer = aged(answer, max(0.0, steady() - float(answer["ended"])))
+        came = orders.look(round, answer, steps, jobs, made)
+        return dict(came, failed=False, ended=steady())
+
+    def _module(self, use: str, arguments: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        try:
+            came: dict[str, Any] = self._action.called(Order(use, dict(arguments)), self._variables, seconds)
+            return came
+        finally:
+            self._clean_up()
+
+    def _clean_up(self) -> None:
+        """What a module has left in the machine's temporary folder, which Ansible does when a task ends."""
+        self._action.cleanup()
+        self._action._connection._shell.tmpdir = None

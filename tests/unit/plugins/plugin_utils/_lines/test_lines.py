@@ -1,0 +1,263 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lines as real processes: none holds up another, one that hangs is ended with all it has started, and none outlives its maker."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import types
+
+import pytest
+from ansible.utils.display import Display
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines import lines as module
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines.line import RAISED
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines.lines import HUNG, Lines, Orphaned
+
+LIMIT = 60.0  # seconds of a call: none of these takes so long
+ENDED = {RAISED: "The process that called it has ended."}
+
+
+class Caller:
+    """In the line's process: a call names what it does, and with what."""
+
+    def __init__(self, folder):
+        self.folder, self.made = folder, time.monotonic_ns()
+
+    def call(self, call):
+        return getattr(self, call.pop("do"))(**call)
+
+    def close(self):
+        (self.folder / "closed").touch()
+
+    def who(self):
+        return {"pid": os.getpid(), "made": self.made}
+
+    def fail(self, words):
+        raise ValueError(words)
+
+    def leave(self):
+        os._exit(3)
+
+    def say(self, words):
+        Display().display(words)
+        return {}
+
+    def wait_for(self, name):
+        until(lambda: (self.folder / name).exists())
+        return {"came": name}
+
+    def hang(self):
+        """In a program that it starts."""
+        program = subprocess.Popen(["sleep", "60"])
+        self.note(os.getpid(), program.pid)
+        program.wait()
+
+    def note(self, *pids):
+        (self.folder / "new").write_text(" ".join(map(str, pids or [os.getpid()])))
+        (self.folder / "new").rename(self.folder / "noted")
+        return {}
+
+
+def until(is_so, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.01)
+
+
+def runs(pid):
+    """Whether a process is there, and no zombie that nobody has waited for yet."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
+def noted(folder):
+    """The line's process, and the program's that it has started, as soon as they are there."""
+    until((folder / "noted").exists)
+    return [int(pid) for pid in (folder / "noted").read_text().split()]
+
+
+def are_gone(pids):
+    until(lambda: not any(map(runs, pids)))
+
+
+def answers(lines, count=1):
+    found = []
+    until(lambda: found.extend(lines.answers(1.0)) or len(found) >= count)
+    return found
+
+
+def asked(lines, key, **call):
+    """What comes of a call that nobody else's comes before."""
+    lines.call(key, call, LIMIT, "tag")
+    ((tag, answer),) = answers(lines)
+    assert tag == "tag"
+    return answer
+
+
+@pytest.fixture
+def lines(tmp_path):
+    with Lines(lambda key: lambda: Caller(tmp_path)) as made:
+        yield made
+
+
+def test_calls_to_a_machine_go_over_one_connection(lines):
+    first = asked(lines, "web1", do="who")
+    assert asked(lines, "web1", do="who") == first and first["pid"] != os.getpid()
+    assert asked(lines, "web2", do="who") != first and lines.opened == 2
+
+
+def test_lines_answer_in_the_order_in_which_their_calls_end(lines, tmp_path):
+    for host in ("web1", "web2", "web3"):
+        lines.call(host, {"do": "wait_for", "name": host}, LIMIT, host)
+    for host in ("web3", "web2"):  # web1 hangs
+        (tmp_path / host).touch()
+        assert answers(lines) == [(host, {"came": host})]
+    assert lines.busy == 1 and lines.is_busy("web1")
+
+
+def test_a_call_beyond_its_limit_ends_its_line_and_the_next_one_makes_a_new_one(lines, tmp_path, monkeypatch):
+    before = asked(lines, "web1", do="who")
+    lines.call("web1", {"do": "hang"}, LIMIT, "hangs")
+    pids = noted(tmp_path)
+    ahead = [LIMIT]  # seconds by which the clock goes ahead: the call may still say itself that it was ended
+    monkeypatch.setattr(
+        module, "time", types.SimpleNamespace(monotonic=lambda: time.monotonic() + ahead[0], sleep=time.sleep)
+    )
+    assert list(lines.answers(0.0)) == [] and all(map(runs, pids))
+    ahead[0] += module.GRACE
+    assert answers(lines) == [("hangs", {HUNG: LIMIT})]
+    are_gone(pids)
+    ahead[0] = 0.0
+    assert asked(lines, "web1", do="who") != before and (lines.opened, lines.killed) == (2, 1)
+
+
+def test_a_call_over_a_busy_line_gives_up_the_one_before(lines, tmp_path):
+    lines.call("web1", {"do": "hang"}, LIMIT, "given up")
+    pids = noted(tmp_path)
+    assert asked(lines, "web1", do="who")["pid"] not in pids
+    are_gone(pids)
+    assert lines.busy == 0
+
+
+def test_what_a_call_raises_is_its_answer(lines):
+    assert asked(lines, "web1", do="fail", words="no such step") == {RAISED: "ValueError: no such step"}
+    assert "pid" in asked(lines, "web1", do="who") and lines.opened == 1
+
+
+def test_a_connection_that_can_not_be_made_is_tried_again_in_the_next_call(tmp_path):
+    def connect():
+        if not (tmp_path / "up").exists():
+            raise OSError("no route")
+        return Caller(tmp_path)
+
+    with Lines(lambda key: connect) as lines:
+        assert asked(lines, "web1", do="who") == {RAISED: "OSError: no route"}
+        (tmp_path / "up").touch()
+        assert "pid" in asked(lines, "web1", do="who")
+
+
+def test_a_line_that_ends_in_a_call_has_answered_it(lines):
+    assert asked(lines, "web1", do="leave") == ENDED
+    assert "pid" in asked(lines, "web1", do="who") and lines.opened == 2
+
+
+def test_what_is_displayed_in_a_line_is_displayed_by_its_maker(lines, capsys):
+    """The buffer that holds it here is not that of another process."""
+    assert asked(lines, "web1", do="say", words="web1 is drained") == {}
+    assert capsys.readouterr().out == "web1 is drained\n"
+
+
+def test_one_that_is_told_to_end_takes_with_it_what_it_has_started(lines, tmp_path):
+    lines.call("web1", {"do": "hang"}, LIMIT, "tag")
+    pids = noted(tmp_path)
+    os.kill(pids[0], signal.SIGTERM)
+    are_gone(pids)
+    assert answers(lines) == [("tag", ENDED)]
+
+
+def test_one_that_is_interrupted_goes_on_as_its_maker_decides(lines):
+    before = asked(lines, "web1", do="who")
+    os.kill(before["pid"], signal.SIGINT)
+    assert asked(lines, "web1", do="who") == before
+
+
+def in_a_process(do):
+    """Let another process do this, and stay."""
+    pid = os.fork()
+    if not pid:
+        try:
+            do()
+            signal.pause()
+        finally:
+            os._exit(1)
+    return pid
+
+
+@pytest.mark.parametrize("do", ["hang", "note"], ids=["in a call", "between calls"])
+def test_a_line_ends_with_its_maker_and_takes_with_it_what_is_under_way(tmp_path, do):
+    def make():
+        lines = Lines(lambda key: lambda: Caller(tmp_path))
+        lines.call("web1", {"do": do}, LIMIT, "tag")
+        if do == "note":
+            answers(lines)
+        (tmp_path / "made").touch()
+
+    maker = in_a_process(make)
+    until((tmp_path / "made").exists)
+    pids = noted(tmp_path)
+    assert all(map(runs, pids))
+    os.kill(maker, signal.SIGKILL)
+    os.waitpid(maker, 0)
+    are_gone(pids)
+
+
+def test_its_maker_notices_soon_that_ansible_is_gone(tmp_path):
+    def make():
+        with Lines(lambda key: lambda: Caller(tmp_path)) as lines:
+            try:
+                lines.call("web1", {"do": "hang"}, 2 * LIMIT, "tag")
+                while True:
+                    list(lines.answers(LIMIT))
+            except Orphaned:
+                (tmp_path / "noticed").touch()
+
+    def ansible():
+        (tmp_path / "maker").write_text(str(in_a_process(make)))
+
+    top = in_a_process(ansible)
+    pids = noted(tmp_path)
+    until(lambda: (tmp_path / "maker").exists() and (tmp_path / "maker").read_text())
+    os.kill(top, signal.SIGKILL)
+    os.waitpid(top, 0)
+    until((tmp_path / "noticed").exists)
+    are_gone(pids)
+    os.kill(int((tmp_path / "maker").read_text()), signal.SIGKILL)
+
+
+def test_of_idle_lines_those_are_closed_that_were_idle_for_longest(lines, monkeypatch):
+    monkeypatch.setattr(module, "KEPT", 2)
+    pids = {host: asked(lines, host, do="who")["pid"] for host in ("web1", "web2", "web3")}
+    pids["web1"] = asked(lines, "web1", do="who")["pid"]  # it was not idle for long
+    are_gone([pids["web2"]])
+    assert (
+        asked(lines, "web1", do="who")["pid"] == pids["web1"] and asked(lines, "web3", do="who")["pid"] == pids["web3"]
+    )
+    assert asked(lines, "web2", do="who")["pid"] != pids["web2"]
+
+
+def test_at_the_end_no_line_is_left(tmp_path):
+    with Lines(lambda key: lambda: Caller(tmp_path)) as lines:
+        idle = asked(lines, "web1", do="who")["pid"]
+        lines.call("web2", {"do": "hang"}, LIMIT, "tag")
+        busy = noted(tmp_path)
+    assert not any(map(runs, [idle, *busy])) and (tmp_path / "closed").exists(), "an idle one closes its connection"

@@ -1,0 +1,74 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run calls itself, which answers it takes, and what it prints while it moves on."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import run
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun, ticked
+
+
+def test_each_run_has_a_name_of_its_own():
+    assert begun("web1")["run"]["run"] != begun("web1")["run"]["run"]
+
+
+@pytest.mark.parametrize(
+    "answer, lost",
+    [
+        ({"number": 7}, None),
+        ({"number": "7"}, None),
+        ({"number": 6}, run.SILENT),
+        ({"number": 6, "msg": "no Python there"}, "no Python there"),
+        ({"number": 7, "lost": "the connection was cut"}, "the connection was cut"),
+        ({}, run.SILENT),
+    ],
+)
+def test_an_answer_to_another_call_is_none(answer, lost):
+    assert run.checked(7, answer).get("lost") == lost
+
+
+def test_the_first_mark_is_named_while_something_can_be_said(capsys):
+    record = begun("web1", "web2")
+    record = ticked(record, ticking.answers(record, ticking.reboot("vm1")))
+    assert "taken out of service" not in capsys.readouterr().out
+    record = ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
+    said = capsys.readouterr().out
+    assert f"web1: taken out of service from here on, with the mark of {record['run']['run']}" in " ".join(said.split())
+    assert "begin the same command again" in " ".join(said.split()) and "rehearse" not in said
+    ticked(record, ticking.answers(record, ticking.reboot("vm1"), mark_on="web1"))
+    assert capsys.readouterr().out == ""
+
+
+def test_a_rehearsal_is_not_begun_again_but_cleaned_up(capsys):
+    record = begun("web1", "web2")
+    answers = ticking.answers(record, ticking.reboot("vm1"), mark_on="web1")
+    answers["web1"]["mark"]["endpoint"] = "http://10.0.0.11:8780/vm/web1"
+    ticked(record, answers)
+    assert "rehearse with -e rehearse_state=absent recovers its machines" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    "systems, folders",
+    [
+        ([True], "mark.json in /var/lib/azure-maintenance, or in azure_maintenance_folder"),
+        ([False], r"mark.json in %ProgramData%\AzureMaintenance, or in azure_maintenance_folder"),
+        ([True, False], r"in /var/lib/azure-maintenance and %ProgramData%\AzureMaintenance, or in"),
+    ],
+)
+def test_the_first_mark_is_said_with_the_folder_of_its_system(systems, folders):
+    hosts = {f"web{number}": {"is_linux": is_linux, "mark": {}} for number, is_linux in enumerate(systems)}
+    words = run._first_mark_words({"run": {"run": "run-1"}, "hosts": hosts}, list(hosts))
+    assert folders in words
+
+
+def test_what_happens_is_said_when_it_happens(capsys):
+    record = begun("web1", "web2")
+    record = ticked(record, ticking.answers(record, ticking.reboot("vm1")))
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in said if line[:2] == "20"] == ["shown", "planned"]
+    ticked(record, ticking.answers(record, ticking.reboot("vm1")))
+    assert capsys.readouterr().out == ""
