@@ -5,16 +5,16 @@
 
 DOCUMENTATION = r"""
 module: internal
-short_description: A run of role maintain (private)
+short_description: What the roles do for all machines at once (private)
 version_added: 0.2.0
 description:
-  - Private to this collection. The role uses it; its options and results change from one version to the next without notice.
+  - Private to this collection. The roles use it; its options and results change from one version to the next without notice.
 options:
-  members:
+  work:
     description:
-      - The hosts of a run that begins. All other options are private as well.
-    type: list
-    elements: str
+      - What is to be done. All other options are private as well.
+    type: str
+    required: true
 author:
   - cloudops.azure_maintenance contributors (@cloudops)
 """
@@ -22,5 +22,5 @@ author:
 EXAMPLES = r"""
 - name: Not for playbooks
   cloudops.azure_maintenance.internal:
-    members: [web1]
+    work: maintain
 """

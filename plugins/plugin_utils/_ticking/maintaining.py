@@ -1,0 +1,111 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task of role maintain: a run from the first call of a machine to the last recovery.
+
+Private to this collection.
+
+Where the user's own task files are due, the task returns ``own``, and is to be gone through once more after them; else ``finished``, with what
+is to be shown.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+
+from ...module_utils._errors import ScheduledEventsError
+from .._fleet.result import shown
+from .._notify import notifications
+from . import beginning, fleet_run, given, run
+
+ARGUMENTS: dict[str, dict[str, Any]] = dict(
+    # The hosts that the run answers for, and its job in AWX
+    members=dict(type="list", elements="str"),
+    job=dict(type="str", default=""),
+    # What the task returned before, of a run that goes on
+    before=dict(type="dict"),
+)
+REQUIRED = [["members", "before"]]
+
+
+def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    :arg action: of the task
+    """
+    task = _Task(action, task_vars)
+    if arguments["before"] is not None:
+        return task.goes_on(arguments["before"])
+    return task.begins(arguments["members"], arguments["job"])
+
+
+class _Task:
+    def __init__(self, action: Any, task_vars: Mapping[str, Any]) -> None:
+        self._action, self._task_vars = action, task_vars
+
+    def _notify(self) -> Any:
+        return self._action._templar.template(self._task_vars.get("maintain_notify"))
+
+    def begins(self, members: list[str], job: str) -> dict[str, Any]:
+        hosts, wrong = given.Given(self._action, self._task_vars).hosts(members)
+        wrong = [*given.play_problems(self._action, self._task_vars, members), *wrong]
+        if wrong:
+            raise AnsibleActionFail(" ".join([*wrong, "Nothing was changed."]))
+        try:
+            record = run.begun([host.facts for host in hosts.values()], job, self._action._task.check_mode)
+        except ScheduledEventsError as error:
+            raise AnsibleActionFail(error.message) from error
+        fleet = self._fleet(hosts, record, {})
+        with fleet.lines() as lines:
+            calls = fleet.calls(lines)
+            findings = beginning.preflight(self._action, self._task_vars, fleet, calls)
+            return self._until_own(fleet, calls, findings)
+
+    def goes_on(self, before: Any) -> dict[str, Any]:
+        kept = fleet_run.kept(before["state"])
+        # It was right when the run began
+        hosts, _wrong = given.Given(self._action, self._task_vars).hosts(kept["record"]["hosts"])
+        fleet = self._fleet(hosts, kept["record"], kept["answers"])
+        with fleet.lines() as lines:
+            return self._until_own(fleet, fleet.calls(lines), kept["preflight"])
+
+    def _fleet(self, hosts: Any, record: Any, answers: Any) -> fleet_run.FleetRun:
+        return fleet_run.FleetRun(self._action, self._task_vars, hosts, record, answers, self._notify)
+
+    def _until_own(self, fleet: fleet_run.FleetRun, calls: Any, findings: list[str]) -> dict[str, Any]:
+        name = fleet.record["run"]["run"]
+        try:
+            due = fleet.go_on(calls)
+        except Exception as error:
+            # Whoever recovers the machines after a failure goes by the run's name and the timeline
+            words = f"The run could not be decided on ({type(error).__name__}: {error})."
+            said = shown(fleet.record, "end")
+            return dict(run=name, failed=True, msg=words, said=said, exception=traceback.format_exc())
+        if due:
+            path = fleet_run.state_path(name)
+            fleet_run.keep(path, fleet, {"preflight": findings})
+            return dict(run=name, changed=False, finished=False, state=path, own=self._own(fleet, due))
+        return dict(self._over(fleet.record, findings), run=name, changed=False, finished=True)
+
+    def _own(self, fleet: fleet_run.FleetRun, due: list[str]) -> dict[str, Any]:
+        """What has to be known to go through the user's own task files, by host."""
+        return {
+            host: {
+                "answer": fleet.answers[host].came,
+                "rounds": fleet.answers[host].rounds,
+                "jobs": fleet.record["hosts"][host]["jobs"],
+            }
+            for host in due
+        }
+
+    def _over(self, record: Any, findings: list[str]) -> dict[str, Any]:
+        notified: list[Any] = []
+        if self._task_vars.get("maintain_notify"):
+            notes, notified = notifications.end(record, self._notify)
+            more = {f"notifications: {number}": words for number, words in enumerate(notes)}
+            record = dict(record, notes={**record["notes"], **more})
+        result = dict(shown(record, "result"), preflight=findings, notifications=notified)
+        return dict(result=result, said=shown(record, "end"), became=beginning.became(record))
