@@ -32,8 +32,9 @@ from .said_there import keep_off
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
 from .scopes import join, note_splits, take_differences
 from .termination import end, stop_watching
-from .tick_planner import sent as sent
-from .tick_planner import todo_of
+from .tick_planner import sent, todo_of
+
+__all__ = ["begun", "sent", "ticked"]
 
 LATELY = 5.0
 """Seconds within which two machines must have been polled for their documents to be compared: each is polled every 3 s, and a call takes a while."""

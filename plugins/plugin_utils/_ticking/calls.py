@@ -9,7 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...module_utils._clock import steady
@@ -49,6 +49,7 @@ class Calls:
         self._lines, self._reach, self._steps = lines, reach, steps
         self._answers: dict[str, Answer] = {}  # of machines for which others are still at work
         self._rounds: dict[str, list[dict[str, Any]]] = {}  # these, as far as they have not begun
+        self._put_by: list[tuple[Any, dict[str, Any]]] = []  # what came while modules were awaited
 
     @property
     def busy(self) -> int:
@@ -76,7 +77,11 @@ class Calls:
                 if not self._lines.is_busy(target):
                     self._lines.call(target, call.packed(), call.seconds, number)
                     left.remove((number, (target, call)))
-            found.update((number, _or_unreachable(came)) for number, came in self._lines.answers(LONG))
+            for tag, came in self._lines.answers(LONG):
+                if isinstance(tag, int):
+                    found[tag] = _or_unreachable(came)
+                else:
+                    self._put_by.append((tag, came))
         return [found[number] for number in range(len(wanted))]
 
     def collect(self, record: Record, seconds: float) -> dict[str, Answer]:
@@ -84,12 +89,16 @@ class Calls:
         found: dict[str, Answer] = {}
         until = time.monotonic() + seconds
         while True:
-            for (host, round_), came in self._lines.answers(max(0.0, until - time.monotonic())):
+            for (host, round_), came in self._came(max(0.0, until - time.monotonic())):
                 if self._take(record, host, round_, came):
                     until = min(until, time.monotonic() + TOGETHER) if not found else until
                     found[host] = self._answers.pop(host)
             if time.monotonic() >= until or (found and not self.busy):
                 return found
+
+    def _came(self, seconds: float) -> Iterable[tuple[Any, dict[str, Any]]]:
+        put_by, self._put_by = self._put_by, []
+        return put_by or self._lines.answers(seconds)
 
     def _take(self, record: Record, host: str, round_: Mapping[str, Any] | None, came: dict[str, Any]) -> bool:
         """Whether the machine's answer is whole."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -37,6 +38,9 @@ from .run import Notify, announce, moved_on
 
 LONGEST_PAUSE = 30.0
 """Seconds after which a run that waits decides anew though nothing has come."""
+
+FIRST = 15.0
+"""Seconds after which a run begins without the machines that have not answered its first calls, which go on."""
 
 SILENT = 20.0
 """Seconds without a word after which a run says what it waits for."""
@@ -81,7 +85,7 @@ class FleetRun:
         return Calls(lines, reach, lambda host: self.hosts[host].steps)
 
     def ask_everybody(self, calls: Calls, also: Sequence[Mapping[str, Any]]) -> dict[str, Answer]:
-        """The first calls of a run, whose answers all say how it begins; returns them. It goes by them, too, and announces nothing of that yet.
+        """The first calls of a run; returns the answers, which say how it begins. It goes by them, too, and announces nothing of that yet.
 
         :arg also: what every machine is asked besides
         """
@@ -89,8 +93,10 @@ class FleetRun:
         made = run_record.sent(self.record)
         calls.send(self.record, made, also)
         found: dict[str, Answer] = {}
-        while len(found) < len(made):
-            found.update(calls.collect(self.record, LONGEST_PAUSE))
+        # In check mode nothing is missed meanwhile, and the plan that it shows is to be that of all.
+        until = math.inf if self.record["run"]["check"] else steady() + FIRST
+        while len(found) < len(made) and steady() < until:
+            found.update(calls.collect(self.record, min(LONGEST_PAUSE, until - steady())))
         self._decide(found, {})
         return found
 
