@@ -84,7 +84,8 @@ def todo_of(record: Record, at: float) -> Todo:
         }
     pace = Pace(idle, any(targets.values()), {*approve, *with_mark, *again})
     calls = {}
-    for host, asked in requests.items():
+    # They are sent in this order: many take a while on a busy controller, and an approval is not to wait for them.
+    for host, asked in sorted(requests.items(), key=lambda item: item[0] not in approve):
         machine = record["hosts"][host]
         calls[host] = _call(record, machine, asked, _due(record, machine, targets[host], asked, pace, at), at)
     return {

@@ -18,6 +18,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ...module_utils._errors import ScheduledEventsError
+from .._fleet.recap import became
 from .._fleet.result import shown
 from .._notify import notifications
 from . import beginning, fleet_run, given, run
@@ -108,4 +109,4 @@ class _Task:
             more = {f"notifications: {number}": words for number, words in enumerate(notes)}
             record = dict(record, notes={**record["notes"], **more})
         result = dict(shown(record, "result"), preflight=findings, notifications=notified)
-        return dict(result=result, said=shown(record, "end"), became=beginning.became(record))
+        return dict(result=result, said=shown(record, "end"), became=became(record))
