@@ -50,11 +50,13 @@ def note_late(record: Record, looks: Iterable[Look], known: Collection[str], at:
     :arg known: the keys of the events that were seen before
     """
     for look in looks:
-        polled = look.asked if look.since < look.asked else record["watched"].get(record["hosts"][look.host]["scope"])
-        for key in look.keys.difference(known) if polled is not None else ():
-            entry = record["events"][key]
-            left = not_before(entry) - at
+        scope = record["hosts"][look.host]["scope"]
+        polled = look.asked if look.since < look.asked else record["watched"].get(scope)
+        if polled is None:
+            continue
+        for key in look.keys.difference(known):
+            left = not_before(record["events"][key]) - at
             if SLOW < left < at - polled and not has_happened(record, WHAT, key, ""):
                 since = f"{at - polled:.0f} s after the poll before"
-                words = f"{title(event_of(entry))} was first seen {since}, with {left:.0f} s of its notice left"
+                words = f"{title(event_of(record['events'][key]))} was first seen {since}, with {left:.0f} s of its notice left"
                 happened(record, at, WHAT, f"{words}: this controller or its machines are busy", key)

@@ -151,7 +151,7 @@ class _FarEnd:
                 _end_all()
 
 
-def _end_all(*_: Any) -> None:
+def _end_all(*_: Any) -> NoReturn:
     """This process, and all that it has started."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with contextlib.suppress(OSError):
