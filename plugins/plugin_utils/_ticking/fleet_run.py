@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible import constants
-from ansible.utils.display import Display
 
 from ...module_utils._clock import steady
 from .._ansible import plain
@@ -31,6 +30,7 @@ from .._fleet.progress import awaited, sentence_of
 from .._fleet.schema import Record
 from .._fleet.tick_planner import only_waits
 from .._lines.lines import Lines
+from .._said import say
 from .calls import Answer, Calls
 from .given import Host
 from .machine_line import MachineLine, Target
@@ -185,7 +185,7 @@ class FleetRun:
         new = [one for one in lines if sentence_of(one) not in self._awaited]
         self._awaited = {sentence_of(one) for one in lines}
         if new:
-            Display().display("\n".join(new))
+            say(new)
 
     # ---- the user's own task files ----
 

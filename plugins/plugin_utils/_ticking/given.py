@@ -12,7 +12,9 @@ minute.
 
 from __future__ import annotations
 
+import datetime
 import pathlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -20,6 +22,7 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.loader import strategy_loader
 
+from ...module_utils._clock import iso_utc
 from ...module_utils._steps.step_type import Step
 from ...module_utils._text import listed, one_line
 from .._ansible import plain
@@ -168,3 +171,30 @@ def strategy_problems(strategy: str) -> list[str]:
         f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "
         "Write `strategy: linear` into the play (else ansible.cfg or ANSIBLE_STRATEGY says which one it is)."
     ]
+
+
+def late_report(action: Any, task_vars: Mapping[str, Any]) -> str:
+    """Why a run is not begun that a rulebook asks for, in a sentence: the signature of a report has no time of its own, so an old one could be
+    sent once more by whoever has recorded it. "" where nothing speaks against it.
+    """
+    written = task_vars.get("azure_maintenance_report_time")
+    if written is None:
+        return ""
+    received = task_vars.get("azure_maintenance_report_received") or iso_utc(time.time())
+    minutes = float(action._templar.template(task_vars.get("azure_maintenance_report_age", 15)))
+    try:
+        apart = abs((_moment(received) - _moment(written)).total_seconds())
+    except ValueError as error:
+        return f"Nothing was started: the time of the report that asks for this run can't be read ({one_line(error, 200)})."
+    if apart <= 60 * minutes:
+        return ""
+    return (
+        f"Nothing was started: the report that asks for this run is of {written}, and arrived at {received}. A report counts for {minutes:g} "
+        "minutes (azure_maintenance_report_age), as an older one may be a copy that somebody has sent again. If the network or the rulebook was "
+        "down, nothing has to be done: the next report or the schedule of maintain handles events that are still there. If it was not, compare "
+        "the clocks of the controller and of the machine."
+    )
+
+
+def _moment(text: Any) -> datetime.datetime:
+    return datetime.datetime.strptime(str(text), "%Y-%m-%dT%H:%M:%SZ")
