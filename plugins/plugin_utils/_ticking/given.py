@@ -62,6 +62,43 @@ class Host(NamedTuple):
         return steps
 
 
+class HostVariables:
+    """The variables of one host, each evaluated when it is asked for.
+
+    :arg variables: all of them, by name
+    """
+
+    def __init__(self, action: Any, variables: Mapping[str, Any]) -> None:
+        self.all = variables
+        self._templar = action._templar.copy_with_new_env(available_variables=variables)
+
+    def __getitem__(self, name: str) -> Any:
+        """
+        :raises AnsibleError: a template fails
+        """
+        return plain(self._templar.template(self.all[name]))
+
+    def is_true(self, name: str) -> bool:
+        """Before ansible-core 2.19 a template may make a text of it."""
+        return str(self[name]).lower() == "true"
+
+    def reach(self) -> Reach:
+        return Reach(self["__maintain_call_options"], self.is_true("__maintain_becomes"))
+
+
+class OptionTypes:
+    """Of the options of an entry point of role maintain, as its argument specs say."""
+
+    def __init__(self, action: Any, entry_point: str) -> None:
+        self._spec = action._loader.load_from_file(str(SPECS))["argument_specs"][entry_point]["options"]
+        self._types = ArgumentSpecValidator(_typed(self._spec))
+
+    def wrong(self, variables: HostVariables) -> list[str]:
+        """What is wrong with the options of a host, without a stop at the end."""
+        given = {option: variables[option] for option in self._spec if option in variables.all}
+        return [why.rstrip(".") for why in self._types.validate(given).error_messages]
+
+
 class Given:
     """Evaluates the variables of hosts.
 
@@ -71,27 +108,20 @@ class Given:
     def __init__(self, action: Any, task_vars: Mapping[str, Any]) -> None:
         self._action, self._task_vars = action, task_vars
         self._defaults, self._vars = _of_role_drain(action, "defaults"), _of_role_drain(action, "vars")
-        self._spec = action._loader.load_from_file(str(SPECS))["argument_specs"]["main"]["options"]
-        self._types = ArgumentSpecValidator(_typed(self._spec))
+        self._types = OptionTypes(action, "main")
 
     def host(self, name: str) -> tuple[Host, list[str]]:
         """What is known of a host, and what is wrong with that, in sentences.
 
         :raises AnsibleError: a template fails
         """
-        variables = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
-        templar = self._action._templar.copy_with_new_env(available_variables=variables)
-
-        def evaluated(variable: str) -> Any:
-            return plain(templar.template(variables[variable]))
-
-        found = self._types.validate({option: evaluated(option) for option in self._spec if option in variables})
-        wrong = [f"{name}: {why.rstrip('.')}." for why in found.error_messages]
-        variables[PLAN] = plan = evaluated("__drain_planned")
+        all_of_them = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
+        variables = HostVariables(self._action, all_of_them)
+        wrong = [f"{name}: {why}." for why in self._types.wrong(variables)]
+        all_of_them[PLAN] = plan = variables["__drain_planned"]
         wrong += [f"{name}: {why}." for why in plan["errors"]]
-        becomes = str(evaluated("__maintain_becomes")).lower() == "true"
-        facts = cast("HostFacts", evaluated("__maintain_facts"))
-        return Host(facts, Reach(evaluated("__maintain_call_options"), becomes), plan), wrong
+        facts = cast("HostFacts", variables["__maintain_facts"])
+        return Host(facts, variables.reach(), plan), wrong
 
     def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
         """The same of all of them."""
