@@ -14,9 +14,15 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ..plugin_utils._lines.lines import Orphaned
-from ..plugin_utils._ticking import approve, maintaining, status
+from ..plugin_utils._ticking import approve, maintaining, rehearsing, restore, status
 
-WORKS: dict[str, Any] = {"approve": approve, "maintain": maintaining, "status": status}
+WORKS: dict[str, Any] = {
+    "approve": approve,
+    "maintain": maintaining,
+    "rehearse": rehearsing,
+    "restore": restore,
+    "status": status,
+}
 """Modules, each with ARGUMENTS, REQUIRED (one of each of these lists) and ``work``."""
 
 

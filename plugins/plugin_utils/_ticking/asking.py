@@ -64,16 +64,17 @@ class Machines:
 
     :arg action: of the task
     :arg entry_point: of role maintain, whose options they have
+    :arg left: whether those are called, too, that have left the play
 
     :attr hosts: those that can be called
     :attr answers: what each answered last, by host; empty for one that has left the play
     :attr wrong: those whose options can't be used, which their answers say why
     """
 
-    def __init__(self, action: Any, task_vars: Mapping[str, Any], entry_point: str) -> None:
+    def __init__(self, action: Any, task_vars: Mapping[str, Any], entry_point: str, left: bool = False) -> None:
         self._action, self._task_vars = action, task_vars
         types = OptionTypes(action, entry_point)
-        present = set(task_vars["ansible_play_batch"])
+        present = set(task_vars["ansible_play_hosts_all" if left else "ansible_play_batch"])
         self._machines = {
             host: self._told(host, types) if host in present else _Machine(_nothing_of(host), Reach({}, False))
             for host in task_vars["ansible_play_hosts_all"]

@@ -110,18 +110,28 @@ class Given:
         self._defaults, self._vars = _of_role_drain(action, "defaults"), _of_role_drain(action, "vars")
         self._types = OptionTypes(action, "main")
 
+    def variables(self, name: str) -> HostVariables:
+        """Those of a host, its plan among them.
+
+        :raises AnsibleError: a template fails
+        """
+        all_of_them = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
+        found = HostVariables(self._action, all_of_them)
+        all_of_them[PLAN] = found["__drain_planned"]
+        return found
+
+    def wrong(self, name: str, variables: HostVariables) -> list[str]:
+        """What is wrong with the options and the plan of a host, in sentences."""
+        return [f"{name}: {why}." for why in (*self._types.wrong(variables), *variables.all[PLAN]["errors"])]
+
     def host(self, name: str) -> tuple[Host, list[str]]:
         """What is known of a host, and what is wrong with that, in sentences.
 
         :raises AnsibleError: a template fails
         """
-        all_of_them = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
-        variables = HostVariables(self._action, all_of_them)
-        wrong = [f"{name}: {why}." for why in self._types.wrong(variables)]
-        all_of_them[PLAN] = plan = variables["__drain_planned"]
-        wrong += [f"{name}: {why}." for why in plan["errors"]]
+        variables = self.variables(name)
         facts = cast("HostFacts", variables["__maintain_facts"])
-        return Host(facts, variables.reach(), plan), wrong
+        return Host(facts, variables.reach(), variables.all[PLAN]), self.wrong(name, variables)
 
     def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
         """The same of all of them."""
@@ -165,10 +175,7 @@ def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[str]) -> list[str]:
     """Why the play can't go through a run, in sentences."""
-    hosts = task_vars["ansible_play_hosts_all"]
-    variables = {host: task_vars["hostvars"].raw_get(host) for host in hosts}
-    unknown = unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file))
-    found = [*refused(unknown), *strategy_problems(strategy_of(action._task))]
+    found = [*misspelt(action, task_vars), *strategy_problems(strategy_of(action._task))]
     found += refused_receivers(plain(action._templar.template(task_vars.get("maintain_notify"))))
     missing = [host for host in members if host not in task_vars["ansible_play_batch"]]
     if missing:  # it would be missing when it is needed: with an error of its own above, or with `serial`
@@ -178,6 +185,12 @@ def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[s
             "ansible_play_batch."
         )
     return found
+
+
+def misspelt(action: Any, task_vars: Mapping[str, Any]) -> list[str]:
+    """The variables of the play and its hosts that look like ours and are none, in sentences."""
+    variables = {host: task_vars["hostvars"].raw_get(host) for host in task_vars["ansible_play_hosts_all"]}
+    return refused(unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file)))
 
 
 def strategy_of(task: Any) -> str:
