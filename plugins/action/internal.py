@@ -14,9 +14,9 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ..plugin_utils._lines.lines import Orphaned
-from ..plugin_utils._ticking import maintaining
+from ..plugin_utils._ticking import draining, maintaining, taking_part
 
-WORKS: dict[str, Any] = {"maintain": maintaining}
+WORKS: dict[str, Any] = {"drain": draining, "maintain": maintaining, "take_part": taking_part}
 """Modules, each with ARGUMENTS, REQUIRED (one of each of these lists) and ``work``."""
 
 

@@ -62,6 +62,27 @@ class Host(NamedTuple):
         return steps
 
 
+class HostVariables:
+    """The variables of one host, each evaluated when it is asked for.
+
+    :arg variables: all of them, by name
+    """
+
+    def __init__(self, action: Any, variables: Mapping[str, Any]) -> None:
+        self.all = variables
+        self._templar = action._templar.copy_with_new_env(available_variables=variables)
+
+    def __getitem__(self, name: str) -> Any:
+        """
+        :raises AnsibleError: a template fails
+        """
+        return plain(self._templar.template(self.all[name]))
+
+    def is_true(self, name: str) -> bool:
+        """Before ansible-core 2.19 a template may make a text of it."""
+        return str(self[name]).lower() == "true"
+
+
 class Given:
     """Evaluates the variables of hosts.
 
@@ -79,19 +100,14 @@ class Given:
 
         :raises AnsibleError: a template fails
         """
-        variables = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
-        templar = self._action._templar.copy_with_new_env(available_variables=variables)
-
-        def evaluated(variable: str) -> Any:
-            return plain(templar.template(variables[variable]))
-
-        found = self._types.validate({option: evaluated(option) for option in self._spec if option in variables})
+        all_of_them = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
+        variables = HostVariables(self._action, all_of_them)
+        found = self._types.validate({option: variables[option] for option in self._spec if option in all_of_them})
         wrong = [f"{name}: {why.rstrip('.')}." for why in found.error_messages]
-        variables[PLAN] = plan = evaluated("__drain_planned")
+        all_of_them[PLAN] = plan = variables["__drain_planned"]
         wrong += [f"{name}: {why}." for why in plan["errors"]]
-        becomes = str(evaluated("__maintain_becomes")).lower() == "true"
-        facts = cast("HostFacts", evaluated("__maintain_facts"))
-        return Host(facts, Reach(evaluated("__maintain_call_options"), becomes), plan), wrong
+        reach = Reach(variables["__maintain_call_options"], variables.is_true("__maintain_becomes"))
+        return Host(cast("HostFacts", variables["__maintain_facts"]), reach, plan), wrong
 
     def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
         """The same of all of them."""
@@ -158,11 +174,15 @@ def strategy_of(task: Any) -> str:
     return str(parent._play.strategy) if parent else "linear"
 
 
-def strategy_problems(strategy: str) -> list[str]:
-    """Why a run can't be played so, in a sentence: it has to go from task to task with all hosts, as those strategies do that are made out of
-    Ansible's own."""
+def goes_together(strategy: str) -> bool:
+    """Whether all hosts go from task to task together, as with those strategies that are made out of Ansible's own."""
     kind = strategy_loader.get(strategy, class_only=True)
-    if kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__):
+    return kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__)
+
+
+def strategy_problems(strategy: str) -> list[str]:
+    """Why a run can't be played so, in a sentence."""
+    if goes_together(strategy):
         return []
     return [
         f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "
