@@ -47,7 +47,7 @@ def errors(record: Record, asked: Mapping[str, Asked], is_there: Callable[[str],
     """
     found = list(_missing_collections(record, asked, is_there))
     without = [host for host in _without_steps(record) if lacks_steps(record["hosts"][host])]
-    without = [host for host in without if not record["hosts"][host]["lost"]]
+    without = [host for host in without if not _is_silent(record["hosts"][host])]
     if without:
         found.append(no_steps(without))
     return [*found, "Nothing was changed."] if found else []
@@ -78,6 +78,15 @@ def warnings(
 # ---- steps, and what they need ----
 
 
+def _is_awaited(machine: MachineState) -> bool:
+    """Whether the machine has not answered its first call, which is still under way."""
+    return machine["answered"] is None and not machine["lost"] and machine["flying"] is not None
+
+
+def _is_silent(machine: MachineState) -> bool:
+    return bool(machine["lost"]) or _is_awaited(machine)
+
+
 def _without_steps(record: Record) -> list[str]:
     return [host for host, machine in record["hosts"].items() if not (machine["aside"] or has_steps(machine))]
 
@@ -85,7 +94,7 @@ def _without_steps(record: Record) -> list[str]:
 def _on_steps(record: Record) -> Iterator[str]:
     """What becomes of machines without steps for which the run begins all the same."""
     hosts = record["hosts"]
-    lost = [host for host in _without_steps(record) if lacks_steps(hosts[host]) and hosts[host]["lost"]]
+    lost = [host for host in _without_steps(record) if lacks_steps(hosts[host]) and _is_silent(hosts[host])]
     if lost:
         yield (
             f"There are no steps for {listed(lost)}, and it is not known whether a watcher prepares such a machine: its events are not "
@@ -191,8 +200,9 @@ def _unwatched(record: Record, at: float) -> Iterator[str]:
         for host in hosts:
             machine = record["hosts"][host]
             why = machine["lost"] or machine["look_problem"]
-            if why:
-                what = "could not be asked" if machine["lost"] else "can't see its scheduled events"
+            if why or _is_awaited(machine):
+                why = why or "it has not answered yet, and is still waited for"
+                what = "can't see its scheduled events" if machine["look_problem"] else "could not be asked"
                 then = f"{chosen[scope]} polls for it" if watched else "no machine polls for it"
                 said.setdefault((what, then), {})[host] = one_line(why, 500).rstrip(".")
             elif not machine["resource_name"]:
@@ -297,7 +307,7 @@ def _watch(record: Record, machine: MachineState, chosen: Mapping[str, str]) -> 
         return "TAKES NO PART"
     host, scope = machine["host"], machine["scope"]
     sentinel = chosen[scope]
-    blind = "NOT REACHED, " if machine["lost"] else "BLIND, " if machine["look_problem"] else ""
+    blind = "NOT REACHED, " if _is_silent(machine) else "BLIND, " if machine["look_problem"] else ""
     if not can_look(record["hosts"][sentinel]):
         return f"{blind}watched by nobody"
     if sentinel != host:

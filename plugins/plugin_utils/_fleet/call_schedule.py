@@ -209,8 +209,8 @@ LIMIT_WINDOWS_SHARED = 20.0
 STARTS = 3.0
 """So many times what the last start of PowerShell took may a call take: two starts, and some more."""
 
-DOUBLINGS = 3
-"""How often a call has twice the time of the one before from which nothing came back: machine or controller may only be slow."""
+DOUBLINGS = 2
+"""How often a call has twice the time of one that lasted until its limit: machine or controller may only be slow."""
 
 WINDOWS_EVERY = 12.0
 """Seconds after which a Windows machine that has nothing to do polls beside Linux ones: a call costs it a start of PowerShell."""
@@ -250,7 +250,7 @@ def _concerned(record: Record, at: float) -> set[str]:
 def seconds_limit(record: Record, machine: MachineState, at: float) -> float:
     """Seconds that a call may take beside what it waits."""
     if machine["is_linux"]:
-        return (machine["call_timeout"] or LIMIT) * 2.0 ** min(machine["failures"], DOUBLINGS)
+        return (machine["call_timeout"] or LIMIT) * 2.0 ** min(machine["hung"], DOUBLINGS)
     if not _concerned(record, at) - {machine["host"]}:
         return _longest(machine)
     limit = min(_longest(machine), _shared(machine, machine["failures"]))

@@ -72,6 +72,8 @@ def new_machine(facts: HostFacts, options: HostOptions) -> MachineState:
         "uptime": None,
         "boot_id": "",
         "start": 0.0,
+        "quickest": 0.0,
+        "hung": 0,
         "heard": None,
         "confirmations": [],
         "recovered_by_force": [],
@@ -114,8 +116,12 @@ def refuse_same(facts: Iterable[HostFacts]) -> None:
 # ---- answers ----
 
 
-def count_lost(machine: MachineState, why: str, at: float) -> None:
-    """Nothing came back from the machine: it is called again after 1, 2, 4 ... 30 s."""
+def count_lost(machine: MachineState, why: str, at: float, hung: bool) -> None:
+    """Nothing came back from the machine: it is called again after 1, 2, 4 ... 30 s.
+
+    :arg hung: whether the call lasted until its limit
+    """
+    machine["hung"] = machine["hung"] + 1 if hung else 0
     machine["lost"] = first_line(why, 1000) or "nothing came back, and no reason was given"
     machine["failures"] += 1
     machine["again"] = at + back_off(machine["failures"])
@@ -131,7 +137,7 @@ def take_answer(machine: MachineState, answer: Mapping[str, Any], ended: float, 
 
     :arg ended: when its call ended: other hosts' part of the tick may have lasted for long after it
     """
-    machine["lost"], machine["failures"], machine["again"] = "", 0, 0.0
+    machine["lost"], machine["failures"], machine["hung"], machine["again"] = "", 0, 0, 0.0
     machine["left"] = False
     machine["answered"] = at
     machine["boot_id"] = str(answer.get("boot_id") or "")

@@ -177,7 +177,9 @@ def _of_machine(record: Record, machine: MachineState, at: float) -> Iterable[tu
             f"{host} is marked by {holder_words(machine)}, which has not renewed it since: if that run no longer exists, "
             "start this run again.",
         )
-    elif owner in (RUN, DRAIN) and _concerns_us(record, machine):
+    elif owner == RUN and _concerns_us(record, machine):
+        note(record, f"machine {host}: handled", f"{host} is handled by {holder_words(machine)}, which is alive.")
+    elif owner == DRAIN and _concerns_us(record, machine):
         yield "mark", f"{host} is marked by {holder_words(machine)}, so this run left it alone."
     elif owner == FOREIGN and (is_expired(machine, at) or _concerns_us(record, machine)):
         yield "mark", _foreign_words(machine)

@@ -9,6 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 from ...module_utils._core.mark_view import OURS, RUN
@@ -24,6 +25,9 @@ from .run_events import is_open, not_before
 from .schema import EventState, Record
 
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
 def awaited(record: Record, at: float) -> list[str]:
     """The same sentences as long as nothing changes, each as a line with the time."""
     said = [*_of_events(record), *_of_machines(record, at)]
@@ -31,8 +35,8 @@ def awaited(record: Record, at: float) -> list[str]:
 
 
 def sentence_of(said: str) -> str:
-    """What a line says, without its time."""
-    return said.partition("  ")[2]
+    """What a line says, without its times: a not-before that is reckoned anew is another one by a second."""
+    return _TIME.sub("", said)
 
 
 def _of_events(record: Record) -> Iterator[str]:

@@ -31,9 +31,11 @@ from .run_events import Look, events_of, has_document, has_failed, message_of, t
 from .said_there import keep_off
 from .schema import Call, HostFacts, MachineState, Record, RunOptions
 from .scopes import join, note_splits, take_differences
+from .slowness import duration, note_duration, note_late
 from .termination import end, stop_watching
-from .tick_planner import sent as sent
-from .tick_planner import todo_of
+from .tick_planner import sent, todo_of
+
+__all__ = ["begun", "sent", "ticked"]
 
 LATELY = 5.0
 """Seconds within which two machines must have been polled for their documents to be compared: each is polled every 3 s, and a call takes a while."""
@@ -69,6 +71,7 @@ def begun(given: Sequence[HostFacts], options: RunOptions, at: float, wall: floa
             "problems": {},
             "since": {},
             "notes": {},
+            "slow_calls": 0,
             "happenings": [],
             "busy": False,
             "rounds_done": 0,
@@ -96,7 +99,9 @@ def ticked(record: Record, answers: Answers, at: float, wall: float | None = Non
     looks = _take_answers(record, answers, at)
     take_recalled(record, at)
     take_bearers(record, {look.host for look in looks}, at)
+    known = set(record["events"])
     take_looks(record, looks, at)
+    note_late(record, looks, known, at)
     note_gaps(record, take_watch(record, looks, at))
     note_unreadable(record, {look.host: look.result for look in looks})
     note_splits(record, take_differences(record, _lately(record, at), at), at)
@@ -147,17 +152,17 @@ def _take_answers(record: Record, answers: Answers, at: float) -> list[Look]:
         if call is None:
             continue
         note_answered(record, machine)
-        before, went = call["decided"], _with_approval(call["requests"])
+        before, went, ended = call["decided"], _with_approval(call["requests"]), _ended(call, answer, at)
         if answer.get("lost") or answer.get("answers") is None:
             why = str(answer.get("lost") or "it gave no answer: see its errors above")
             if went:
                 note_all_done(record, machine, went["events"], before)
-            _take_lost(record, machine, call["requests"], why, at)
+            _take_lost(record, machine, call, why, ended, at)
             machine["left"] = bool(answer.get("left"))
             continue
         if went and answer["answers"][call["requests"].index(went)].get("state") == "prepared":
             note_all_done(record, machine, went["events"], before)
-        ended = _ended(call, answer, at)
+        note_duration(record, machine, call, ended)
         _take_one(record, machine, call["requests"], answer, ended, at)
         for request, one in zip(call["requests"], answer["answers"], strict=False):
             found = one.get("look") if request["do"] == "approve" else one if request["do"] == "look" else None
@@ -189,11 +194,11 @@ def _lately(record: Record, at: float) -> dict[str, list[str]]:
     }
 
 
-def _take_lost(record: Record, machine: MachineState, requests: list[dict[str, Any]], why: str, at: float) -> None:
-    count_lost(machine, why, at)
+def _take_lost(record: Record, machine: MachineState, call: Call, why: str, ended: float, at: float) -> None:
+    count_lost(machine, why, at, hung=duration(call, ended) >= call["seconds"])
     if machine["heard"]:
         machine["heard"].pop("known", None)  # it is most likely another boot by then
-    for request in requests:
+    for request in call["requests"]:
         if request["do"] == "approve":
             take_lost_approval(record, machine["host"], request["ids"], machine["lost"], at)
 

@@ -122,6 +122,8 @@ class MachineState(TypedDict):
     tried: float | None  # when its recovery last failed
     tries: int  # how often it has failed since it could be recovered
     undone: float | None  # when it was last seen to be put back, or without the mark that it had
+    quickest: float  # seconds that the shortest call took that only looked; 0 before the first
+    hung: int  # calls in a row that lasted until their limit
     restarted: float | None  # when it was last seen that a start of it has undone what was done
     why: str  # what its last answer to go said
     boot_before: str  # boot id with its first mark
@@ -359,6 +361,7 @@ class Record(TypedDict):
     problems: dict[str, str]  # these, and what is one now
     since: dict[str, float]  # since when each of them has been one, by subject
     notes: dict[str, str]
+    slow_calls: int  # in a row, of whichever machines
     happenings: list[Happening]
     busy: bool
     rounds_done: int

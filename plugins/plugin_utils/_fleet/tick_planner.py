@@ -33,8 +33,11 @@ from .schema import Call, MachineState, Record, Todo
 from .scopes import can_look, sentinels
 from .targets import Target, target
 
-LONGEST_LOOK = 180.0
-"""Seconds for which a call may wait: a connection that is silent for longer is cut on its way (Azure's own NAT: 4 minutes)."""
+LONGEST_LOOK = 100.0
+"""Seconds for which a call may wait. Only its answer shows that the machine has polled meanwhile, and a run may end before it comes."""
+
+LONGEST_LOOK_SPOT = 45.0
+"""The same on behalf of a Spot machine, whose notice may be 30 s."""
 
 LONGEST_WATCH = 30.0
 """The same while a Windows machine is out of service, of whose lease that uses up a quarter."""
@@ -81,7 +84,8 @@ def todo_of(record: Record, at: float) -> Todo:
         }
     pace = Pace(idle, any(targets.values()), {*approve, *with_mark, *again})
     calls = {}
-    for host, asked in requests.items():
+    # They are sent in this order: many take a while on a busy controller, and an approval is not to wait for them.
+    for host, asked in sorted(requests.items(), key=lambda item: item[0] not in approve):
         machine = record["hosts"][host]
         calls[host] = _call(record, machine, asked, _due(record, machine, targets[host], asked, pace, at), at)
     return {
@@ -206,11 +210,12 @@ def _only_waits(record: Record, machine: MachineState) -> bool:
 def _idle_requests(record: Record, at: float) -> dict[str, list[dict[str, Any]]]:
     """A sentinel of each scope waits for a change; who has not been seen for long looks at once."""
     chosen = [record["hosts"][host] for host in sentinels(record).values()]
-    wait = _wait(record, at)
+    wait, spots = _wait(record, at), spot_scopes(record)
     asked: dict[str, list[dict[str, Any]]] = {}
     for machine in chosen:
         waits = can_look(machine) and machine["incarnation"] is not None
-        asked[machine["host"]] = [_look(machine, wait if waits else 0.0)]
+        longest = LONGEST_LOOK_SPOT if machine["scope"] in spots else LONGEST_LOOK
+        asked[machine["host"]] = [_look(machine, min(wait, longest) if waits else 0.0)]
     for host in unseen(record, at):
         machine = record["hosts"][host]
         asked[host] = [*_hello(machine, at), _look(machine, 0.0)]

@@ -41,6 +41,9 @@ Connect = Callable[[], Caller]
 RAISED = "_raised"
 """The key of an answer that is none: why the call was not carried out."""
 
+CLOSING = 3.0
+"""Seconds that a line has at its end to close its connection."""
+
 
 class Line:
     """The end of a line at which the calls are made.
@@ -103,17 +106,18 @@ def _run(far_end: socket.socket, connect: Connect, others: Iterable[socket.socke
             one.close()
         _FarEnd(far_end).serve(connect)
     finally:  # no handler of the process that was forked may run here
-        os._exit(0)
+        _end_all()
 
 
 class _FarEnd:
     def __init__(self, far_end: socket.socket) -> None:
-        self._socket = far_end
+        self._socket, self._is_calling = far_end, False
         os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever made the line decides
         signal.signal(signal.SIGTERM, _end_all)
-        # Also in the middle of a call: what it has started would go on, and nobody would hear of it.
+        # In the middle of a call: what it has started would go on, and nobody would hear of it.
         signal.signal(signal.SIGIO, self._notice_end)
+        signal.signal(signal.SIGALRM, _end_all)
         fcntl.fcntl(far_end, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(far_end, fcntl.F_SETFL, fcntl.fcntl(far_end, fcntl.F_GETFL) | os.O_ASYNC)
         Display()._final_q = self
@@ -125,13 +129,16 @@ class _FarEnd:
     def serve(self, connect: Connect) -> None:
         caller: Caller | None = None
         for line in self._socket.makefile("rb"):
+            self._is_calling = True
             try:
                 caller = caller or connect()
                 answer = caller.call(json.loads(line))
             except Exception as error:
                 answer = {RAISED: f"{type(error).__name__}: {error}"}
             self._send({"answer": answer})
+            self._is_calling = False
         if caller:
+            signal.setitimer(signal.ITIMER_REAL, CLOSING)
             with contextlib.suppress(Exception):
                 caller.close()
 
@@ -140,11 +147,11 @@ class _FarEnd:
 
     def _notice_end(self, _number: int, _frame: Any) -> None:
         with contextlib.suppress(BlockingIOError):
-            if not self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+            if self._is_calling and not self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
                 _end_all()
 
 
-def _end_all(*_: Any) -> None:
+def _end_all(*_: Any) -> NoReturn:
     """This process, and all that it has started."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     with contextlib.suppress(OSError):

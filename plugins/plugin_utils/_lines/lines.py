@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ansible.utils.display import Display
 
-from .line import RAISED, Connect, Line
+from .line import CLOSING, RAISED, Connect, Line
 
 GRACE = 6.0
 """Seconds after its limit in which a call may still say itself that it was ended; then its line is killed."""
@@ -28,9 +28,6 @@ KEPT = 30
 
 PARENT_EVERY = 2.0
 """Seconds after which it is noticed at the latest that ansible-playbook was killed."""
-
-CLOSING = 3.0
-"""Seconds that lines have at the end to close their connections."""
 
 HUNG = "_hung"
 """The key of an answer that is none: the seconds that the call had."""

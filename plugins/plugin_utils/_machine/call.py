@@ -177,7 +177,7 @@ def _is_late(request: Mapping[str, Any], now: float) -> bool:
 
 
 def _not_sent(request: Mapping[str, Any], look: Any) -> dict[str, Any]:
-    why = f"it was decided more than {DECIDED:g} s ago and is decided again: this run stood still, or waited for its turn, meanwhile"
+    why = f"it was decided more than {DECIDED:g} s ago and is decided again: this run stood still meanwhile"
     refused = [{"id": id_, "reason": "late", "message": f"not sent: {why}"} for id_ in request["ids"]]
     return {"approved": [], "already": [], "not_approved": refused, "failure": None, "msg": "", "look": look}
 

@@ -16,10 +16,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.utils.display import Display
 
 from ...module_utils._clock import steady
-from ...module_utils._text import listed
 from .._ansible import plain
-from .._fleet.result import name_of
-from .._fleet.schema import Record
 from .._preflight import Asked, errors, table, warnings
 from .._variables import known_variables, named, unknown_of_play
 from .calls import Answer, Calls
@@ -104,20 +101,3 @@ def is_there(collection: str) -> bool:
     except ImportError:
         return False
     return True
-
-
-def became(record: Record) -> dict[str, dict[str, Any]]:
-    """What became of each machine that an event named, for the recap: ``words``, whether it was ``changed``, and whether it has ``failed``."""
-    found: dict[str, dict[str, Any]] = {}
-    for entry in record["events"].values():
-        for host in entry["affected"]:
-            one = found.setdefault(host, {"words": [], "changed": False, "failed": False})
-            done = {"prepared": entry["prepared"].get(host), "recovered": entry["recovered"].get(host)}
-            did = [what for what, result in done.items() if result and result["ok"]]
-            why = entry["failed"].get(host) or entry["unprepared"].get(host)
-            if done["recovered"] and not done["recovered"]["ok"]:
-                why = why or f"not recovered: {done['recovered']['message']}"
-            one["words"].append(f"{name_of(entry)}: {why or listed(did) or 'nothing was done'}")
-            one["changed"] = one["changed"] or bool(did)
-            one["failed"] = one["failed"] or bool(why)
-    return found

@@ -201,11 +201,15 @@ def strategy_of(task: Any) -> str:
     return str(parent._play.strategy) if parent else "linear"
 
 
-def strategy_problems(strategy: str) -> list[str]:
-    """Why a run can't be played so, in a sentence: it has to go from task to task with all hosts, as those strategies do that are made out of
-    Ansible's own."""
+def goes_together(strategy: str) -> bool:
+    """Whether all hosts go from task to task together, as with those strategies that are made out of Ansible's own."""
     kind = strategy_loader.get(strategy, class_only=True)
-    if kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__):
+    return kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__)
+
+
+def strategy_problems(strategy: str) -> list[str]:
+    """Why a run can't be played so, in a sentence."""
+    if goes_together(strategy):
         return []
     return [
         f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "

@@ -54,7 +54,7 @@ def _check(action: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:
         machines.ask(requests=())
         played = rehearsal.rehearsal(machines.asked, wanted)
         _refuse(played.problems)
-        calls, host = Calls(machines.lines, {}, lambda _host: ()), str(wanted["emulator_host"])
+        calls, host = Calls(machines.lines, {}), str(wanted["emulator_host"])
         there = emulators.find(calls, [host], said["__maintain_emulator"], _known(task_vars, hosts))[host]
         place = emulators.place(calls, host, played.port, there)
     _refuse([place.problem] if place.problem else [])
@@ -130,7 +130,7 @@ def _find(action: Any, task_vars: Mapping[str, Any], hosts: list[str], before: M
     """
     known = _known(task_vars, _rehearsed(action, task_vars))
     with Machines(action, task_vars, "status") as machines:
-        calls = Calls(machines.lines, {}, lambda _host: ())
+        calls = Calls(machines.lines, {})
         found = emulators.find(calls, hosts, HostVariables(action, task_vars)["__maintain_emulator"], known)
     refused = {host: emulators.unknown_problem(host, one) for host, one in found.items() if one.unknown}
     ours = {host: one for host, one in found.items() if host not in refused and (one.service or one.process)}

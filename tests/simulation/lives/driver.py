@@ -14,6 +14,7 @@ from .journal import Journal, copied
 from .machine import WALL, Machine
 
 LONGEST_PAUSE = 30.0
+FIRST = 15.0  # seconds after which it begins without machines that have not answered
 TOGETHER = 0.06
 GRACE = 6.0  # seconds after its limit until a line is killed whose call does not end by itself
 DECIDES = 0.02  # seconds that a decision takes
@@ -123,10 +124,10 @@ class Run:
     def _ask_everybody(self) -> Life:
         """The answers to the first calls are taken in together."""
         yield from self._send()
-        asked = len(self._lines)
+        asked, until = len(self._lines), self.clock.now + (1e9 if self.check else FIRST)
         found: dict[str, Any] = {}
-        while len(found) < asked:
-            found.update((yield from self._collect(LONGEST_PAUSE)))
+        while len(found) < asked and self.clock.now < until:
+            found.update((yield from self._collect(min(LONGEST_PAUSE, until - self.clock.now))))
         yield from self._decide(found)
 
     def _send(self) -> Life:

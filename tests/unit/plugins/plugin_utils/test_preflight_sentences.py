@@ -69,6 +69,16 @@ def test_a_machine_that_can_not_be_asked_and_for_which_nobody_looks():
     assert only(warned(run)) == f"db1 could not be asked, no machine polls for it: {NO_ROUTE}."
 
 
+def test_a_machine_that_has_not_answered_yet():
+    run = Run()
+    run.tick()
+    run.record["hosts"]["web2"].update(answered=None, flying={"requests": []})
+    why = "web2 could not be asked, web1 polls for it: it has not answered yet, and is still waited for."
+    assert only(warned(run)) == why
+    assert sentences.errors(run.record, {**asked_of(run), "web2": Asked([], None)}, lambda name: True) == []
+    assert "NOT REACHED" in sentences.table(run.record, asked_of(run), run.at)[1]
+
+
 def test_a_machine_whose_name_nobody_knows():
     run = Run()
     run["web2"].nameless = True

@@ -15,6 +15,7 @@ import types
 import pytest
 from ansible.utils.display import Display
 
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines import line as line_module
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines import lines as module
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines.line import RAISED
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines.lines import HUNG, Lines, Orphaned
@@ -57,6 +58,11 @@ class Caller:
         program = subprocess.Popen(["sleep", "60"])
         self.note(os.getpid(), program.pid)
         program.wait()
+
+    def start(self):
+        """A program that outlasts the call."""
+        self.note(os.getpid(), subprocess.Popen(["sleep", "60"]).pid)
+        return {}
 
     def note(self, *pids):
         (self.folder / "new").write_text(" ".join(map(str, pids or [os.getpid()])))
@@ -203,12 +209,12 @@ def in_a_process(do):
     return pid
 
 
-@pytest.mark.parametrize("do", ["hang", "note"], ids=["in a call", "between calls"])
+@pytest.mark.parametrize("do", ["hang", "start"], ids=["in a call", "between calls"])
 def test_a_line_ends_with_its_maker_and_takes_with_it_what_is_under_way(tmp_path, do):
     def make():
         lines = Lines(lambda key: lambda: Caller(tmp_path))
         lines.call("web1", {"do": do}, LIMIT, "tag")
-        if do == "note":
+        if do == "start":
             answers(lines)
         (tmp_path / "made").touch()
 
@@ -253,6 +259,13 @@ def test_of_idle_lines_those_are_closed_that_were_idle_for_longest(lines, monkey
         asked(lines, "web1", do="who")["pid"] == pids["web1"] and asked(lines, "web3", do="who")["pid"] == pids["web3"]
     )
     assert asked(lines, "web2", do="who")["pid"] != pids["web2"]
+
+
+def test_one_whose_connection_does_not_close_ends_all_the_same(lines, tmp_path, monkeypatch):
+    monkeypatch.setattr(line_module, "CLOSING", 0.1)
+    monkeypatch.setattr(Caller, "close", lambda self: time.sleep(60))
+    monkeypatch.setattr(module, "KEPT", 0)
+    are_gone([asked(lines, "web1", do="who")["pid"]])
 
 
 def test_at_the_end_no_line_is_left(tmp_path):

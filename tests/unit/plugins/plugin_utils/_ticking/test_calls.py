@@ -116,3 +116,10 @@ def test_modules_are_called_all_at_a_time_but_one_after_the_other_on_a_line(tmp_
     with Lines(lambda target: lambda: Over(tmp_path, target, answers)) as lines:
         came = Calls(lines, {}, lambda host: STEPS).modules(wanted)
         assert [one["from"] for one in came] == ["lb1", "lb2", "lb1"] and lines.opened == 2
+
+
+def test_what_machines_answer_while_modules_are_awaited_is_not_lost(run, tmp_path):
+    record, calls = run(web1=[{"answers": []}], lb1=["web1 ", {"from": "lb1"}])
+    (came,) = calls.modules([(Target("web1", "lb1"), ModuleCall("ping", {}, LONG))])
+    assert came["from"] == "lb1"
+    assert list(calls.collect(record, LONG)) == ["web1"]

@@ -1,0 +1,108 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a run goes on from answer to answer: for whom it waits, and for whom it does not."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import steady
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import fleet_run, maintaining
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.calls import Answer
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun
+
+
+class Machines:
+    """Stands for the calls of a run: each machine answers when its turn comes, in this order, and any other is never heard of."""
+
+    def __init__(self, *order, events=()):
+        self.order, self.events, self.sent = list(order), events, []
+
+    def send(self, record, calls, also=()):
+        self.sent.append({host: [*call["requests"], *also] for host, call in calls.items()})
+
+    def collect(self, record, seconds):
+        for host in self.order:
+            if record["hosts"][host]["flying"]:
+                self.order.remove(host)
+                return {host: self.answer(record, host)}
+        return {}
+
+    def answer(self, record, host):
+        call = record["hosts"][host]["flying"]
+        calls = {"todo": {"calls": {host: call}}, "run": record["run"]}
+        return Answer(ticking.answers(calls, *self.events)[host], [])
+
+
+def run_of(*hosts, present=None, check=False):
+    record = begun(*hosts)
+    record["run"]["check"] = check
+    given = {host: types.SimpleNamespace(steps=[]) for host in hosts}
+    variables = {"ansible_play_batch": list(hosts) if present is None else present}
+    return fleet_run.FleetRun(None, variables, given, record, {}, list)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds go by with each look at it."""
+    passed = [0.0]
+
+    def look():
+        passed[0] += 1.0
+        return start + passed[0]
+
+    start = steady()
+    monkeypatch.setattr(fleet_run, "steady", look)
+    return passed
+
+
+def test_a_run_begins_without_a_machine_that_does_not_answer(clock):
+    run, calls = run_of("web1", "web2", "web3"), Machines("web3", "web1")
+    answers = run.ask_everybody(calls, [{"do": "ready"}])
+    assert set(answers) == {"web1", "web3"} and all(asked[-1] == {"do": "ready"} for asked in calls.sent[0].values())
+    hosts = run.record["hosts"]
+    assert hosts["web2"]["flying"] and not hosts["web2"]["lost"] and clock[0] < 2 * fleet_run.FIRST
+    calls.order.append("web2")
+    assert set(calls.collect(run.record, 1.0)) == {"web2"}, "its answer is taken in when it comes"
+
+
+def test_in_check_mode_it_waits_for_all(clock):
+    run, calls = run_of("web1", "web2", check=True), Machines("web1")
+
+    def collect(record, seconds, before=calls.collect):
+        if clock[0] > 3 * fleet_run.FIRST:
+            calls.order.append("web2")
+        return before(record, seconds)
+
+    calls.collect = collect
+    assert set(run.ask_everybody(calls, [])) == {"web1", "web2"}
+
+
+def test_a_machine_that_has_left_the_play_is_not_called():
+    run, calls = run_of("web1", "web2", present=["web1"]), Machines()
+    run._send(calls)
+    assert [set(sent) for sent in calls.sent] == [{"web1"}]
+    assert run.record["hosts"]["web2"]["lost"] == fleet_run.LEFT
+
+
+def test_before_the_users_own_files_nobody_is_left_under_way_but_who_only_waits(monkeypatch):
+    run, calls = run_of("web1", "web2", "web3"), Machines("web2")
+    run._send(calls)
+    hosts = run.record["hosts"]
+    hosts["web3"]["flying"] = dict(hosts["web3"]["flying"], requests=[{"do": "look", "wait": 60.0}])
+    monkeypatch.setattr(run, "_own_file", lambda host, answer: "own.yml" if host in ("web1", "web2") else "")
+    assert run._settled(calls, {"web1": Answer({}, [])}, ["web1"]) == ["web1", "web2"]
+    assert set(run.answers) == {"web1", "web2"} and hosts["web3"]["flying"] is None
+
+
+def test_where_nothing_can_be_decided_what_was_done_is_shown_with_the_runs_name(monkeypatch):
+    run = run_of("web1")
+    monkeypatch.setattr(fleet_run, "moved_on", {}.__getitem__)
+    task = maintaining._Task(None, {})
+    found = task._until_own(run, Machines("web1"), [])
+    assert found["failed"] and found["run"] == run.record["run"]["run"] and found["said"]
+    assert "could not be decided on (" in found["msg"] and "Traceback" in found["exception"]
