@@ -14,9 +14,17 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ..plugin_utils._lines.lines import Orphaned
-from ..plugin_utils._ticking import maintaining
+from ..plugin_utils._ticking import approve, draining, maintaining, rehearsing, restore, status, taking_part
 
-WORKS: dict[str, Any] = {"maintain": maintaining}
+WORKS: dict[str, Any] = {
+    "approve": approve,
+    "drain": draining,
+    "maintain": maintaining,
+    "rehearse": rehearsing,
+    "restore": restore,
+    "status": status,
+    "take_part": taking_part,
+}
 """Modules, each with ARGUMENTS, REQUIRED (one of each of these lists) and ``work``."""
 
 

@@ -70,10 +70,8 @@ def maintenance_by_hand(value, part, before=None, given=None):
 def _part(answers, part, before, given):
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
     from ..module_utils._text import did_you_mean, listed
-    from ..plugin_utils._fleet import confirmation, inspection, recover_plan, rehearsal, status
+    from ..plugin_utils._fleet import inspection, recover_plan, rehearsal, status
 
-    if part == "heard":
-        return all(confirmation.is_heard(before, host, said.get("answer") or {}) for host, said in answers.items())
     machines = inspection.machines_of(answers)
     if part == "status":
         return status.status_lines(machines, time.time())

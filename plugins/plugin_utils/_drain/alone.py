@@ -47,7 +47,6 @@ class Record(TypedDict):
     whose: str  # the run whose mark may be taken besides those of this role; "any" for all that are not renewed
     unmarked: bool
     may_fail: bool
-    tick_file: str  # which tasks a tick consists of
     budgets: dict[str, float]  # prepare and revert, or recover
     budget: float  # the one that holds
     began: float
@@ -85,7 +84,7 @@ def unfinished(name: str) -> Result:
 def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
     """A record in which nothing was done, and which says so should the run end before it can say better.
 
-    :arg options: host; list; run, job, controller (who runs); whose; unmarked; budgets; check_mode; may_fail; tick_file
+    :arg options: host; list; run, job, controller (who runs); whose; unmarked; budgets; check_mode; may_fail
     :arg plan: of the host; None where its steps can't be run, for a reason that ``trouble`` of the options tells
     """
     name = options["list"]
@@ -97,7 +96,6 @@ def begun(options: Mapping[str, Any], plan: Plan | None, at: float) -> Record:
         "whose": options["whose"],
         "unmarked": options["unmarked"],
         "may_fail": options["may_fail"],
-        "tick_file": options["tick_file"],
         "budgets": dict(options["budgets"]),
         "budget": budget,
         "began": at,
@@ -139,7 +137,7 @@ def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
     record["before"] = {**record["before"], **(answer.get("before") or {})}
     if answer.get("lost"):  # with it, perhaps, what it brought: that is said again
         if at - record["turned"] > record["budget"]:
-            return _stopped(record, f"{record['host']} could not be asked: {answer['lost']}", at)
+            return stopped(record, f"{record['host']} could not be asked: {answer['lost']}", at)
         if not record["number"]:  # the first call, which shows whose the mark is
             record["rest"] = _rest(at - record["turned"])
             return record
@@ -147,7 +145,7 @@ def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
     record["heard"] = answer.get("heard")
     if any(one.get("state") == "skipped" for one in answer["answers"]):  # it came too late, and did nothing
         if at - record["turned"] > record["budget"]:
-            return _stopped(record, f"{record['host']}: {answer['answers'][0]['why']}", at)
+            return stopped(record, f"{record['host']}: {answer['answers'][0]['why']}", at)
         return _again(record, at)
     record["outcomes"] = dict(answer.get("outcomes") or {})
     record["jobs"] = {**record["jobs"], **(answer.get("jobs") or {})}
@@ -169,7 +167,7 @@ def _take(record: Record, mark: Mapping[str, Any]) -> None:
 def _went(record: Record, went: Mapping[str, Any], at: float) -> Record:
     state, why = went.get("state"), str(went.get("why") or went.get("problem") or "")
     if state is None or state == "refused":
-        return _stopped(record, f"{record['host']}: {why or 'the machine gave no answer that could be read'}", at)
+        return stopped(record, f"{record['host']}: {why or 'the machine gave no answer that could be read'}", at)
     record["take"] = ""
     direction = "do" if record["to"] == "prepared" else "undo"
     reports = [*_reports(record, went.get("steps") or [], direction)]
@@ -188,10 +186,10 @@ def _went(record: Record, went: Mapping[str, Any], at: float) -> Record:
         return _again(_turned(record, at), at)
     if state in ("failed", "half"):
         if not any(not report["ok"] for report in reports):
-            return _stopped(record, f"{record['host']}: {why}", at)
+            return stopped(record, f"{record['host']}: {why}", at)
         return _ended(record, at)
     if record["to"] == "recovered" and at - record["turned"] > record["budget"]:
-        return _stopped(record, f"{record['host']}: the budget of {record['budget']:g} s is used up", at)
+        return stopped(record, f"{record['host']}: the budget of {record['budget']:g} s is used up", at)
     return _again(record, at, at_once=bool(went.get("ask")))
 
 
@@ -238,7 +236,8 @@ def _rest(elapsed: float) -> float:
     return min(max(QUICK, elapsed / 20), SLOW)
 
 
-def _stopped(record: Record, why: str, at: float) -> Record:
+def stopped(record: Record, why: str, at: float) -> Record:
+    """The record of a host with which nothing more is done."""
     if record["reverts"] is None:
         record["trouble"] = why
     else:

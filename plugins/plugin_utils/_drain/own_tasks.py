@@ -24,11 +24,10 @@ TOO_SHORT = "the time until another event is too short for it"
 
 
 class Failure(TypedDict):
-    """That a task of the file failed."""
+    """That a task of the file failed, with what it returned."""
 
-    number: int
-    attempt: str
-    outcome: elsewhere.Outcome
+    result: TaskResult
+    secret: bool  # whether the task is not to be shown
 
 
 def file(answer: Mapping[str, Any], steps: Sequence[Step], jobs: Mapping[str, Any], allowed: bool) -> str:
@@ -43,26 +42,16 @@ def file(answer: Mapping[str, Any], steps: Sequence[Step], jobs: Mapping[str, An
     return str(hand["step"][hand["direction"]]) if hand and not _known(hand, jobs, allowed) else ""
 
 
-def failed(answer: Mapping[str, Any], steps: Sequence[Step], result: TaskResult, secret: bool) -> Failure:
-    """What is noted where a task of the file failed.
-
-    :arg secret: whether the task is not to be shown
-    """
-    hand = elsewhere.at_hand(answer, steps)
-    hand["step"] = {**hand["step"], "no_log": secret}
-    return {"number": answer["number"], "attempt": hand["attempt"], "outcome": elsewhere.failed(hand, result)}
-
-
 def came(
     answer: Mapping[str, Any],
     steps: Sequence[Step],
     jobs: Mapping[str, Any],
     allowed: bool,
-    failure: Mapping[str, Any],
+    failure: Failure | None,
 ) -> dict[str, Any]:
     """The ``outcomes`` that are handed on to the machine, and the ``jobs`` that the next tick has to know.
 
-    :arg failure: the last one that was noted; of another call it says nothing
+    :arg failure: where the file was gone through, and a task of it failed
     """
     hand = _at_hand(answer, steps, jobs)
     if not hand:
@@ -72,8 +61,9 @@ def came(
     job = RAN
     if outcome:
         job = WAITS if outcome["state"] == "pending" else CUT_OFF
-    elif (str(failure.get("number")), failure.get("attempt")) == (str(answer["number"]), attempt):
-        outcome = failure["outcome"]
+    elif failure:
+        hand["step"] = {**hand["step"], "no_log": failure["secret"]}
+        outcome = elsewhere.failed(hand, failure["result"])
     return {
         "outcomes": {hand["key"]: outcome or elsewhere.outcome(hand, {})},
         "jobs": {attempt: job},

@@ -50,7 +50,7 @@ class Plan(TypedDict):
     errors: list[str]
 
 
-_NOTHING: Plan = {"steps": [], "prepare": [], "recover": [], "errors": []}
+NOTHING: Plan = {"steps": [], "prepare": [], "recover": [], "errors": []}
 
 
 def system_of(variables: Mapping[str, Any]) -> str:
@@ -70,7 +70,7 @@ def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> Plan:
     first, and then the user's verifications. With errors all are empty: nothing is done by halves.
     """
     if not isinstance(steps, (list, tuple)):
-        return {**_NOTHING, "errors": [f"drain_steps is {kind_of(steps)}, not a list of steps"]}
+        return {**NOTHING, "errors": [f"drain_steps is {kind_of(steps)}, not a list of steps"]}
     planned = []
     errors = []
     for number, raw in enumerate(steps, 1):
@@ -88,7 +88,7 @@ def make_plan(steps: Any, host: Host, verify: Sequence[str] = ()) -> Plan:
         except StepError as error:
             errors.append(f"drain_verify_tasks, file {number}: {error}")
     if errors:
-        return {**_NOTHING, "errors": errors}
+        return {**NOTHING, "errors": errors}
     every = [*reversed(verifications), *planned]
     _tell_apart(every)
     return {

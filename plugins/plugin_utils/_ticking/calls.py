@@ -9,18 +9,18 @@ Private to this collection.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from ...module_utils._clock import steady
 from ...module_utils._machine.program import lost
 from ...module_utils._steps.step_type import Step
 from .._drain import orders
 from .._drain.calling import SECONDS
-from .._fleet.schema import Call, Record
 from .._lines.line import RAISED
 from .._lines.lines import HUNG, Lines
 from .._machine.bounded import too_slow
+from .between_entries import Answer
 from .given import Reach
 from .machine_line import MachineCall, ModuleCall, RoundCall, Target
 from .run import checked
@@ -32,21 +32,29 @@ TOGETHER = 0.06
 """Seconds in which answers that come after the first one are taken in with it: machines that were called together answer together."""
 
 
-class Answer(NamedTuple):
-    """What a machine answered, and the rounds of what others did for it."""
+class Called(Protocol):
+    """A machine that is called."""
 
-    came: dict[str, Any]
-    rounds: list[dict[str, Any]]
+    @property
+    def reach(self) -> Reach: ...
+
+    @property
+    def steps(self) -> Sequence[Step]: ...
+
+
+class _Sent(NamedTuple):
+    number: int
+    jobs: Mapping[str, Any]
 
 
 class Calls:
     """
-    :arg reach: by host
-    :arg steps: those of a host's plan
+    :arg hosts: the machines, by host
     """
 
-    def __init__(self, lines: Lines, reach: Mapping[str, Reach], steps: Callable[[str], Sequence[Step]]) -> None:
-        self._lines, self._reach, self._steps = lines, reach, steps
+    def __init__(self, lines: Lines, hosts: Mapping[str, Called]) -> None:
+        self._lines, self._hosts = lines, hosts
+        self._sent: dict[str, _Sent] = {}  # the last call of each
         self._answers: dict[str, Answer] = {}  # of machines for which others are still at work
         self._rounds: dict[str, list[dict[str, Any]]] = {}  # these, as far as they have not begun
         self._put_by: list[tuple[Any, dict[str, Any]]] = []  # what came while modules were awaited
@@ -56,17 +64,18 @@ class Calls:
         """How many are under way."""
         return self._lines.busy
 
-    def send(self, record: Record, calls: Mapping[str, Call], also: Sequence[Mapping[str, Any]] = ()) -> None:
+    def send(self, host: str, call: Mapping[str, Any], holder: Mapping[str, Any], jobs: Mapping[str, Any]) -> None:
+        """Call a machine. A call that is still under way to it is given up.
+
+        :arg call: as ``machine_call.CALL`` has it, with its ``seconds``
+        :arg holder: whose mark the machine has, or gets
+        :arg jobs: what others have gone about for the machine, by attempt
         """
-        :arg also: what every machine is asked besides, in the same call
-        """
-        run = record["run"]
-        holder = {"kind": "run", "run": run["run"], "job": run["job"], "controller": run["controller"]}
-        for host, call in calls.items():
-            asked = dict(call, requests=[*call["requests"], *also])
-            target = Target(host, becomes=self._reach[host].becomes)
-            given = MachineCall(asked, holder, self._reach[host].options)
-            self._lines.call(target, given.packed(), call["seconds"], (host, None))
+        reach = self._hosts[host].reach
+        self._sent[host] = _Sent(call["number"], jobs)
+        self._rounds.pop(host, None)
+        given = MachineCall(call, holder, reach.options)
+        self._lines.call(Target(host, becomes=reach.becomes), given.packed(), call["seconds"], (host, None))
 
     def modules(self, wanted: Sequence[tuple[Target, ModuleCall]]) -> list[dict[str, Any]]:
         """What came of these modules, all at a time, but those of one line one after the other."""
@@ -84,13 +93,13 @@ class Calls:
                     self._put_by.append((tag, came))
         return [found[number] for number in range(len(wanted))]
 
-    def collect(self, record: Record, seconds: float) -> dict[str, Answer]:
+    def collect(self, seconds: float) -> dict[str, Answer]:
         """The machines that have answered in full until then; returns as soon as one has, with those that answer within a moment."""
         found: dict[str, Answer] = {}
         until = time.monotonic() + seconds
         while True:
             for (host, round_), came in self._came(max(0.0, until - time.monotonic())):
-                if self._take(record, host, round_, came):
+                if self._take(host, round_, came):
                     until = min(until, time.monotonic() + TOGETHER) if not found else until
                     found[host] = self._answers.pop(host)
             if time.monotonic() >= until or (found and not self.busy):
@@ -100,39 +109,36 @@ class Calls:
         put_by, self._put_by = self._put_by, []
         return put_by or self._lines.answers(seconds)
 
-    def _take(self, record: Record, host: str, round_: Mapping[str, Any] | None, came: dict[str, Any]) -> bool:
+    def _take(self, host: str, round_: Mapping[str, Any] | None, came: dict[str, Any]) -> bool:
         """Whether the machine's answer is whole."""
-        machine = record["hosts"][host]
+        number, jobs = self._sent[host]
         if round_ is None:
-            call = machine["flying"]
-            why = _why_none(came)
-            came = (
-                dict(lost(why), ended=steady(), heard=None) if why else checked(call["number"] if call else None, came)
-            )
+            why = why_none(came)
+            came = dict(lost(why), ended=steady(), heard=None) if why else checked(number, came)
             self._answers[host] = Answer(came, [])
             if not came.get("lost") and (came.get("ask") or came.get("elsewhere")):
-                self._rounds[host] = orders.orders(came, self._steps(host), machine["jobs"])
+                self._rounds[host] = orders.orders(came, self._hosts[host].steps, jobs)
         else:
             self._answers[host].rounds.append({**_or_unreachable(came), orders.ROUND: round_})
         left = self._rounds.get(host)
         if not left:
             return True
-        self._begin(host, left.pop(0), machine["jobs"])
+        self._begin(host, left.pop(0), jobs)
         return False
 
     def _begin(self, host: str, round_: dict[str, Any], jobs: Mapping[str, Any]) -> None:
         place = round_.get("place") or ""
         # On another machine the user's inventory says who becomes root, but for steps that say it themselves.
-        becomes = round_.get("become", None if place else self._reach[host].becomes)
+        becomes = round_.get("become", None if place else self._hosts[host].reach.becomes)
         call = RoundCall(round_, self._answers[host].came, jobs)
         self._lines.call(Target(host, place, becomes), call.packed(), 3 * SECONDS, (host, round_))
 
 
-def _why_none(came: Mapping[str, Any]) -> str:
+def why_none(came: Mapping[str, Any]) -> str:
     """Why what came is no answer; "" where it is one."""
     return too_slow(came[HUNG]) if HUNG in came else str(came.get(RAISED) or "")
 
 
 def _or_unreachable(came: dict[str, Any]) -> dict[str, Any]:
-    why = _why_none(came)
+    why = why_none(came)
     return {"unreachable": True, "msg": why} if why else came

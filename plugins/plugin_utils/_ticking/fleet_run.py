@@ -12,18 +12,12 @@ file until then.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible import constants
-
 from ...module_utils._clock import steady
-from .._ansible import plain
-from .._drain import orders, own_tasks
+from .._drain.own_tasks import Failure
 from .._fleet import record as run_record
 from .._fleet.call_schedule import seconds_until_due
 from .._fleet.progress import awaited, sentence_of
@@ -31,9 +25,10 @@ from .._fleet.schema import Record
 from .._fleet.tick_planner import only_waits
 from .._lines.lines import Lines
 from .._said import say
-from .calls import Answer, Calls
+from .between_entries import Answer, wanted
+from .calls import Calls
 from .given import Host
-from .machine_line import MachineLine, Target
+from .machine_line import lines_to
 from .run import Notify, announce, moved_on
 
 LONGEST_PAUSE = 30.0
@@ -75,14 +70,10 @@ class FleetRun:
     def lines(self) -> Lines:
         """For as long as this task lasts."""
 
-        def connect(target: Target) -> Callable[[], MachineLine]:
-            return lambda: MachineLine(self._action, self._task_vars, target, self.hosts[target.host].plan)
-
-        return Lines(connect)
+        return lines_to(self._action, self._task_vars, {host: one.plan for host, one in self.hosts.items()})
 
     def calls(self, lines: Lines) -> Calls:
-        reach = {host: one.reach for host, one in self.hosts.items()}
-        return Calls(lines, reach, lambda host: self.hosts[host].steps)
+        return Calls(lines, self.hosts)
 
     def ask_everybody(self, calls: Calls, also: Sequence[Mapping[str, Any]]) -> dict[str, Answer]:
         """The first calls of a run; returns the answers, which say how it begins. It goes by them, too, and announces nothing of that yet.
@@ -91,12 +82,12 @@ class FleetRun:
         """
         self._unannounced = self.record
         made = run_record.sent(self.record)
-        calls.send(self.record, made, also)
+        self._call(calls, made, also)
         found: dict[str, Answer] = {}
         # In check mode nothing is missed meanwhile, and the plan that it shows is to be that of all.
         until = math.inf if self.record["run"]["check"] else steady() + FIRST
         while len(found) < len(made) and steady() < until:
-            found.update(calls.collect(self.record, min(LONGEST_PAUSE, until - steady())))
+            found.update(calls.collect(min(LONGEST_PAUSE, until - steady())))
         self._decide(found, {})
         return found
 
@@ -104,20 +95,22 @@ class FleetRun:
         """What has come of the first calls."""
         announce(self._unannounced, self.record, self._notify)
 
-    def go_on(self, calls: Calls) -> list[str]:
-        """Until it is over, or the user's own task files are due; returns the hosts whose files these are."""
+    def go_on(self, calls: Calls, failures: Mapping[str, Failure] | None = None) -> dict[str, dict[str, Any]]:
+        """Until it is over, or the user's own task files are due; returns the hosts whose files these are, with what the tasks have to know.
+
+        :arg failures: of the files for which it has returned, by host
+        """
         if self.answers:
             answers, self.answers = self.answers, {}
-            self._take_in(answers, {host: self._failure(host) for host in answers})
+            self._take_in(answers, failures or {})
         while not self.record["finished"]:
             self._send(calls)
-            answers = calls.collect(self.record, self._pause())
-            due = [host for host, answer in answers.items() if self._own_file(host, answer)]
-            if due:
-                return self._settled(calls, answers, due)
+            answers = calls.collect(self._pause())
+            if any(map(self._own_file, answers, answers.values())):
+                return self._settled(calls, answers)
             self._take_in(answers, {})
         self._let_end(calls)
-        return []
+        return {}
 
     # ---- calls ----
 
@@ -125,9 +118,16 @@ class FleetRun:
         planned = self.record["todo"]["calls"]
         made = run_record.sent(self.record, [host for host, call in planned.items() if call["due"] <= steady()])
         gone = {host for host in made if host not in self._present}
-        calls.send(self.record, {host: call for host, call in made.items() if host not in gone})
+        self._call(calls, {host: call for host, call in made.items() if host not in gone})
         if gone:
             self._take_in({host: Answer({"lost": LEFT, "left": True}, []) for host in gone}, {})
+
+    def _call(self, calls: Calls, made: Mapping[str, Any], also: Sequence[Mapping[str, Any]] = ()) -> None:
+        run = self.record["run"]
+        holder = {"kind": "run", "run": run["run"], "job": run["job"], "controller": run["controller"]}
+        for host, call in made.items():
+            asked = dict(call, requests=[*call["requests"], *also])
+            calls.send(host, asked, holder, self.record["hosts"][host]["jobs"])
 
     def _pause(self) -> float:
         """Seconds after which something may be due though no machine answers."""
@@ -140,7 +140,7 @@ class FleetRun:
     def _let_end(self, calls: Calls) -> None:
         """What was begun by a call ends with it; nobody waits for one that only waits for a change."""
         while not all(map(only_waits, self._flying())):
-            for host in calls.collect(self.record, LONGEST_PAUSE):
+            for host in calls.collect(LONGEST_PAUSE):
                 self.record["hosts"][host]["flying"] = None
 
     def _flying(self) -> list[Any]:
@@ -148,7 +148,7 @@ class FleetRun:
 
     # ---- answers ----
 
-    def _take_in(self, answers: Mapping[str, Answer], failures: Mapping[str, Mapping[str, Any]]) -> None:
+    def _take_in(self, answers: Mapping[str, Answer], failures: Mapping[str, Failure]) -> None:
         """Decide anew, and say what is new.
 
         :arg failures: of the user's own task files, by host
@@ -160,20 +160,15 @@ class FleetRun:
         elif steady() - self._said_at >= SILENT and not self.record["todo"]["idle"]:
             self._say_what_is_awaited()
 
-    def _decide(self, answers: Mapping[str, Answer], failures: Mapping[str, Mapping[str, Any]]) -> None:
-        whole = {host: self._whole(host, answer, failures.get(host) or {}) for host, answer in answers.items()}
+    def _decide(self, answers: Mapping[str, Answer], failures: Mapping[str, Failure]) -> None:
+        whole = {host: self._whole(host, answer, failures.get(host)) for host, answer in answers.items()}
         self.record = moved_on(self.record, whole)
 
-    def _whole(self, host: str, answer: Answer, failure: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer with what others have done, and what came of the user's own task file."""
+    def _whole(self, host: str, answer: Answer, failure: Failure | None) -> dict[str, Any]:
         if host not in self._present:
             return {"lost": LEFT, "left": True}
-        came = answer.came
-        if came.get("lost") or not (answer.rounds or came.get("elsewhere")):
-            return came
-        jobs, steps = self.record["hosts"][host]["jobs"], self.hosts[host].steps
-        own = own_tasks.came(came, steps, jobs, self._may_run(host), failure)
-        return orders.with_others(came, steps, answer.rounds, own, jobs)
+        jobs = self.record["hosts"][host]["jobs"]
+        return answer.whole(self.hosts[host].steps, jobs, self._may_run(host), failure)
 
     def _may_run(self, host: str) -> bool:
         return host in self.record["todo"]["tasks_allowed"]
@@ -189,55 +184,20 @@ class FleetRun:
 
     # ---- the user's own task files ----
 
-    def _failure(self, host: str) -> Mapping[str, Any]:
-        """That a task of the host's file failed, as the tasks have set it; see ``_drain.own_tasks.Failure``."""
-        failure: Mapping[str, Any] = plain(self._task_vars["hostvars"].raw_get(host).get("__drain_failure") or {})
-        return failure
-
     def _own_file(self, host: str, answer: Answer) -> str:
-        """The file that is due for a host; "" for none."""
-        if answer.came.get("lost") or not answer.came.get("elsewhere"):
-            return ""
-        jobs = self.record["hosts"][host]["jobs"]
-        return own_tasks.file(answer.came, self.hosts[host].steps, jobs, self._may_run(host))
+        return answer.own_file(self.hosts[host].steps, self.record["hosts"][host]["jobs"], self._may_run(host))
 
-    def _settled(self, calls: Calls, answers: dict[str, Answer], due: list[str]) -> list[str]:
+    def _settled(self, calls: Calls, answers: dict[str, Answer]) -> dict[str, dict[str, Any]]:
         """Wait for what is under way before Ansible goes through the files, as nobody takes in an answer meanwhile."""
         self.answers = dict(answers)
         while not all(map(only_waits, self._flying_unanswered())):
-            self.answers.update(calls.collect(self.record, LONGEST_PAUSE))
+            self.answers.update(calls.collect(LONGEST_PAUSE))
         for host, machine in self.record["hosts"].items():
             if host not in self.answers:
                 machine["flying"] = None  # nobody waits any more for it to see a change
-        return due + [host for host, answer in self.answers.items() if host not in due and self._own_file(host, answer)]
+        files = {host: self._own_file(host, answer) for host, answer in self.answers.items()}
+        return {host: wanted(file, self.answers[host]) for host, file in files.items() if file}
 
     def _flying_unanswered(self) -> list[Any]:
         hosts = self.record["hosts"]
         return [one["flying"] for host, one in hosts.items() if one["flying"] and host not in self.answers]
-
-
-# ---- between two entries of the action ----
-
-
-def state_path(run: str) -> str:
-    """Where it lies: in Ansible's own temporary folder of this playbook, which it removes at the end."""
-    return os.path.join(constants.DEFAULT_LOCAL_TMP, f"azure-maintenance-{run}.json")
-
-
-def keep(path: str, run: FleetRun, more: Mapping[str, Any]) -> None:
-    """Keep what the run has to know when it goes on; nobody else can read it.
-
-    :arg more: what else has to outlive it
-    """
-    data = {"record": run.record, "answers": {host: list(answer) for host, answer in run.answers.items()}, **more}
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(data, file, default=str)
-
-
-def kept(path: str) -> dict[str, Any]:
-    """The same, and it is kept no longer."""
-    with open(path, encoding="utf-8") as file:
-        data: dict[str, Any] = json.load(file)
-    with contextlib.suppress(OSError):
-        os.unlink(path)
-    return dict(data, answers={host: Answer(*answer) for host, answer in data["answers"].items()})

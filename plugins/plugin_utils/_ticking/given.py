@@ -65,6 +65,43 @@ class Host(NamedTuple):
         return steps
 
 
+class HostVariables:
+    """The variables of one host, each evaluated when it is asked for.
+
+    :arg variables: all of them, by name
+    """
+
+    def __init__(self, action: Any, variables: Mapping[str, Any]) -> None:
+        self.all = variables
+        self._templar = action._templar.copy_with_new_env(available_variables=variables)
+
+    def __getitem__(self, name: str) -> Any:
+        """
+        :raises AnsibleError: a template fails
+        """
+        return plain(self._templar.template(self.all[name]))
+
+    def is_true(self, name: str) -> bool:
+        """Before ansible-core 2.19 a template may make a text of it."""
+        return str(self[name]).lower() == "true"
+
+    def reach(self) -> Reach:
+        return Reach(self["__maintain_call_options"], self.is_true("__maintain_becomes"))
+
+
+class OptionTypes:
+    """Of the options of an entry point of role maintain, as its argument specs say."""
+
+    def __init__(self, action: Any, entry_point: str) -> None:
+        self._spec = action._loader.load_from_file(str(SPECS))["argument_specs"][entry_point]["options"]
+        self._types = ArgumentSpecValidator(_typed(self._spec))
+
+    def wrong(self, variables: HostVariables) -> list[str]:
+        """What is wrong with the options of a host, without a stop at the end."""
+        given = {option: variables[option] for option in self._spec if option in variables.all}
+        return [why.rstrip(".") for why in self._types.validate(given).error_messages]
+
+
 class Given:
     """Evaluates the variables of hosts.
 
@@ -74,27 +111,30 @@ class Given:
     def __init__(self, action: Any, task_vars: Mapping[str, Any]) -> None:
         self._action, self._task_vars = action, task_vars
         self._defaults, self._vars = _of_role_drain(action, "defaults"), _of_role_drain(action, "vars")
-        self._spec = action._loader.load_from_file(str(SPECS))["argument_specs"]["main"]["options"]
-        self._types = ArgumentSpecValidator(_typed(self._spec))
+        self._types = OptionTypes(action, "main")
+
+    def variables(self, name: str) -> HostVariables:
+        """Those of a host, its plan among them.
+
+        :raises AnsibleError: a template fails
+        """
+        all_of_them = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
+        found = HostVariables(self._action, all_of_them)
+        all_of_them[PLAN] = found["__drain_planned"]
+        return found
+
+    def wrong(self, name: str, variables: HostVariables) -> list[str]:
+        """What is wrong with the options and the plan of a host, in sentences."""
+        return [f"{name}: {why}." for why in (*self._types.wrong(variables), *variables.all[PLAN]["errors"])]
 
     def host(self, name: str) -> tuple[Host, list[str]]:
         """What is known of a host, and what is wrong with that, in sentences.
 
         :raises AnsibleError: a template fails
         """
-        variables = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
-        templar = self._action._templar.copy_with_new_env(available_variables=variables)
-
-        def evaluated(variable: str) -> Any:
-            return plain(templar.template(variables[variable]))
-
-        found = self._types.validate({option: evaluated(option) for option in self._spec if option in variables})
-        wrong = [f"{name}: {why.rstrip('.')}." for why in found.error_messages]
-        variables[PLAN] = plan = evaluated("__drain_planned")
-        wrong += [f"{name}: {why}." for why in plan["errors"]]
-        becomes = str(evaluated("__maintain_becomes")).lower() == "true"
-        facts = cast("HostFacts", evaluated("__maintain_facts"))
-        return Host(facts, Reach(evaluated("__maintain_call_options"), becomes), plan), wrong
+        variables = self.variables(name)
+        facts = cast("HostFacts", variables["__maintain_facts"])
+        return Host(facts, variables.reach(), variables.all[PLAN]), self.wrong(name, variables)
 
     def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
         """The same of all of them."""
@@ -138,10 +178,7 @@ def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[str]) -> list[str]:
     """Why the play can't go through a run, in sentences."""
-    hosts = task_vars["ansible_play_hosts_all"]
-    variables = {host: task_vars["hostvars"].raw_get(host) for host in hosts}
-    unknown = unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file))
-    found = [*refused(unknown), *strategy_problems(strategy_of(action._task))]
+    found = [*misspelt(action, task_vars), *strategy_problems(strategy_of(action._task))]
     found += refused_receivers(plain(action._templar.template(task_vars.get("maintain_notify"))))
     missing = [host for host in members if host not in task_vars["ansible_play_batch"]]
     if missing:  # it would be missing when it is needed: with an error of its own above, or with `serial`
@@ -153,6 +190,12 @@ def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[s
     return found
 
 
+def misspelt(action: Any, task_vars: Mapping[str, Any]) -> list[str]:
+    """The variables of the play and its hosts that look like ours and are none, in sentences."""
+    variables = {host: task_vars["hostvars"].raw_get(host) for host in task_vars["ansible_play_hosts_all"]}
+    return refused(unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file)))
+
+
 def strategy_of(task: Any) -> str:
     """The strategy of the play that a task is in."""
     parent = task
@@ -161,11 +204,15 @@ def strategy_of(task: Any) -> str:
     return str(parent._play.strategy) if parent else "linear"
 
 
-def strategy_problems(strategy: str) -> list[str]:
-    """Why a run can't be played so, in a sentence: it has to go from task to task with all hosts, as those strategies do that are made out of
-    Ansible's own."""
+def goes_together(strategy: str) -> bool:
+    """Whether all hosts go from task to task together, as with those strategies that are made out of Ansible's own."""
     kind = strategy_loader.get(strategy, class_only=True)
-    if kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__):
+    return kind is None or any(base.__module__ == "ansible.plugins.strategy.linear" for base in kind.__mro__)
+
+
+def strategy_problems(strategy: str) -> list[str]:
+    """Why a run can't be played so, in a sentence."""
+    if goes_together(strategy):
         return []
     return [
         f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "

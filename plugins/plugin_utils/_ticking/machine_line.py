@@ -19,6 +19,7 @@ from .._drain.calling import SECONDS, CallingAction
 from .._drain.elsewhere import aged
 from .._drain.way import Order
 from .._fleet.call_schedule import STARTS
+from .._lines.lines import Lines
 from .._lines.reach import reached, variables_of
 from . import machine_call
 from .given import PLAN
@@ -140,3 +141,15 @@ class MachineLine:
         """What a module has left in the machine's temporary folder, which Ansible does when a task ends."""
         self._action.cleanup()
         self._action._connection._shell.tmpdir = None
+
+
+def lines_to(action: Any, task_vars: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> Lines:
+    """Lines to these hosts and the places of their steps; to be used in a ``with``.
+
+    :arg plans: the steps of each host
+    """
+
+    def connect(target: Target) -> Callable[[], MachineLine]:
+        return lambda: MachineLine(action, task_vars, target, plans[target.host])
+
+    return Lines(connect)

@@ -22,7 +22,7 @@ from .._fleet.recap import became
 from .._fleet.result import shown
 from .._notify import notifications
 from .._said import say
-from . import beginning, fleet_run, given, run
+from . import beginning, between_entries, fleet_run, given, run
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     # The hosts that the run answers for, and its job in AWX
@@ -69,41 +69,32 @@ class _Task:
             return self._until_own(fleet, calls, findings)
 
     def goes_on(self, before: Any) -> dict[str, Any]:
-        kept = fleet_run.kept(before["state"])
+        kept = between_entries.kept(before)
         # It was right when the run began
         hosts, _wrong = given.Given(self._action, self._task_vars).hosts(kept["record"]["hosts"])
         fleet = self._fleet(hosts, kept["record"], kept["answers"])
         with fleet.lines() as lines:
-            return self._until_own(fleet, fleet.calls(lines), kept["preflight"])
+            failures = between_entries.failures(self._task_vars, before)
+            return self._until_own(fleet, fleet.calls(lines), kept["preflight"], failures)
 
     def _fleet(self, hosts: Any, record: Any, answers: Any) -> fleet_run.FleetRun:
         return fleet_run.FleetRun(self._action, self._task_vars, hosts, record, answers, self._notify)
 
-    def _until_own(self, fleet: fleet_run.FleetRun, calls: Any, findings: list[str]) -> dict[str, Any]:
+    def _until_own(
+        self, fleet: fleet_run.FleetRun, calls: Any, findings: list[str], failures: Any = None
+    ) -> dict[str, Any]:
         name = fleet.record["run"]["run"]
         try:
-            due = fleet.go_on(calls)
+            own = fleet.go_on(calls, failures)
         except Exception as error:
             # Whoever recovers the machines after a failure goes by the run's name and the timeline
             words = f"The run could not be decided on ({type(error).__name__}: {error})."
             say(shown(fleet.record, "end"))
             return dict(run=name, failed=True, msg=words, exception=traceback.format_exc())
-        if due:
-            path = fleet_run.state_path(name)
-            fleet_run.keep(path, fleet, {"preflight": findings})
-            return dict(run=name, changed=False, finished=False, state=path, own=self._own(fleet, due))
+        if own:
+            data = {"record": fleet.record, "preflight": findings}
+            return dict(between_entries.returned(name, own, data, fleet.answers), run=name, changed=False)
         return dict(self._over(fleet.record, findings), run=name, changed=False, finished=True)
-
-    def _own(self, fleet: fleet_run.FleetRun, due: list[str]) -> dict[str, Any]:
-        """What has to be known to go through the user's own task files, by host."""
-        return {
-            host: {
-                "answer": fleet.answers[host].came,
-                "rounds": fleet.answers[host].rounds,
-                "jobs": fleet.record["hosts"][host]["jobs"],
-            }
-            for host in due
-        }
 
     def _over(self, record: Any, findings: list[str]) -> dict[str, Any]:
         notified: list[Any] = []

@@ -1,0 +1,61 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the user has given role drain for a host, and what is wrong with that: it is refused before the machine is called.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+import platform
+import secrets
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ...module_utils._text import one_line
+from .._drain.plan import NOTHING
+from .drain_run import Drained
+from .given import HostVariables, Reach
+
+
+def drained(action: Any, host: str, name: str, given: dict[str, Any], trouble: str = "") -> Drained:
+    """
+    :arg name: of the list of the plan: prepare or recover
+    :arg given: all variables of the host, with those of role drain, whose ``__drain_options`` may read ``__drain_list``, which is the same
+        name, ``__drain_whose`` and ``__drain_unmarked``
+    :arg trouble: why nothing is done with the host, whatever its steps are
+    """
+    variables, plan = HostVariables(action, given), NOTHING
+    options: dict[str, Any] = {
+        "host": host,
+        "list": name,
+        "run": f"drain-{secrets.token_hex(4)}",
+        "controller": platform.node(),
+        "check_mode": action._task.check_mode,
+        **_typed({"budgets": dict.fromkeys(("prepare", "revert", "recover"), 0), "may_fail": True}),
+    }
+    reach, is_windows = Reach({}, False), False
+    try:
+        options.update(_typed(variables["__drain_options"]))
+        if not trouble:
+            plan = variables["__drain_planned"]
+            trouble = f"{host}: {'. '.join(plan['errors'])}." if plan["errors"] else ""
+            reach = Reach(variables["__drain_call_options"], variables.is_true("__drain_becomes"))
+            is_windows = variables["__drain_on"] == "windows"
+    except AnsibleError as error:
+        trouble = one_line(error, 1000)
+    return Drained({**options, "trouble": trouble}, plan, reach, is_windows)
+
+
+def _typed(options: dict[str, Any]) -> dict[str, Any]:
+    """Before ansible-core 2.19 a template makes texts of numbers and truth values."""
+    return {
+        "job": str(options.get("job", "")),
+        "whose": str(options.get("whose", "")),
+        "unmarked": boolean(options.get("unmarked", False)),
+        "may_fail": boolean(options["may_fail"]),
+        "budgets": {name: float(seconds) for name, seconds in options["budgets"].items()},
+    }

@@ -1,0 +1,76 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The task of role drain: all of its hosts are prepared, or recovered.
+
+Private to this collection.
+
+Where the user's own task files are due, it returns ``own``, and is to be gone through once more after them; else ``finished``. What has come of
+each host is in ``hosts``. It never fails: with run_once that would be a failure of hosts that take no part, too.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ...module_utils._clock import steady
+from .._drain import alone
+from .._lines.reach import variables_of
+from .._variables import known_variables, refused, unknown_of_play
+from . import between_entries, taking_part
+from .calls import Calls
+from .drain_options import drained
+from .drain_run import Drained, DrainRun
+from .machine_line import lines_to
+
+ARGUMENTS: dict[str, dict[str, Any]] = dict(
+    list=dict(type="str", choices=["prepare", "recover"], required=True),
+    # What the task returned before, of hosts that go on
+    before=dict(type="dict"),
+)
+REQUIRED: list[list[str]] = []
+
+
+def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    :arg action: of the task
+    """
+    name, before = arguments["list"], arguments["before"]
+    present = task_vars["ansible_play_batch"]
+    if before is None:
+        hosts = _hosts(action, task_vars, name, taking_part.who_takes_part(task_vars))
+        run, failures = DrainRun(hosts, present), {}
+    else:
+        kept = between_entries.kept(before)
+        hosts = _hosts(action, task_vars, name, kept["records"])
+        run = DrainRun(hosts, present, kept["records"], kept["answers"])
+        failures = between_entries.failures(task_vars, before)
+    with lines_to(action, task_vars, {host: one.plan for host, one in hosts.items()}) as lines:
+        own = run.go_on(Calls(lines, hosts), failures)
+    found = dict(
+        changed=False, finished=not own, ended=steady(), hosts={host: _said(one) for host, one in run.records.items()}
+    )
+    if own:
+        name = f"drain-{secrets.token_hex(4)}"
+        found.update(between_entries.returned(name, own, {"records": run.records}, run.answers))
+    return found
+
+
+def _said(record: alone.Record) -> dict[str, Any]:
+    failed = record["fail"] if record["finished"] else record["may_fail"]
+    return {"result": record["result"], "show": record["show"], "fail": failed}
+
+
+def _hosts(action: Any, task_vars: Mapping[str, Any], name: str, hosts: Iterable[str]) -> dict[str, Drained]:
+    known = known_variables(action._loader.load_from_file)
+    found: dict[str, Drained] = {}
+    for host in hosts:
+        variables = variables_of(action, task_vars, host)
+        trouble = ""
+        if name == "prepare":  # to recover a machine must not fail for a slip
+            problems = refused(unknown_of_play(variables, {host: task_vars["hostvars"].raw_get(host)}, known))
+            trouble = " ".join([*problems, "Nothing was changed."]) if problems else ""
+        found[host] = drained(action, host, name, variables, trouble)
+    return found
