@@ -76,7 +76,7 @@ class Machines:
         types = OptionTypes(action, entry_point)
         present = set(task_vars["ansible_play_batch"] if present is None else present)
         self._machines = {
-            host: self._told(host, types) if host in present else _Machine(_nothing_of(host), Reach({}, False))
+            host: self._said_of(host, types) if host in present else _Machine(_nothing_of(host), Reach({}, False))
             for host in task_vars["ansible_play_hosts_all"]
         }
         self.hosts = [host for host, one in self._machines.items() if host in present and not one.wrong]
@@ -144,7 +144,7 @@ class Machines:
     def _connect(self, target: Target) -> Callable[[], MachineLine]:
         return lambda: MachineLine(self._action, self._task_vars, target, {"steps": []})
 
-    def _told(self, host: str, types: OptionTypes) -> _Machine:
+    def _said_of(self, host: str, types: OptionTypes) -> _Machine:
         try:
             variables = HostVariables(self._action, variables_of(self._action, self._task_vars, host))
             is_linux, name = variables.is_true("__maintain_is_linux"), str(variables["maintain_resource_name"])
