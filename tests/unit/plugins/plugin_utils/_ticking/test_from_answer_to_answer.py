@@ -42,8 +42,8 @@ def run_of(*hosts, present=None, check=False):
     record = begun(*hosts)
     record["run"]["check"] = check
     given = {host: types.SimpleNamespace(steps=[]) for host in hosts}
-    variables = {"ansible_play_batch": list(hosts) if present is None else present}
-    return fleet_run.FleetRun(None, variables, given, record, {}, list)
+    left = [] if present is None else set(hosts) - set(present)
+    return fleet_run.FleetRun(None, {}, given, left, record, {}, list)
 
 
 @pytest.fixture
