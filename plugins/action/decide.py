@@ -1,9 +1,9 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What comes next, of role drain by itself for a host, or of the playbook approve: the record, begun or moved on by a tick.
+"""What comes next in the playbook approve: the record, begun or moved on by a tick.
 
-To be used with ``register``, for the playbook approve with ``run_once`` as well: what it returns is the record. Where there is nothing to decide it
+To be used with ``register`` and ``run_once``: what it returns is the record. Where there is nothing to decide it
 returns the record as it is, and counts as skipped: what a task registers that is left out by ``when`` would stand in the record's
 place. A decision is no filter: it gives a run its name, and rests until the next tick is due.
 
@@ -16,10 +16,10 @@ from typing import Any
 
 from ansible.plugins.action import ActionBase
 
-from ..plugin_utils._ticking import alone, approval
+from ..plugin_utils._ticking import approval
 
-RECORDS: dict[str, Any] = {"drain": alone, "approve": approval}
-"""Who keeps the record of a role, or of the playbook approve."""
+RECORDS: dict[str, Any] = {"approve": approval}
+"""Who keeps the record."""
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     role=dict(type="str", choices=list(RECORDS), required=True),

@@ -22,5 +22,5 @@ author:
 EXAMPLES = r"""
 - name: Not for playbooks
   cloudops.azure_maintenance.decide:
-    role: drain
+    role: approve
 """
