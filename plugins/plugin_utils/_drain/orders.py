@@ -23,7 +23,7 @@ from .ways import WAYS
 
 BEFORE = "before"
 ROUND = "__drain_target"
-"""The variable of a round."""
+"""The key of a round in what came of it."""
 
 
 def orders(answer: Mapping[str, Any], steps: Sequence[Step], attempts: Collection[str] = ()) -> list[dict[str, Any]]:

@@ -64,19 +64,19 @@ class Machines:
 
     :arg action: of the task
     :arg entry_point: of role maintain, whose options they have
-    :arg left: whether those are called, too, that have left the play
+    :arg present: those that are called, by default all that have not left the play
 
     :attr hosts: those that can be called
     :attr answers: what each answered last, by host; empty for one that has left the play
     :attr wrong: those whose options can't be used, which their answers say why
     """
 
-    def __init__(self, action: Any, task_vars: Mapping[str, Any], entry_point: str, left: bool = False) -> None:
+    def __init__(self, action: Any, task_vars: Mapping[str, Any], entry_point: str, present: Iterable[str] | None = None) -> None:
         self._action, self._task_vars = action, task_vars
         types = OptionTypes(action, entry_point)
-        present = set(task_vars["ansible_play_hosts_all" if left else "ansible_play_batch"])
+        present = set(task_vars["ansible_play_batch"] if present is None else present)
         self._machines = {
-            host: self._told(host, types) if host in present else _Machine(_nothing_of(host), Reach({}, False))
+            host: self._said_of(host, types) if host in present else _Machine(_nothing_of(host), Reach({}, False))
             for host in task_vars["ansible_play_hosts_all"]
         }
         self.hosts = [host for host, one in self._machines.items() if host in present and not one.wrong]
@@ -97,9 +97,14 @@ class Machines:
         """All of them, with what each answered last."""
         return [one.said._replace(answer=self.answers[host]) for host, one in self._machines.items()]
 
-    def ask(self, hosts: Iterable[str] | None = None, requests: Sequence[Mapping[str, Any]] = LOOK) -> None:
+    def ask(
+        self,
+        hosts: Iterable[str] | None = None,
+        requests: Sequence[Mapping[str, Any]] = LOOK,
+        again: Again = lambda *_: None,
+    ) -> None:
         """Ask each of these, by default all, the same."""
-        self.call(dict.fromkeys(self.hosts if hosts is None else hosts, Asking(requests)))
+        self.call(dict.fromkeys(self.hosts if hosts is None else hosts, Asking(requests)), again)
 
     def call(self, calls: Mapping[str, Asking], again: Again = lambda *_: None) -> None:
         """Call these machines, and wait for all of their answers.
@@ -139,7 +144,7 @@ class Machines:
     def _connect(self, target: Target) -> Callable[[], MachineLine]:
         return lambda: MachineLine(self._action, self._task_vars, target, {"steps": []})
 
-    def _told(self, host: str, types: OptionTypes) -> _Machine:
+    def _said_of(self, host: str, types: OptionTypes) -> _Machine:
         try:
             variables = HostVariables(self._action, variables_of(self._action, self._task_vars, host))
             is_linux, name = variables.is_true("__maintain_is_linux"), str(variables["maintain_resource_name"])

@@ -14,7 +14,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible import constants
@@ -58,43 +58,63 @@ def wanted(file: str, answer: Answer) -> dict[str, Any]:
     return {"file": file, "seconds": seconds, "until": time.time() + seconds}
 
 
+class Kept(NamedTuple):
+    """With what a run goes on after the files.
+
+    :attr data: what it has kept
+    :attr answers: of the machines, by host
+    :attr failures: that a task of a host's file failed
+    :attr left: the hosts that are in the play no more; Ansible's own list lacks those, too, whose file could not be read
+    """
+
+    data: dict[str, Any]
+    answers: dict[str, Answer]
+    failures: dict[str, own_tasks.Failure]
+    left: list[str]
+
+
 def returned(
-    run: str, own: Mapping[str, Mapping[str, Any]], data: Mapping[str, Any], answers: Mapping[str, Answer]
+    run: str,
+    own: Mapping[str, Mapping[str, Any]],
+    data: Mapping[str, Any],
+    answers: Mapping[str, Answer],
+    left: Collection[str],
 ) -> dict[str, Any]:
     """What the task returns that goes on after the files.
 
     :arg run: its name
     :arg own: what the tasks have to know, by host
-    :arg data: what it has to know when it goes on, and ``answers`` as well
     """
     # In Ansible's own temporary folder of this playbook, which it removes at the end
     path = os.path.join(constants.DEFAULT_LOCAL_TMP, f"azure-maintenance-{run}.json")
+    all_of_it = {"data": data, "answers": {host: list(one) for host, one in answers.items()}, "left": list(left)}
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump({**data, "answers": {host: list(answer) for host, answer in answers.items()}}, file, default=str)
+        json.dump(all_of_it, file, default=str)
     return {"finished": False, "own": own, "state": path, "entry": secrets.token_hex(4)}
 
 
-def kept(before: Mapping[str, Any]) -> dict[str, Any]:
-    """The data, and the ``answers``; they are kept no longer.
+def kept(task_vars: Mapping[str, Any], before: Mapping[str, Any]) -> Kept:
+    """It is kept no longer.
 
     :arg before: what the task has returned
     """
     with open(before["state"], encoding="utf-8") as file:
-        data: dict[str, Any] = json.load(file)
+        found: dict[str, Any] = json.load(file)
     with contextlib.suppress(OSError):
         os.unlink(before["state"])
-    return dict(data, answers={host: Answer(*answer) for host, answer in data["answers"].items()})
-
-
-def failures(task_vars: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, own_tasks.Failure]:
-    """That a task of a host's file failed, as the tasks have noted it, by host.
-
-    :arg before: what the task has returned
-    """
-    found = {host: plain(task_vars["hostvars"].raw_get(host).get("__drain_failure") or {}) for host in before["own"]}
-    return {
+    ended = {host: _ended(task_vars, host, before["entry"]) for host in before["own"]}
+    failures: dict[str, own_tasks.Failure] = {
         # A template that nobody has evaluated is taken for a yes.
-        host: {"result": noted["result"], "secret": noted["secret"] is not False}
-        for host, noted in found.items()
-        if noted.get("entry") == before["entry"]
+        host: {"result": one["result"], "secret": one["secret"] is not False}
+        for host, one in ended.items()
+        if "result" in one
     }
+    answers = {host: Answer(*answer) for host, answer in found["answers"].items()}
+    left = found["left"] + [host for host, one in ended.items() if not one]
+    return Kept(found["data"], answers, failures, left)
+
+
+def _ended(task_vars: Mapping[str, Any], host: str, entry: str) -> dict[str, Any]:
+    """What the tasks have noted at the end of a host's file; empty where they did not come to it."""
+    noted: dict[str, Any] = plain(task_vars["hostvars"].raw_get(host).get("__drain_ended") or {})
+    return noted if noted.get("entry") == entry else {}

@@ -9,21 +9,21 @@ Private to this collection.
 A task uses it so::
 
     with lines_to(action, task_vars, {host: one.plan for host, one in hosts.items()}) as lines:
-        run = DrainRun(hosts, present)
-        due = run.go_on(Calls(lines, hosts))
+        run = DrainRun(hosts)
+        own = run.go_on(Calls(lines, hosts))
     run.records[host]["result"]
 
-Where hosts are ``due``, Ansible has to go through the user's own task files: of what is kept of ``run.records`` and ``run.answers`` another
-DrainRun is made after them, which goes on.
+Where there is ``own``, Ansible has to go through the user's own task files; after them another DrainRun goes on, as ``draining`` shows.
 """
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ansible.utils.display import Display
+from ansible.utils.unsafe_proxy import wrap_var
 
 from ...module_utils._clock import steady
 from ...module_utils._steps.step_type import Step
@@ -32,7 +32,7 @@ from .._drain.own_tasks import Failure
 from .._drain.plan import Plan
 from .._machine import call
 from .._windows import calls as windows
-from .between_entries import Answer, wanted
+from .between_entries import Answer, Kept, wanted
 from .calls import Calls
 from .given import Reach
 
@@ -52,6 +52,12 @@ class Drained(NamedTuple):
     reach: Reach
     is_windows: bool
 
+    @classmethod
+    def kept(cls, given: Sequence[Any]) -> Drained:
+        """One that was kept in a file. Before ansible-core 2.19 a text of it that is not marked would be a template once more."""
+        options, plan, reach, is_windows = wrap_var(given)
+        return cls(options, plan, Reach(*reach), is_windows)
+
     @property
     def steps(self) -> Sequence[Step]:
         return self.plan["steps"]
@@ -64,37 +70,33 @@ class Drained(NamedTuple):
 
 class DrainRun:
     """
-    :arg present: the hosts that are in the play; the others are left as they are
-    :arg records: of a run that goes on
-    :arg answers: as it had them
+    :arg records: of a run that goes on, with what was ``kept``
 
     :attr records: of each host; the ``result`` of one that is ``finished`` says what came of it
     :attr answers: what the machines have answered when it returned for the user's own task files
+    :attr left: the hosts that have left the play; they are left as they are
     """
 
     def __init__(
         self,
         hosts: Mapping[str, Drained],
-        present: Collection[str],
         records: Mapping[str, alone.Record] | None = None,
-        answers: Mapping[str, Answer] | None = None,
+        kept: Kept | None = None,
     ) -> None:
-        self._hosts, self._present = hosts, present
+        self._hosts, self.left = hosts, kept.left if kept else []
         self.records = dict(
             records or {name: alone.begun(one.options, one.plan, steady()) for name, one in hosts.items()}
         )
-        self.answers = dict(answers or {})
+        self.answers: dict[str, Answer] = {}
         self._calling: set[str] = set()
         self._due = dict.fromkeys(self.records, steady())  # when each is called next
+        if kept:
+            self._take_in(kept.answers, kept.failures)
 
-    def go_on(self, calls: Calls, failures: Mapping[str, Failure] | None = None) -> dict[str, dict[str, Any]]:
+    def go_on(self, calls: Calls) -> dict[str, dict[str, Any]]:
         """Until every host is finished, or the user's own task files are due; returns the hosts whose files these are, with what the tasks have to
         know (``between_entries.wanted``).
-
-        :arg failures: of the files for which it has returned, by host
         """
-        self._take_in(self.answers, failures or {})
-        self.answers = {}
         while self._open():
             self._send(calls)
             answers = calls.collect(self._pause())
@@ -105,7 +107,7 @@ class DrainRun:
         return {}
 
     def _open(self) -> list[str]:
-        return [host for host, one in self.records.items() if not one["finished"] and host in self._present]
+        return [host for host, one in self.records.items() if not one["finished"] and host not in self.left]
 
     def _send(self, calls: Calls) -> None:
         for host in self._open():

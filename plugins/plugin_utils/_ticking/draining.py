@@ -37,24 +37,24 @@ def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]
     """
     :arg action: of the task
     """
-    name, before = arguments["list"], arguments["before"]
-    present = task_vars["ansible_play_batch"]
-    if before is None:
-        hosts = _hosts(action, task_vars, name, taking_part.who_takes_part(task_vars))
-        run, failures = DrainRun(hosts, present), {}
+    before = arguments["before"]
+    if before:
+        kept = between_entries.kept(task_vars, before)
+        hosts = {host: Drained.kept(one) for host, one in kept.data["hosts"].items()}
+        run = DrainRun(hosts, kept.data["records"], kept)
     else:
-        kept = between_entries.kept(before)
-        hosts = _hosts(action, task_vars, name, kept["records"])
-        run = DrainRun(hosts, present, kept["records"], kept["answers"])
-        failures = between_entries.failures(task_vars, before)
+        hosts = _hosts(action, task_vars, arguments["list"], taking_part.who_takes_part(task_vars))
+        run = DrainRun(hosts)
     with lines_to(action, task_vars, {host: one.plan for host, one in hosts.items()}) as lines:
-        own = run.go_on(Calls(lines, hosts), failures)
+        own = run.go_on(Calls(lines, hosts))
     found = dict(
         changed=False, finished=not own, ended=steady(), hosts={host: _said(one) for host, one in run.records.items()}
     )
     if own:
         name = f"drain-{secrets.token_hex(4)}"
-        found.update(between_entries.returned(name, own, {"records": run.records}, run.answers))
+        found.update(
+            between_entries.returned(name, own, {"hosts": hosts, "records": run.records}, run.answers, run.left)
+        )
     return found
 
 

@@ -13,7 +13,7 @@ file until then.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._clock import steady
@@ -46,7 +46,7 @@ LEFT = "It has left the play: after an error of its own, which is shown above, o
 class FleetRun:
     """
     :arg action: of the run's task
-    :arg present: the hosts that are still in the play
+    :arg left: the hosts that have left the play
 
     :attr answers: what the machines have answered for whose user's own task files it has returned, and who answered meanwhile
     """
@@ -56,12 +56,13 @@ class FleetRun:
         action: Any,
         task_vars: Mapping[str, Any],
         hosts: Mapping[str, Host],
+        left: Collection[str],
         record: Record,
         answers: Mapping[str, Answer],
         notify: Notify,
     ) -> None:
         self._action, self._task_vars, self._notify = action, task_vars, notify
-        self.hosts, self._present = hosts, set(task_vars["ansible_play_batch"])
+        self.hosts, self._left = hosts, left
         self.record, self.answers = record, dict(answers)
         self._unannounced = record
         self._said_at = steady()
@@ -69,7 +70,6 @@ class FleetRun:
 
     def lines(self) -> Lines:
         """For as long as this task lasts."""
-
         return lines_to(self._action, self._task_vars, {host: one.plan for host, one in self.hosts.items()})
 
     def calls(self, lines: Lines) -> Calls:
@@ -117,7 +117,7 @@ class FleetRun:
     def _send(self, calls: Calls) -> None:
         planned = self.record["todo"]["calls"]
         made = run_record.sent(self.record, [host for host, call in planned.items() if call["due"] <= steady()])
-        gone = {host for host in made if host not in self._present}
+        gone = {host for host in made if host in self._left}
         self._call(calls, {host: call for host, call in made.items() if host not in gone})
         if gone:
             self._take_in({host: Answer({"lost": LEFT, "left": True}, []) for host in gone}, {})
@@ -165,7 +165,7 @@ class FleetRun:
         self.record = moved_on(self.record, whole)
 
     def _whole(self, host: str, answer: Answer, failure: Failure | None) -> dict[str, Any]:
-        if host not in self._present:
+        if host in self._left:
             return {"lost": LEFT, "left": True}
         jobs = self.record["hosts"][host]["jobs"]
         return answer.whole(self.hosts[host].steps, jobs, self._may_run(host), failure)

@@ -110,7 +110,7 @@ class Given:
 
     def __init__(self, action: Any, task_vars: Mapping[str, Any]) -> None:
         self._action, self._task_vars = action, task_vars
-        self._defaults, self._vars = _of_role_drain(action, "defaults"), _of_role_drain(action, "vars")
+        self._of_role_drain = OfRoleDrain(action)
         self._types = OptionTypes(action, "main")
 
     def variables(self, name: str) -> HostVariables:
@@ -118,7 +118,7 @@ class Given:
 
         :raises AnsibleError: a template fails
         """
-        all_of_them = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
+        all_of_them = self._of_role_drain.added(variables_of(self._action, self._task_vars, name))
         found = HostVariables(self._action, all_of_them)
         all_of_them[PLAN] = found["__drain_planned"]
         return found
@@ -149,10 +149,20 @@ class Given:
         return found, wrong
 
 
-def _of_role_drain(action: Any, kind: str) -> dict[str, Any]:
-    """Whose options role maintain has, too. Ansible knows them where a task of that role is, or after it, in the copy of the play that an action
-    can't reach.
+class OfRoleDrain:
+    """The variables of role drain, whose options role maintain has, too. Ansible knows them where a task of that role is, or after it, in the copy
+    of the play that an action can't reach.
     """
+
+    def __init__(self, action: Any) -> None:
+        self._defaults, self._vars = _of_role_drain(action, "defaults"), _of_role_drain(action, "vars")
+
+    def added(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """To those of a host."""
+        return {**self._defaults, **variables, **self._vars}
+
+
+def _of_role_drain(action: Any, kind: str) -> dict[str, Any]:
     path = str(ROLES / "drain" / kind / "main.yml")
     try:
         found = action._loader.load_from_file(path, trusted_as_template=True)

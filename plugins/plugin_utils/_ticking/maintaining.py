@@ -62,26 +62,26 @@ class _Task:
             record = run.begun([host.facts for host in hosts.values()], job, self._action._task.check_mode)
         except ScheduledEventsError as error:
             raise AnsibleActionFail(error.message) from error
-        fleet = self._fleet(hosts, record, {})
+        fleet = self._fleet(hosts, (), record, {})
         with fleet.lines() as lines:
             calls = fleet.calls(lines)
             findings = beginning.preflight(self._action, self._task_vars, fleet, calls)
             return self._until_own(fleet, calls, findings)
 
     def goes_on(self, before: Any) -> dict[str, Any]:
-        kept = between_entries.kept(before)
+        kept = between_entries.kept(self._task_vars, before)
+        record = kept.data["record"]
         # It was right when the run began
-        hosts, _wrong = given.Given(self._action, self._task_vars).hosts(kept["record"]["hosts"])
-        fleet = self._fleet(hosts, kept["record"], kept["answers"])
+        hosts, _wrong = given.Given(self._action, self._task_vars).hosts(record["hosts"])
+        fleet = self._fleet(hosts, kept.left, record, kept.answers)
         with fleet.lines() as lines:
-            failures = between_entries.failures(self._task_vars, before)
-            return self._until_own(fleet, fleet.calls(lines), kept["preflight"], failures)
+            return self._until_own(fleet, fleet.calls(lines), kept.data["preflight"], kept.left, kept.failures)
 
-    def _fleet(self, hosts: Any, record: Any, answers: Any) -> fleet_run.FleetRun:
-        return fleet_run.FleetRun(self._action, self._task_vars, hosts, record, answers, self._notify)
+    def _fleet(self, hosts: Any, left: Any, record: Any, answers: Any) -> fleet_run.FleetRun:
+        return fleet_run.FleetRun(self._action, self._task_vars, hosts, left, record, answers, self._notify)
 
     def _until_own(
-        self, fleet: fleet_run.FleetRun, calls: Any, findings: list[str], failures: Any = None
+        self, fleet: fleet_run.FleetRun, calls: Any, findings: list[str], left: Any = (), failures: Any = None
     ) -> dict[str, Any]:
         name = fleet.record["run"]["run"]
         try:
@@ -93,7 +93,7 @@ class _Task:
             return dict(run=name, failed=True, msg=words, exception=traceback.format_exc())
         if own:
             data = {"record": fleet.record, "preflight": findings}
-            return dict(between_entries.returned(name, own, data, fleet.answers), run=name, changed=False)
+            return dict(between_entries.returned(name, own, data, fleet.answers, left), run=name, changed=False)
         return dict(self._over(fleet.record, findings), run=name, changed=False, finished=True)
 
     def _over(self, record: Any, findings: list[str]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from ...module_utils._text import listed, one_line
 from .._ansible import plain
 from .._fleet import rehearsal
 from .._lines.reach import variables_of
-from . import emulators
+from . import emulators, undoing
 from .asking import Machines
 from .calls import Calls
 from .given import ROLES, Given, HostVariables, misspelt
@@ -114,13 +114,15 @@ def _reach(action: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _left(action: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:
-    """As ``hosts`` what becomes of each machine, and as ``linux`` where an emulator may be."""
+    """Recovers machines; as ``hosts`` what becomes of each, as ``undone`` what came of that, and as ``linux`` where an emulator may be."""
     endpoints = {host: one["endpoint"] for host, one in _rehearsed(action, task_vars).items()}
     with Machines(action, task_vars, "status") as machines:
         machines.ask(requests=())
     left = rehearsal.left_behind(machines.asked, endpoints)
     linux = [one.host for one in machines.asked if one.is_linux and one.answer and not one.answer["lost"]]
-    return dict(changed=False, hosts={host: one._asdict() for host, one in left.items()}, linux=linux)
+    found = {"hosts": {host: one._asdict() for host, one in left.items()}, "linux": linux}
+    takes = {host: undoing.Take(one.run) for host, one in left.items() if one.verdict == "back"}
+    return undoing.begun(action, task_vars, task_vars["ansible_play_batch"], takes, found)
 
 
 def _find(action: Any, task_vars: Mapping[str, Any], hosts: list[str], before: Mapping[str, Any]) -> dict[str, Any]:

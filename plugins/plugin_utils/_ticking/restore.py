@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The task of role maintain's entry point restore: which machines a run has left out of service, also those that have failed in the play.
+"""The task of role maintain's entry point restore: what a run has left out of service is undone, also on machines that have failed in the play.
 
 Private to this collection.
 """
@@ -12,19 +12,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from .asking import Machines
+from .undoing import Take, begun
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(run=dict(type="str", required=True))
 REQUIRED: list[list[str]] = []
 
+TAKES_PART = "__maintain_restores"
+"""The fact of a host that takes part: the name of the run."""
+
 
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """As ``hosts`` those that the run has left; and those of which nobody knows."""
-    with Machines(action, task_vars, "status", left=True) as machines:
+    run, facts = arguments["run"], task_vars["hostvars"]
+    present = [host for host in task_vars["ansible_play_hosts_all"] if facts.raw_get(host).get(TAKES_PART) == run]
+    with Machines(action, task_vars, "status", present) as machines:
         machines.ask(requests=())
-    hosts = [host for host, answer in machines.answers.items() if _is_left(answer, arguments["run"])]
-    return dict(changed=False, hosts=hosts)
+    left = [host for host in machines.hosts if _is_left(machines.answers[host], run)]
+    return begun(action, task_vars, present, dict.fromkeys(left, Take(run)), {})
 
 
 def _is_left(answer: Mapping[str, Any], run: str) -> bool:
+    """Whether the run has left it out of service, or nobody knows that."""
     mark = answer["mark"] or {}
     return bool(answer["lost"]) or "unreadable" in mark or (mark.get("holder") or {}).get("run") == run

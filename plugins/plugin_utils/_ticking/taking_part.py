@@ -36,7 +36,9 @@ def who_takes_part(task_vars: Mapping[str, Any]) -> list[str]:
     """The hosts for which the task acts."""
     if not task_vars[PART]["together"]:
         return [task_vars["inventory_hostname"]]
-    return [host for host in task_vars["ansible_play_batch"] if _takes_part(task_vars["hostvars"].raw_get(host))]
+    # In Ansible's list of those that are still in the play a host is missing whose task file, of a block with rescue, could not be read.
+    hosts = task_vars["ansible_play_hosts_all"]
+    return [host for host in hosts if _takes_part(task_vars["hostvars"].raw_get(host))]
 
 
 def _takes_part(variables: Mapping[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plays of role drain: one that names none of its entry points, and which tasks its ticks print."""
+"""Plays of role drain: one that names none of its entry points, and those in which hosts take part that another does not."""
 
 from __future__ import annotations
 
@@ -41,49 +41,72 @@ def test_a_misspelt_variable_is_refused(tmp_path):
 
 
 HOSTS = "".join(
-    f"{name} ansible_connection=local ansible_python_interpreter={sys.executable}\n" for name in ("web1", "web2")
+    f"{name} ansible_connection=local ansible_python_interpreter={sys.executable}\n" for name in ("web1", "web2", "web3")
 )
-BOTH = PLAY.replace("hosts: web1", "hosts: web1:web2")
-CALL, ASK = "Tick | Ask the machine, and decide", "Tick | Ask the machines"
-OTHERS, OWN, DECIDE = "Tick | Have others do their part", "Tick | Go through the user's own tasks", "Tick | Decide"
-TASKS = {CALL: 1, OTHERS: 3, OWN: 5}  # of a tick
-ONCE = {"type": "command", "do": "true"}
+SOME = """
+- name: Some hosts take part
+  hosts: all
+  strategy: STRATEGY
+  serial: SERIAL
+  gather_facts: false
+  tasks:
+    - name: Prepare one, and then another
+      ansible.builtin.include_role:
+        name: cloudops.azure_maintenance.drain
+        tasks_from: prepare
+      vars:
+        word: "{{ item }} in {{ inventory_hostname }}"
+        drain_steps: [{type: command, do: [sh, -c, 'echo $0 >> {{ folder }}/{{ inventory_hostname }}', '{{ word }}'], undo: "true"}]
+      loop: [web1, web2]
+      when: inventory_hostname == item
+
+    - name: Prepare with steps that one can not have
+      ansible.builtin.include_role:
+        name: cloudops.azure_maintenance.drain
+        tasks_from: prepare
+      vars:
+        drain_fail: "{{ inventory_hostname == 'web3' }}"
+        azure_maintenance_folder: "{{ folder }}/marks/other-{{ inventory_hostname }}"
+        drain_steps: [{type: command, do: "{{ {'web2': nowhere | default('true'), 'web3': undefined_here}[inventory_hostname] }}"}]
+      when: inventory_hostname != 'web1'
+      ignore_errors: true
+
+    - name: Recover two
+      ansible.builtin.include_role:
+        name: cloudops.azure_maintenance.drain
+        tasks_from: recover
+      when: inventory_hostname != 'web3'
+      vars:
+        drain_steps: [{type: command, do: [sh, -c, 'echo $0', '{{ inventory_hostname }} in {{ inventory_hostname }}'], undo: "true"}]
+
+    - name: Show what came of it
+      ansible.builtin.debug:
+        msg: "{{ [drain_result, drain_recover_result] | map(attribute='ok') | list }} {{ drain_result.message }}"
+
+
+def came_of(tmp_path, strategy, serial):
+    (tmp_path / "play.yml").write_text(SOME.replace("STRATEGY", strategy).replace("SERIAL", serial))
+    variables = {
+        "folder": str(tmp_path / "notes"),
+        "azure_maintenance_folder": f"{tmp_path}/marks/{{{{ inventory_hostname }}}}",
+        "drain_become": False,
+    }
+    (tmp_path / "notes").mkdir()
+    printed, status = playbook(tmp_path, tmp_path / "play.yml", HOSTS, variables)
+    notes = {path.name: path.read_text() for path in (tmp_path / "notes").iterdir() if path.is_file()}
+    return printed, status, notes
 
 
 @pytest.mark.parametrize(
-    "step, ticks",
-    [
-        (ONCE, {CALL}),
-        ({**ONCE, "delegate_to": "web2", "hosts": ["web1"]}, {ASK, OTHERS, DECIDE}),
-        ({"type": "tasks", "do": "own.yml", "hosts": ["web1"]}, {ASK, OTHERS, OWN, DECIDE}),
-    ],
-    ids=["machine", "others", "own tasks"],
+    "strategy, serial, tasks", [("linear", "0", 4), ("linear", "1", 5), ("free", "0", 6)], ids=["linear", "serial", "free"]
 )
-def test_a_tick_has_the_tasks_that_a_step_of_any_host_needs(tmp_path, step, ticks):
-    """And both hosts go through them side by side, whichever of them has the step."""
-    (tmp_path / "play.yml").write_text(BOTH)
-    (tmp_path / "own.yml").write_text("- ansible.builtin.command: 'true'\n")
-    variables = {
-        "azure_maintenance_folder": f"{tmp_path}/marks/{{{{ inventory_hostname }}}}",
-        "drain_become": False,
-        "drain_tasks_paths": [str(tmp_path)],
-        "drain_steps": [ONCE, step],
-    }
-    printed, status = playbook(tmp_path, tmp_path / "play.yml", HOSTS, variables)
-    assert status == 0, printed
-    assert (
-        set(re.findall(r"TASK \[.* : (Tick \| .*?)\] ", printed)) - {"Tick | Run the handlers that they notified"}
-        == ticks
-    )
-    included = re.findall(r"(?m)^included: .*/tick/(\w+)\.yml for (.*?)(?: => .*)?$", printed)
-    assert included and {tuple(sorted(hosts.split(", "))) for _name, hosts in included} == {("web1", "web2")}, printed
-    tasks = printed.split("\nTASK [")
-    last = max(
-        number
-        for number, task in enumerate(tasks)
-        if f" : {(CALL if CALL in ticks else DECIDE)}]" in task and "\nok: [web" in task
-    )
-    # four more ticks, the rest of the loops, and four tasks that show the result
-    assert len(tasks) - 1 - last <= 4 * TASKS[CALL if CALL in ticks else OWN if OWN in ticks else OTHERS] + 5 + 4, (
-        printed
-    )
+def test_the_hosts_that_take_part_are_those_that_include_the_role(tmp_path, strategy, serial, tasks):
+    """Each with the variables of its own include; what is wrong with one is no matter of another."""
+    printed, _status, notes = came_of(tmp_path, strategy, serial)
+    assert notes == {host: f"{host} in {host}\n" for host in ("web1", "web2")}, printed
+    said = dict(re.findall(r"ok: \[(web\d)\] => \{\s+\"msg\": \"(.*)\"", printed))
+    assert said["web1"] == "[True, True] " and said["web2"] == "[True, True] ", printed
+    assert "undefined_here" in said["web3"] and said["web3"].startswith("[False]"), printed
+    acted = re.findall(r"(?m)^TASK \[.* : Run \| Act for all hosts that take part\] .*\n((?:(?!TASK).*\n)*)", printed)
+    assert sum(len(re.findall(r"(?m)^ok: ", one)) for one in acted) == tasks, "one for all that go together"
+    assert "[WARNING]" not in printed, printed

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run of Ansible that is killed while its approval waits for its turn: nothing is approved after that."""
+"""A run of Ansible that is killed: while its approval waits for its turn, or between two steps of role drain. Nothing is done after that."""
 
 import json
 import os
@@ -106,3 +106,29 @@ def test_a_run_that_was_interrupted_does_not(tmp_path, number):
         if not before:
             break
     assert posts == []
+
+
+DRAINS = """
+- hosts: web1
+  gather_facts: false
+  roles: [cloudops.azure_maintenance.drain]
+"""
+WAITS = "touch $0/began; until [ -e $0/ends ]; do sleep 0.1; done; touch $0/ended"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_role_drain_begins_no_other_step(tmp_path, number):
+    (tmp_path / "play.yml").write_text(DRAINS)
+    steps = [{"type": "command", "do": ["sh", "-c", WAITS, str(tmp_path)]}]
+    steps.append({"type": "command", "do": ["touch", str(tmp_path / "second")]})
+    marks = str(tmp_path / "marks")
+    variables = {"drain_steps": steps, "drain_become": False, "azure_maintenance_folder": marks}
+    with start(tmp_path, tmp_path / "play.yml", HOSTS, variables) as run:
+        until((tmp_path / "began").exists)
+        started = descendants(run.pid)
+        run.send_signal(number)
+        run.wait(120)
+    until(lambda: not started.intersection(parents()))
+    (tmp_path / "ends").touch()
+    until((tmp_path / "ended").exists)
+    assert not (tmp_path / "second").exists()

@@ -68,7 +68,7 @@ IN_A_ROW = """
     - cloudops.azure_maintenance.tick:
         part: machine
         call:
-          requests: [{do: approve, ids: ["%s"], prepared: [web1], decided: "{{ lookup('cloudops.azure_maintenance.monotonic') }}"}]
+          requests: [{do: approve, ids: ["%s"], prepared: [web1], decided: "{{ lookup('ansible.builtin.file', '/proc/uptime').split() | first }}"}]
           heard: "{{ looked.heard }}"
         options: *options
       register: answer

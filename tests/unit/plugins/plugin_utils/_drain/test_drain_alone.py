@@ -28,7 +28,7 @@ def begun(name="prepare", at=0.0, plan="usual", **more):
         "whose": "",
         "unmarked": False,
     }
-    options.update(budgets=budgets, check_mode=False, may_fail=True, tick_file="ticks")
+    options.update(budgets=budgets, check_mode=False, may_fail=True)
     return alone.begun(dict(options, **more), plan, at)
 
 

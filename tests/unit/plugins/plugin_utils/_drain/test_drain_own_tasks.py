@@ -36,7 +36,7 @@ def after(given, jobs=None, allowed=True, failure=None):
     """The file that is gone through, what came of the step, and what this run has gone about then."""
     jobs = jobs or {}
     file = own_tasks.file(given, STEPS, jobs, allowed)
-    came = own_tasks.came(given, STEPS, jobs, allowed, failure or {})
+    came = own_tasks.came(given, STEPS, jobs, allowed, failure)
     return file, came["outcomes"][KEY], {**jobs, **came["jobs"]}
 
 
@@ -47,24 +47,12 @@ def test_a_file_without_a_failure_has_come_to_its_end(direction, path):
 
 
 def test_a_failure_is_of_the_step():
-    failure = own_tasks.failed(answer(), STEPS, RESULT, False)
+    failure = {"result": RESULT, "secret": False}
     assert after(answer(), failure=failure)[1] == {"state": "failed", "note": "no such table", "direction": "do"}
 
 
-def test_a_failure_of_another_call_or_another_attempt_says_nothing():
-    failure = own_tasks.failed(answer(number=6), STEPS, RESULT, False)
-    assert after(answer(), failure=failure)[1]["state"] == "done"
-    failure = own_tasks.failed(answer("undo"), STEPS, RESULT, False)
-    assert after(answer(), failure=failure)[1]["state"] == "done"
-
-
-def test_a_number_may_be_a_text():
-    failure = own_tasks.failed(answer(number="7"), STEPS, RESULT, False)
-    assert after(answer(), failure=failure)[1]["state"] == "failed"
-
-
 def test_what_a_secret_task_said_is_kept_back():
-    note = own_tasks.failed(answer(), STEPS, dict(RESULT, rc=3), True)["outcome"]["note"]
+    note = after(answer(), failure={"result": dict(RESULT, rc=3), "secret": True})[1]["note"]
     assert "no such table" not in note and "3" in note
 
 
@@ -79,7 +67,7 @@ def test_one_that_has_to_wait_is_not_gone_through_and_begins_later():
 def test_what_has_not_begun_does_not_where_nothing_new_may_be_begun(jobs):
     marked = answer(begun=False, by="here", no_new_steps=True)
     assert own_tasks.file(marked, STEPS, jobs, True) == ""
-    assert own_tasks.came(marked, STEPS, jobs, True, {}) == {}
+    assert own_tasks.came(marked, STEPS, jobs, True, None) == {}
     assert own_tasks.file(answer(begun=False, by="here"), STEPS, jobs, True) == "/out.yml"
 
 
@@ -104,4 +92,4 @@ def test_an_earlier_outage_says_nothing():
 
 @pytest.mark.parametrize("given", [{"number": 7, "elsewhere": None}, answer(key="command suspend")])
 def test_without_such_a_step_there_is_nothing(given):
-    assert own_tasks.file(given, STEPS, {}, True) == "" and own_tasks.came(given, STEPS, {}, True, {}) == {}
+    assert own_tasks.file(given, STEPS, {}, True) == "" and own_tasks.came(given, STEPS, {}, True, None) == {}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import time
+import types
 
 import pytest
 
@@ -24,6 +25,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 LONG = 30.0  # seconds
 HAPROXY = {"type": "haproxy", "name": "web1", "load_balancers": ["lb1", "lb2"], "backends": ["www"]}
 STEPS = make_plan([HAPROXY], Host("web1", "linux", {"all": ["web1", "lb1", "lb2"]}, str, str))["steps"]
+MACHINE = types.SimpleNamespace(reach=Reach({}, False), steps=STEPS)
 ASKS = {"ask": [STEPS[0]["key"]], "elsewhere": None, "mark": None}
 
 
@@ -55,16 +57,17 @@ class Over:
 
 @pytest.fixture
 def run(tmp_path):
-    """Sends the first calls of a run over some machines, which answer so; returns its record and calls."""
+    """Sends the first calls of a run over some machines, which answer so; returns its calls."""
     made = []
 
     def send(**answers):
         record = begun(*(host for host in answers if host.startswith("web")))
         lines = Lines(lambda target: lambda: Over(tmp_path, target, answers))
         made.append(lines)
-        calls = Calls(lines, {host: Reach({}, False) for host in record["hosts"]}, lambda host: STEPS)
-        calls.send(record, sent(record))
-        return record, calls
+        calls = Calls(lines, dict.fromkeys(record["hosts"], MACHINE))
+        for host, call in sent(record).items():
+            calls.send(host, call, {}, {})
+        return calls
 
     yield send
     for lines in made:
@@ -73,11 +76,11 @@ def run(tmp_path):
 
 def test_rounds_follow_for_each_machine_alone(run, tmp_path):
     up, down = {"servers": [{"status": "UP"}]}, {"servers": [{"status": "DOWN"}]}
-    record, calls = run(web1=[ASKS], web2=[{"answers": []}], lb1=["lb1 goes on", up], lb2=[down])
-    assert list(calls.collect(record, LONG)) == ["web2"] and calls.busy == 1, "web1 has its first round"
+    calls = run(web1=[ASKS], web2=[{"answers": []}], lb1=["lb1 goes on", up], lb2=[down])
+    assert list(calls.collect(LONG)) == ["web2"] and calls.busy == 1, "web1 has its first round"
     assert not (tmp_path / "web1 lb2").exists(), "one round after the other"
     (tmp_path / "lb1 goes on").touch()
-    (answer,) = calls.collect(record, LONG).values()
+    (answer,) = calls.collect(LONG).values()
     assert answer.came["ask"] == ASKS["ask"]
     assert [(one[ROUND]["place"], one["servers"][0]["status"]) for one in answer.rounds] == [
         ("lb1", "UP"),
@@ -87,17 +90,17 @@ def test_rounds_follow_for_each_machine_alone(run, tmp_path):
 
 def test_answers_that_come_together_are_taken_in_together(run, monkeypatch):
     monkeypatch.setattr(module, "TOGETHER", LONG)
-    record, calls = run(web1=[{"answers": []}], web2=["web1 ", {"answers": []}])
+    calls = run(web1=[{"answers": []}], web2=["web1 ", {"answers": []}])
     began = time.monotonic()
-    assert set(calls.collect(record, LONG)) == {"web1", "web2"}
+    assert set(calls.collect(LONG)) == {"web1", "web2"}
     assert time.monotonic() - began < LONG, "nobody is waited for where no call is under way"
 
 
 def test_one_that_hangs_is_not_waited_for(run):
-    record, calls = run(web1=[{"answers": []}], web2=["never", {}])
+    calls = run(web1=[{"answers": []}], web2=["never", {}])
     began = time.monotonic()
-    assert list(calls.collect(record, LONG)) == ["web1"] and calls.busy == 1
-    assert time.monotonic() - began < LONG and calls.collect(record, 0.0) == {}
+    assert list(calls.collect(LONG)) == ["web1"] and calls.busy == 1
+    assert time.monotonic() - began < LONG and calls.collect(0.0) == {}
 
 
 @pytest.mark.parametrize(
@@ -106,20 +109,20 @@ def test_one_that_hangs_is_not_waited_for(run):
 def test_a_call_that_fails_is_one_from_which_nothing_came_back(run, monkeypatch, fails, words):
     if fails == "hangs":
         monkeypatch.setattr(lines_module, "GRACE", -LONG)  # its time is over at once
-    record, calls = run(web1=["never"] if fails == "hangs" else [ValueError("no such user")])
-    assert calls.collect(record, LONG)["web1"].came["lost"].startswith(words)
+    calls = run(web1=["never"] if fails == "hangs" else [ValueError("no such user")])
+    assert calls.collect(LONG)["web1"].came["lost"].startswith(words)
 
 
 def test_modules_are_called_all_at_a_time_but_one_after_the_other_on_a_line(tmp_path):
     answers = {"lb1": [{"from": "lb1"}], "lb2": [{"from": "lb2"}]}
     wanted = [(Target("web1", place), ModuleCall("ping", {}, LONG)) for place in ("lb1", "lb2", "lb1")]
     with Lines(lambda target: lambda: Over(tmp_path, target, answers)) as lines:
-        came = Calls(lines, {}, lambda host: STEPS).modules(wanted)
+        came = Calls(lines, {}).modules(wanted)
         assert [one["from"] for one in came] == ["lb1", "lb2", "lb1"] and lines.opened == 2
 
 
 def test_what_machines_answer_while_modules_are_awaited_is_not_lost(run, tmp_path):
-    record, calls = run(web1=[{"answers": []}], lb1=["web1 ", {"from": "lb1"}])
+    calls = run(web1=[{"answers": []}], lb1=["web1 ", {"from": "lb1"}])
     (came,) = calls.modules([(Target("web1", "lb1"), ModuleCall("ping", {}, LONG))])
     assert came["from"] == "lb1"
-    assert list(calls.collect(record, LONG)) == ["web1"]
+    assert list(calls.collect(LONG)) == ["web1"]

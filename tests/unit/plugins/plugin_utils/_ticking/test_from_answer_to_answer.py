@@ -20,30 +20,27 @@ class Machines:
     """Stands for the calls of a run: each machine answers when its turn comes, in this order, and any other is never heard of."""
 
     def __init__(self, *order, events=()):
-        self.order, self.events, self.sent = list(order), events, []
+        self.order, self.events, self.sent, self.flying = list(order), events, {}, {}
 
-    def send(self, record, calls, also=()):
-        self.sent.append({host: [*call["requests"], *also] for host, call in calls.items()})
+    def send(self, host, call, holder, jobs):
+        self.sent[host] = call["requests"]
+        asked = [request for request in call["requests"] if request["do"] != "ready"]
+        self.flying[host] = {"todo": {"calls": {host: dict(call, requests=asked)}}, "run": holder}
 
-    def collect(self, record, seconds):
+    def collect(self, seconds):
         for host in self.order:
-            if record["hosts"][host]["flying"]:
+            if host in self.flying:
                 self.order.remove(host)
-                return {host: self.answer(record, host)}
+                return {host: Answer(ticking.answers(self.flying.pop(host), *self.events)[host], [])}
         return {}
-
-    def answer(self, record, host):
-        call = record["hosts"][host]["flying"]
-        calls = {"todo": {"calls": {host: call}}, "run": record["run"]}
-        return Answer(ticking.answers(calls, *self.events)[host], [])
 
 
 def run_of(*hosts, present=None, check=False):
     record = begun(*hosts)
     record["run"]["check"] = check
     given = {host: types.SimpleNamespace(steps=[]) for host in hosts}
-    variables = {"ansible_play_batch": list(hosts) if present is None else present}
-    return fleet_run.FleetRun(None, variables, given, record, {}, list)
+    left = [] if present is None else set(hosts) - set(present)
+    return fleet_run.FleetRun(None, {}, given, left, record, {}, list)
 
 
 @pytest.fixture
@@ -63,20 +60,20 @@ def clock(monkeypatch):
 def test_a_run_begins_without_a_machine_that_does_not_answer(clock):
     run, calls = run_of("web1", "web2", "web3"), Machines("web3", "web1")
     answers = run.ask_everybody(calls, [{"do": "ready"}])
-    assert set(answers) == {"web1", "web3"} and all(asked[-1] == {"do": "ready"} for asked in calls.sent[0].values())
+    assert set(answers) == {"web1", "web3"} and all(asked[-1] == {"do": "ready"} for asked in calls.sent.values())
     hosts = run.record["hosts"]
     assert hosts["web2"]["flying"] and not hosts["web2"]["lost"] and clock[0] < 2 * fleet_run.FIRST
     calls.order.append("web2")
-    assert set(calls.collect(run.record, 1.0)) == {"web2"}, "its answer is taken in when it comes"
+    assert set(calls.collect(1.0)) == {"web2"}, "its answer is taken in when it comes"
 
 
 def test_in_check_mode_it_waits_for_all(clock):
     run, calls = run_of("web1", "web2", check=True), Machines("web1")
 
-    def collect(record, seconds, before=calls.collect):
+    def collect(seconds, before=calls.collect):
         if clock[0] > 3 * fleet_run.FIRST:
             calls.order.append("web2")
-        return before(record, seconds)
+        return before(seconds)
 
     calls.collect = collect
     assert set(run.ask_everybody(calls, [])) == {"web1", "web2"}
@@ -85,7 +82,7 @@ def test_in_check_mode_it_waits_for_all(clock):
 def test_a_machine_that_has_left_the_play_is_not_called():
     run, calls = run_of("web1", "web2", present=["web1"]), Machines()
     run._send(calls)
-    assert [set(sent) for sent in calls.sent] == [{"web1"}]
+    assert set(calls.sent) == {"web1"}
     assert run.record["hosts"]["web2"]["lost"] == fleet_run.LEFT
 
 
@@ -95,7 +92,8 @@ def test_before_the_users_own_files_nobody_is_left_under_way_but_who_only_waits(
     hosts = run.record["hosts"]
     hosts["web3"]["flying"] = dict(hosts["web3"]["flying"], requests=[{"do": "look", "wait": 60.0}])
     monkeypatch.setattr(run, "_own_file", lambda host, answer: "own.yml" if host in ("web1", "web2") else "")
-    assert run._settled(calls, {"web1": Answer({}, [])}, ["web1"]) == ["web1", "web2"]
+    monkeypatch.setattr(fleet_run, "wanted", lambda file, answer: file)
+    assert run._settled(calls, {"web1": Answer({}, [])}) == {"web1": "own.yml", "web2": "own.yml"}
     assert set(run.answers) == {"web1", "web2"} and hosts["web3"]["flying"] is None
 
 

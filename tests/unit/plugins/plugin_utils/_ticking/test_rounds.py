@@ -1,9 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What others do for a machine, as rounds of one task: real modules over a local connection."""
+"""What others do for a machine, a round a call of a line."""
 
-import json
 import time
 
 import pytest
@@ -13,11 +12,11 @@ from ansible.playbook.task import Task
 from ansible.plugins import loader
 from ansible.template import Templar
 
-from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.orders import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import Order
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import machine_line
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
 STARTS = 13.0  # seconds of the start of PowerShell that asked the machine
@@ -32,11 +31,11 @@ STEP = {
 }
 
 
-def action(**arguments):
+def action():
     task = Task()
-    task.action, task.args = "cloudops.azure_maintenance.tick", {"part": "other", **arguments}
+    task.action, task.args = "cloudops.azure_maintenance.internal", {"work": "drain"}
     data_loader = DataLoader()
-    return tick.ActionModule(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
+    return machine_line._Action(task, connection("local"), PlayContext(), data_loader, Templar(data_loader), loader)
 
 
 limits = []  # of the calls
@@ -59,13 +58,15 @@ def looked(request, monkeypatch):
         limits.append(limit)
         return {"ansible_job_id": "j1", "finished": False, "changed": True}
 
-    monkeypatch.setattr(tick.ActionModule, "called", called)
-    module = action(round=orders(answer, steps)[0], answer="heard", plan="planned", jobs={})
-    return module, module.run(task_vars={"heard": answer, "planned": {"steps": steps}}), calls
+    monkeypatch.setattr(machine_line._Action, "called", called)
+    monkeypatch.setattr(machine_line, "variables_of", lambda *_arguments: {})
+    monkeypatch.setattr(machine_line, "reached", lambda *_arguments: action())
+    line = machine_line.MachineLine(None, {}, machine_line.Target("web1", "lb1"), {"steps": steps})
+    return line.call({"kind": "round", "round": orders(answer, steps)[0], "answer": answer, "jobs": {}}), calls
 
 
 def test_what_came_is_judged_and_the_job_returned(looked):
-    _module, result, _calls = looked
+    result, _calls = looked
     pending = {"state": "pending", "note": "", "direction": "do"}
     assert result.pop("ended") <= time.monotonic()
     assert result["outcome"].pop("left") == 300, "what begins now has all of its time"
@@ -76,7 +77,7 @@ def test_what_came_is_judged_and_the_job_returned(looked):
 
 @pytest.mark.parametrize("looked", [61.0], indirect=True)
 def test_a_step_is_not_begun_where_the_time_that_was_left_went_by_since_the_machine_answered(looked):
-    _module, result, calls = looked
+    result, calls = looked
     assert calls == [] and result["outcome"]["state"] == "failed" and result["job"] is None
     assert "the time that was left was used up before it could begin" in result["outcome"]["note"]
 
@@ -85,10 +86,9 @@ def test_a_module_has_time_for_as_slow_a_start_of_powershell(looked):
     assert limits == [3 * STARTS] * 2
 
 
-def test_a_secret_step_is_secret_where_it_is_done_and_no_argument_of_the_task(looked):
-    module, _result, calls = looked
+def test_a_secret_step_is_secret_where_it_is_done(looked):
+    _result, calls = looked
     assert calls == [("ansible.builtin.command", True), ("ansible.builtin.async_status", True)]
-    assert "app drain" not in json.dumps(module._task.args)
 
 
 def test_an_order_becomes_the_task_that_ansible_would_have():
