@@ -16,9 +16,8 @@ from ansible.errors import AnsibleActionFail
 from ansible.utils.display import Display
 
 from ...module_utils._clock import steady
-from .._ansible import plain
+from .._ansible import plain, say
 from .._preflight import Asked, errors, table, warnings
-from .._said import say
 from .._variables import known_variables, named, unknown_of_play
 from .calls import Answer, Calls
 from .fleet_run import FleetRun

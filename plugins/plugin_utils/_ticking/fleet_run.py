@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...module_utils._clock import steady
+from .._ansible import say
 from .._drain.own_tasks import Failure
 from .._fleet import record as run_record
 from .._fleet.call_schedule import seconds_until_due
@@ -24,7 +25,6 @@ from .._fleet.progress import awaited, sentence_of
 from .._fleet.schema import Record
 from .._fleet.tick_planner import only_waits
 from .._lines.lines import Lines
-from .._said import say
 from .between_entries import Answer, wanted
 from .calls import Calls
 from .given import Host

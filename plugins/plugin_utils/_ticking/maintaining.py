@@ -18,10 +18,10 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ...module_utils._errors import ScheduledEventsError
+from .._ansible import say
 from .._fleet.recap import became
 from .._fleet.result import shown
 from .._notify import notifications
-from .._said import say
 from . import beginning, between_entries, fleet_run, given, run
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(

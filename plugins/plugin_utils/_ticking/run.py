@@ -17,11 +17,11 @@ from typing import Any
 from ...module_utils._clock import steady
 from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._text import listed
+from .._ansible import say
 from .._fleet import record as run_record
 from .._fleet.result import news
 from .._fleet.schema import HostFacts, Record, RunOptions
 from .._notify.notifications import tell
-from .._said import say
 
 SILENT = "Its task returned nothing that could be read."
 

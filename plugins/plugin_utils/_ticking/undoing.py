@@ -43,7 +43,11 @@ class Undoing:
     """
 
     def __init__(
-        self, action: Any, task_vars: Mapping[str, Any], present: Collection[str], before: Mapping[str, Any] | None = None
+        self,
+        action: Any,
+        task_vars: Mapping[str, Any],
+        present: Collection[str],
+        before: Mapping[str, Any] | None = None,
     ) -> None:
         self._action, self._task_vars = action, task_vars
         self._failures = between_entries.failures(task_vars, before) if before else {}
@@ -84,7 +88,9 @@ class Undoing:
         found = {}
         for host, take in self.takes.items():
             given = role.added(variables_of(self._action, self._task_vars, host))
-            given.update(__drain_list="recover", __drain_whose=take.whose, __drain_unmarked=take.unmarked, drain_fail=False)
+            given.update(
+                __drain_list="recover", __drain_whose=take.whose, __drain_unmarked=take.unmarked, drain_fail=False
+            )
             found[host] = drained(self._action, host, "recover", given)
         return found
 
@@ -104,7 +110,11 @@ def became(record: alone.Record) -> dict[str, Any]:
 
 
 def begun(
-    action: Any, task_vars: Mapping[str, Any], present: Collection[str], takes: Mapping[str, Take], found: Mapping[str, Any]
+    action: Any,
+    task_vars: Mapping[str, Any],
+    present: Collection[str],
+    takes: Mapping[str, Take],
+    found: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Undo this, and return what the task returns: ``found``, and as ``undone`` what came of each machine; or that it goes on after the user's own
     task files.

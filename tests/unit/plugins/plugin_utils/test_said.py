@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from ansible import constants
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._said import say
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ansible import say
 
 
 @pytest.mark.parametrize(

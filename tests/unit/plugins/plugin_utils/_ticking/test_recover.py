@@ -65,7 +65,11 @@ class Undoing:
         Undoing.turns.append(takes)
         self.records = {
             host: {
-                "result": {"ok": host not in self.fails, "message": "nginx did not start", "steps": [{"changed": True}]},
+                "result": {
+                    "ok": host not in self.fails,
+                    "message": "nginx did not start",
+                    "steps": [{"changed": True}],
+                },
                 "show": [f"{host}: done"],
             }
             for host in takes

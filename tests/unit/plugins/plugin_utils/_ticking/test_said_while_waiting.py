@@ -25,7 +25,7 @@ def printed(monkeypatch, capsys):
     def watch(run, seconds):
         monkeypatch.setattr(fleet_run, "steady", lambda: run.at)
         monkeypatch.setattr(fleet_run, "moved_on", lambda _record, _answers: run.tick().record)
-        task = fleet_run.FleetRun(None, {"ansible_play_batch": list(run.machines)}, {}, run.record, {}, list)
+        task = fleet_run.FleetRun(None, {}, {}, (), run.record, {}, list)
         until, found = run.at + seconds, []
         capsys.readouterr()
         while run.at < until and not run.record["finished"]:
