@@ -14,7 +14,17 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ..plugin_utils._lines.lines import Orphaned
-from ..plugin_utils._ticking import approve, draining, maintaining, recover, rehearsing, restore, status, taking_part, undo
+from ..plugin_utils._ticking import (
+    approve,
+    draining,
+    maintaining,
+    recover,
+    rehearsing,
+    restore,
+    status,
+    taking_part,
+    undo,
+)
 
 WORKS: dict[str, Any] = {
     "approve": approve,

@@ -71,7 +71,9 @@ class Machines:
     :attr wrong: those whose options can't be used, which their answers say why
     """
 
-    def __init__(self, action: Any, task_vars: Mapping[str, Any], entry_point: str, present: Iterable[str] | None = None) -> None:
+    def __init__(
+        self, action: Any, task_vars: Mapping[str, Any], entry_point: str, present: Iterable[str] | None = None
+    ) -> None:
         self._action, self._task_vars = action, task_vars
         types = OptionTypes(action, entry_point)
         present = set(task_vars["ansible_play_batch"] if present is None else present)

@@ -30,4 +30,8 @@ def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]
     not_known = unknown(machines.asked) if arguments["strict"] else []
     if not_known:
         problems.append(f"The state of some machines is not known: {'; '.join(not_known)}.")
-    return dict(changed=False, lines=status_lines(machines.asked, time.time()), problems=" ".join([*problems, SHOWN]) if problems else "")
+    return dict(
+        changed=False,
+        lines=status_lines(machines.asked, time.time()),
+        problems=" ".join([*problems, SHOWN]) if problems else "",
+    )

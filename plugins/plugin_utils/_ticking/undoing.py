@@ -61,7 +61,9 @@ class Undoing:
         self._hosts = {}
         for host, take in takes.items():
             given = role.added(variables_of(self._action, self._task_vars, host))
-            given.update(__drain_list="recover", __drain_whose=take.whose, __drain_unmarked=take.unmarked, drain_fail=False)
+            given.update(
+                __drain_list="recover", __drain_whose=take.whose, __drain_unmarked=take.unmarked, drain_fail=False
+            )
             self._hosts[host] = drained(self._action, host, "recover", given)
         self._run = DrainRun(self._hosts)
         self.go_on()
@@ -95,7 +97,9 @@ def _became(record: alone.Record) -> dict[str, Any]:
 # ---- a task that does nothing else ----
 
 
-def begun(action: Any, task_vars: Mapping[str, Any], takes: Mapping[str, Take], found: Mapping[str, Any]) -> dict[str, Any]:
+def begun(
+    action: Any, task_vars: Mapping[str, Any], takes: Mapping[str, Take], found: Mapping[str, Any]
+) -> dict[str, Any]:
     """Undo this, and return what the task returns: ``found``, and as ``undone`` what came of each machine; or that it goes on after the user's own
     task files.
     """

@@ -70,9 +70,13 @@ def test_who_has_the_port_is_named():
     words = place(taken, "web1", 8780, Emulator()).problem
     assert "can't be had (Address already in use): nginx, process 7, has it. Set rehearse_port" in words
     ours = place(taken, "web1", 8780, Emulator(process=True)).problem
-    assert ours.endswith("The emulator of a rehearsal is there, which is under way or was interrupted: -e rehearse_state=absent removes it.")
+    assert ours.endswith(
+        "The emulator of a rehearsal is there, which is under way or was interrupted: -e rehearse_state=absent removes it."
+    )
 
 
 def test_another_inventory_s_is_left_alone():
     words = place(Calls(), "web1", 8780, Emulator(process=True, unknown=("db7",))).problem
-    assert words.startswith("The emulator on web1 is that of a rehearsal with db7, not in this inventory, and there is one on a host:")
+    assert words.startswith(
+        "The emulator on web1 is that of a rehearsal with db7, not in this inventory, and there is one on a host:"
+    )

@@ -40,7 +40,7 @@ class Machines:
 
     @property
     def asked(self):
-        return [Asked(host, True, "", self.answers[host]) for host in self.hosts]
+        return [Asked(host, True, "", self.answers.get(host, {})) for host in self.hosts]
 
     def ask(self, hosts=None, again=lambda *_: None):
         waiting = list(self.hosts if hosts is None else hosts)
