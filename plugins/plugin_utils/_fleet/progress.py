@@ -24,7 +24,6 @@ from .result import line, name_of
 from .run_events import is_open, not_before
 from .schema import EventState, Record
 
-
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 

@@ -19,7 +19,8 @@ from ...module_utils._clock import steady
 from .._ansible import plain
 from .._preflight import Asked, errors, table, warnings
 from .._variables import known_variables, named, unknown_of_play
-from .calls import Answer, Calls
+from .between_entries import Answer
+from .calls import Calls
 from .fleet_run import FleetRun
 from .given import Host
 from .machine_line import ModuleCall, Target
