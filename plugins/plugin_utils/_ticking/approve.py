@@ -12,10 +12,9 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.utils.display import Display
-
 from ...module_utils._clock import steady
 from ...module_utils._text import listed
+from .._ansible import say
 from .._fleet import confirmation
 from .._fleet.confirmation import APPROVE, EVERY, OVER, RECORD, Approval
 from .asking import Asking, Machines
@@ -59,4 +58,4 @@ def _moved_on(machines: Machines, approval: Approval) -> Approval:
 
 def _print(show: list[str] | str) -> None:
     if show:
-        Display().display(show if isinstance(show, str) else "\n".join(show))
+        say([show] if isinstance(show, str) else show)

@@ -238,11 +238,12 @@ def late_report(action: Any, task_vars: Mapping[str, Any]) -> str:
     if written is None:
         return ""
     received = task_vars.get("azure_maintenance_report_received") or iso_utc(time.time())
-    minutes = float(action._templar.template(task_vars.get("azure_maintenance_report_age", 15)))
+    age = action._templar.template(task_vars.get("azure_maintenance_report_age", 15))
     try:
+        minutes = float(age)
         apart = abs((_moment(received) - _moment(written)).total_seconds())
     except ValueError as error:
-        return f"Nothing was started: the time of the report that asks for this run can't be read ({one_line(error, 200)})."
+        return f"Nothing was started: whether the report that asks for this run is too old can't be told ({one_line(error, 200)})."
     if apart <= 60 * minutes:
         return ""
     return (

@@ -15,15 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible.utils.display import Display
-
 from ...module_utils._clock import steady
 from ...module_utils._text import duration, listed
+from .._ansible import say
 from .._fleet.recover_plan import Overrides, Verdict, verdicts
 from .._lines.reach import variables_of
 from .asking import Asking, Machines
 from .given import HostVariables
-from .undoing import Take, Undoing, became
+from .undoing import Take, Undoing
 
 ARGUMENTS: dict[str, dict[str, Any]] = dict(
     force=dict(type="bool", default=False),
@@ -52,8 +51,8 @@ class _Recovery:
 
     def __init__(self, action: Any, task_vars: Mapping[str, Any], overrides: Overrides, before: Any) -> None:
         self._action, self._task_vars = action, task_vars
-        self._undoing = Undoing(action, task_vars, task_vars["ansible_play_batch"], before)
-        kept = self._undoing.kept
+        self._undoing = Undoing(action, task_vars, before)
+        kept = self._undoing.data
         self._goes_on = bool(kept)
         self._overrides = Overrides(*kept["overrides"]) if kept else overrides
         self._verdicts = {host: Verdict(*one) for host, one in kept.get("verdicts", {}).items()}
@@ -87,8 +86,8 @@ class _Recovery:
             requests = {host: self._first(found[host], machines.answers[host]) for host in found if host in hosts}
             machines.call({host: Asking(one) for host, one in requests.items() if one})
         if turn:
-            Display().display("\n".join(f"{host} {found[host].words}" for host in turn))
-        self._undoing.go_on(
+            say(f"{host} {found[host].words}" for host in turn)
+        self._undoing.begin(
             {host: Take(found[host].take if found[host].forced else "any", found[host].unmarked) for host in turn}
         )
 
@@ -106,7 +105,7 @@ class _Recovery:
 
     def _end(self, machines: Machines) -> None:
         """Keep what came of it; with force, what can't be undone is given up."""
-        done = {host: became(record) for host, record in self._undoing.records.items()}
+        done = self._undoing.became
         self._ended.update(done)
         left = [host for host, one in done.items() if self._overrides.force and not one["ok"]]
         machines.ask(left)
@@ -126,8 +125,8 @@ class _Recovery:
         if new:
             self._until.update((host, steady() + self._seconds(host)) for host in new)
             longest = duration(max(self._until[host] for host in new) - steady())
-            Display().display(f"Waiting until {listed(new)} can be reached, for {longest} at most.")
-        lost = [host for host in lost if self._until[host] > steady()]
+            say([f"Waiting until {listed(new)} can be reached, for {longest} at most."])
+        awaited = lost = [host for host in lost if self._until[host] > steady()]
         back: list[str] = []
 
         def again(host: str, answer: Mapping[str, Any], _times: int) -> float | None:
@@ -138,8 +137,8 @@ class _Recovery:
         while lost and not back:
             machines.ask(lost, again=again)
             lost = [host for host in lost if self._until[host] > steady() + EVERY]
-        found = verdicts(machines.asked, self._overrides)
-        self._verdicts.update((host, one) for host, one in found.items() if one.verdict == "lost")
+        why = verdicts(machines.asked, self._overrides)
+        self._verdicts.update((host, why[host]) for host in awaited if host not in back)
         return back
 
     def _seconds(self, host: str) -> float:

@@ -122,7 +122,7 @@ def _left(action: Any, task_vars: Mapping[str, Any]) -> dict[str, Any]:
     linux = [one.host for one in machines.asked if one.is_linux and one.answer and not one.answer["lost"]]
     found = {"hosts": {host: one._asdict() for host, one in left.items()}, "linux": linux}
     takes = {host: undoing.Take(one.run) for host, one in left.items() if one.verdict == "back"}
-    return undoing.begun(action, task_vars, task_vars["ansible_play_batch"], takes, found)
+    return undoing.begun(action, task_vars, takes, found)
 
 
 def _find(action: Any, task_vars: Mapping[str, Any], hosts: list[str], before: Mapping[str, Any]) -> dict[str, Any]:

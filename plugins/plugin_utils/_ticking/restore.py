@@ -17,17 +17,14 @@ from .undoing import Take, begun
 ARGUMENTS: dict[str, dict[str, Any]] = dict(run=dict(type="str", required=True))
 REQUIRED: list[list[str]] = []
 
-TAKES_PART = "__maintain_restores"
-"""The fact of a host that takes part: the name of the run."""
-
 
 def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    run, facts = arguments["run"], task_vars["hostvars"]
-    present = [host for host in task_vars["ansible_play_hosts_all"] if facts.raw_get(host).get(TAKES_PART) == run]
-    with Machines(action, task_vars, "status", present) as machines:
+    run = arguments["run"]
+    # Ansible does not count a machine as one of the play that has failed there, also where an `always` goes on for it.
+    with Machines(action, task_vars, "status", present=task_vars["ansible_play_hosts_all"]) as machines:
         machines.ask(requests=())
     left = [host for host in machines.hosts if _is_left(machines.answers[host], run)]
-    return begun(action, task_vars, present, dict.fromkeys(left, Take(run)), {})
+    return begun(action, task_vars, dict.fromkeys(left, Take(run)), {})
 
 
 def _is_left(answer: Mapping[str, Any], run: str) -> bool:

@@ -9,7 +9,7 @@ Private to this collection.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .._drain import alone
@@ -35,93 +35,77 @@ class Take(NamedTuple):
 
 class Undoing:
     """
-    :arg present: the hosts through whose own task files Ansible can go
-    :arg before: what ``returned`` has made of one that goes on after them
+    :arg before: what ``returned`` has made of one that goes on after the user's own task files
 
-    :attr own: what Ansible has to know to go through the user's own task files; empty where all is done
-    :attr kept: the data that was to outlive the return
+    :attr own: what Ansible has to know to go through these; empty where all is done
+    :attr data: what was to outlive that
     """
 
-    def __init__(
-        self,
-        action: Any,
-        task_vars: Mapping[str, Any],
-        present: Collection[str],
-        before: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, action: Any, task_vars: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> None:
         self._action, self._task_vars = action, task_vars
-        self._failures = between_entries.failures(task_vars, before) if before else {}
-        self.kept: dict[str, Any] = between_entries.kept(before) if before else {}
-        self._present = self.kept.get("present", present)
-        self.takes = {host: Take(*take) for host, take in self.kept.get("takes", {}).items()}
-        self._run: DrainRun | None = None
+        self.data: dict[str, Any] = {}
         self.own: dict[str, dict[str, Any]] = {}
+        self._hosts: dict[str, Drained] = {}
+        self._run = DrainRun({})
+        if before:
+            kept = between_entries.kept(task_vars, before)
+            self.data = kept.data
+            self._hosts = {host: Drained.kept(one) for host, one in kept.data["hosts"].items()}
+            self._run = DrainRun(self._hosts, kept.data["records"], kept)
 
-    def go_on(self, takes: Mapping[str, Take] | None = None) -> None:
+    def begin(self, takes: Mapping[str, Take]) -> None:
         """
-        :arg takes: what is undone; None to go on with what is under way
+        :arg takes: what is undone, by host
         """
-        records, answers, failures = self.kept.get("records"), self.kept.get("answers"), self._failures
-        if takes is not None:
-            self.takes, records, answers, failures = dict(takes), None, None, {}
-        hosts = self._drained()
-        self._run = DrainRun(hosts, self._present, records, answers)
-        with lines_to(self._action, self._task_vars, {host: one.plan for host, one in hosts.items()}) as lines:
-            self.own = self._run.go_on(Calls(lines, hosts), failures)
+        role = OfRoleDrain(self._action)
+        self._hosts = {}
+        for host, take in takes.items():
+            given = role.added(variables_of(self._action, self._task_vars, host))
+            given.update(
+                __drain_list="recover", __drain_whose=take.whose, __drain_unmarked=take.unmarked, drain_fail=False
+            )
+            self._hosts[host] = drained(self._action, host, "recover", given)
+        self._run = DrainRun(self._hosts)
+        self.go_on()
+
+    def go_on(self) -> None:
+        plans = {host: one.plan for host, one in self._hosts.items()}
+        with lines_to(self._action, self._task_vars, plans) as lines:
+            self.own = self._run.go_on(Calls(lines, self._hosts))
 
     @property
-    def records(self) -> Mapping[str, alone.Record]:
-        """Of each host: its ``result``, and as ``show`` what is to be shown."""
-        return self._run.records if self._run else {}
+    def became(self) -> dict[str, dict[str, Any]]:
+        """What came of each host, for people: whether it is ``ok``, a ``message``, what to ``show``, and whether anything was ``changed``."""
+        return {host: _became(record) for host, record in self._run.records.items()}
 
     def returned(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """What the task returns that goes on after the files.
 
         :arg data: what has to outlive that
         """
-        data = {**data, "takes": self.takes, "records": self.records}
-        answers = self._run.answers if self._run else {}
-        return between_entries.returned(f"recover-{secrets.token_hex(4)}", self.own, data, answers)
-
-    def _drained(self) -> dict[str, Drained]:
-        role = OfRoleDrain(self._action)
-        found = {}
-        for host, take in self.takes.items():
-            given = role.added(variables_of(self._action, self._task_vars, host))
-            given.update(
-                __drain_list="recover", __drain_whose=take.whose, __drain_unmarked=take.unmarked, drain_fail=False
-            )
-            found[host] = drained(self._action, host, "recover", given)
-        return found
+        name, run = f"recover-{secrets.token_hex(4)}", self._run
+        data = {**data, "hosts": self._hosts, "records": run.records}
+        return between_entries.returned(name, self.own, data, run.answers, run.left)
 
 
-def became(record: alone.Record) -> dict[str, Any]:
-    """What is said of a machine at the end."""
+def _became(record: alone.Record) -> dict[str, Any]:
     result = record["result"]
-    return {
-        "ok": result["ok"],
-        "message": result["message"],
-        "show": record["show"],
-        "changed": any(step["changed"] for step in result["steps"]),
-    }
+    changed = any(step["changed"] for step in result["steps"])
+    return {"ok": result["ok"], "message": result["message"], "show": record["show"], "changed": changed}
 
 
 # ---- a task that does nothing else ----
 
 
 def begun(
-    action: Any,
-    task_vars: Mapping[str, Any],
-    present: Collection[str],
-    takes: Mapping[str, Take],
-    found: Mapping[str, Any],
+    action: Any, task_vars: Mapping[str, Any], takes: Mapping[str, Take], found: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Undo this, and return what the task returns: ``found``, and as ``undone`` what came of each machine; or that it goes on after the user's own
     task files.
     """
-    undoing = Undoing(action, task_vars, present)
-    undoing.go_on(takes)
-    return _result(undoing, {"present": list(present), "found": dict(found)})
+    undoing = Undoing(action, task_vars)
+    undoing.begin(takes)
+    return _result(undoing, found)
 
 
 def gone_on(action: Any, task_vars: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,13 +113,12 @@ def gone_on(action: Any, task_vars: Mapping[str, Any], before: Mapping[str, Any]
 
     :arg before: what the task returned
     """
-    undoing = Undoing(action, task_vars, (), before)
+    undoing = Undoing(action, task_vars, before)
     undoing.go_on()
-    return _result(undoing, {name: undoing.kept[name] for name in ("present", "found")})
+    return _result(undoing, undoing.data["found"])
 
 
-def _result(undoing: Undoing, data: Mapping[str, Any]) -> dict[str, Any]:
+def _result(undoing: Undoing, found: Mapping[str, Any]) -> dict[str, Any]:
     if undoing.own:
-        return dict(undoing.returned(data), changed=False)
-    undone = {host: became(record) for host, record in undoing.records.items()}
-    return dict(data["found"], changed=False, finished=True, undone=undone)
+        return dict(undoing.returned({"found": found}), changed=False)
+    return dict(found, changed=False, finished=True, undone=undoing.became)

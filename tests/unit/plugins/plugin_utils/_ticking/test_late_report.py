@@ -45,5 +45,6 @@ def test_a_run_that_no_report_asks_for_has_nothing_to_refuse():
     assert refused() == ""
 
 
-def test_what_is_no_time_is_refused():
-    assert refused(time="2026-00-39T12:00:00Z").startswith("Nothing was started: the time of the report")
+@pytest.mark.parametrize("given", [{"time": "2026-00-39T12:00:00Z"}, {"time": "2026-01-01T12:00:00Z", "age": "soon"}])
+def test_what_is_no_time_is_refused(given):
+    assert refused(**given).startswith("Nothing was started: whether the report")

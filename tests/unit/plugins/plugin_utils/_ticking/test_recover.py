@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 
 import pytest
@@ -39,7 +40,7 @@ class Machines:
 
     @property
     def asked(self):
-        return [Asked(host, True, "", self.answers[host]) for host in self.hosts]
+        return [Asked(host, True, "", self.answers.get(host, {})) for host in self.hosts]
 
     def ask(self, hosts=None, again=lambda *_: None):
         waiting = list(self.hosts if hosts is None else hosts)
@@ -57,20 +58,27 @@ class Undoing:
 
     fails: tuple[str, ...] = ()
     turns: list[dict[str, object]]
+    files: dict[str, dict[str, object]] = {}
 
-    def __init__(self, *_):
-        self.kept, self.own, self.records = {}, {}, {}
+    def __init__(self, _action, _task_vars, before):
+        self.data, self.own, self.became = before or {}, {}, {}
 
-    def go_on(self, takes):
+    def begin(self, takes):
         Undoing.turns.append(takes)
-        self.records = {
+        self.own = self.files
+        self.go_on(takes)
+
+    def returned(self, data):
+        return json.loads(json.dumps({"finished": False, **data}))
+
+    def go_on(self, takes=()):
+        takes = takes or Undoing.turns[-1]
+        self.became = {
             host: {
-                "result": {
-                    "ok": host not in self.fails,
-                    "message": "nginx did not start",
-                    "steps": [{"changed": True}],
-                },
+                "ok": host not in self.fails,
+                "message": "nginx did not start",
                 "show": [f"{host}: done"],
+                "changed": True,
             }
             for host in takes
         }
@@ -78,16 +86,18 @@ class Undoing:
 
 @pytest.fixture
 def recovered(monkeypatch):
-    def go(said, fails=(), seconds=900.0, **overrides):
+    def go(said, fails=(), seconds=900.0, files=None, **overrides):
         machines = Machines(said)
-        Undoing.turns, Undoing.fails = [], fails
+        Undoing.fails, Undoing.files = fails, files or {}
+        if not overrides.get("before"):
+            Undoing.turns = []
         monkeypatch.setattr(module, "Machines", lambda *_: machines)
         monkeypatch.setattr(module, "Undoing", Undoing)
         monkeypatch.setattr(module._Recovery, "_seconds", lambda *_: seconds)
         action = types.SimpleNamespace(_task=types.SimpleNamespace(check_mode=overrides.pop("check", False)))
         given = {"force": False, "take": "", "unmarked": False, "before": None, **overrides}
-        came = module.work(action, {"ansible_play_batch": list(said)}, given)
-        return came["hosts"], machines
+        came = module.work(action, {}, given)
+        return came.get("hosts", came), machines
 
     return go
 
@@ -126,6 +136,17 @@ def test_with_force_runs_that_live_keep_off_and_what_can_not_be_undone_is_given_
     hosts, machines = recovered({"web1": [LEFT, HALF]}, fails=["web1"], force=True)
     assert machines.called == [("web1", ["put_back"]), ("web1", ["take_off"])]
     assert hosts["web1"]["failed"]
+
+
+def test_it_goes_on_after_the_users_own_task_files(recovered):
+    said = {"web1": [LEFT], "web2": [answer()], "web3": [LOST]}
+    before, _machines = recovered(said, files={"web1": {}}, force=True)
+    assert before["finished"] is False and [list(turn) for turn in Undoing.turns] == [["web1"]]
+    hosts, machines = recovered({"web1": [HALF], "web2": [answer()], "web3": [LOST, LEFT]}, ["web1"], before=before)
+    assert [list(turn) for turn in Undoing.turns] == [["web1"], ["web3"]]
+    assert machines.called == [("web1", ["take_off"]), ("web3", ["put_back"])], "forced, as it was said at first"
+    assert {host: one["failed"] for host, one in hosts.items()} == {"web1": True, "web2": False, "web3": False}
+    assert "is not marked" in hosts["web2"]["words"]
 
 
 def test_check_mode_only_shows(recovered):
