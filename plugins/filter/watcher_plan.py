@@ -16,9 +16,10 @@ version_added: 0.2.0
 options:
   _input:
     description: >-
-      Nothing for V(options), for V(files) the options of the role, for V(names) the names of the host's variables, for V(place) what the machine says of
-      itself, for V(leaving) what V(files) returned, for V(mark) what is in its file, for V(folder) the file of the settings that are on the machine, for
-      V(left_behind) what V(folder) returned.
+      Nothing for V(options) and V(version), for V(place) the environment on the machine, for V(files) the options of the role, for V(names) the names of
+      the host's variables, for V(refusals) what the machine says of itself, for V(former) the file of the settings that are on the machine, for
+      V(leaving) and V(services) what V(files) returned, for V(left_behind) what V(former) returned, for V(mark) what is in its file, for V(status) what
+      was registered of the command.
     type: raw
     required: true
   part:
@@ -27,27 +28,29 @@ options:
     required: true
     choices:
       options: The names of the options that have a variable of the role, without C(watcher_).
+      version: The program's version.
+      place: Where things are on the machine.
       files: What the machine gets, and what is wrong with the options.
       names: Which of the host's variables are misspelt.
-      place: What speaks against the machine, a sentence each.
-      leaving: Which hooks of an earlier deployment go, and why they may not.
+      refusals: What speaks against the machine, a sentence each.
+      former: What an earlier deployment has installed.
+      leaving: Which hooks of that go, and why they may not.
+      left_behind: Why the state folder may not be another one now.
       mark: Who holds a mark.
-      folder: The state folder that the settings on the machine name.
-      left_behind: Why it may not be another one now.
+      services: The services of the machine.
+      status: What the watcher says of itself.
   host:
     description: The inventory name of the host.
     type: str
   options:
-    description: For V(place), what of the options it goes by. For V(left_behind), C(folder), the state folder from now on.
+    description: For V(place), C(system), C(folder), C(systemd), C(python) and C(version). For V(refusals), what of the options it goes by.
+    type: dict
+  place:
+    description: For V(files), V(former), V(left_behind) and V(services), what V(place) returned.
     type: dict
   steps:
     description: For V(files), the plan of filter P(cloudops.azure_maintenance.drain_steps#filter).
     type: dict
-  system:
-    description: For V(files), the machine's system.
-    type: str
-    choices: [linux, windows]
-    default: linux
   names:
     description: For V(files), the names of the host's variables.
     type: list
@@ -57,18 +60,21 @@ options:
     type: list
     elements: str
   answer:
-    description: For V(place), what the machine program answered; nothing for images. For V(left_behind), what it answered about the new folder.
+    description: For V(refusals), what the machine program answered; nothing for images. For V(left_behind), what it answered about the new folder.
     type: dict
   there:
     description: For V(left_behind), what the machine program answered about the folder so far.
     type: dict
-  before:
-    description: For V(leaving), the file of the settings that are on the machine.
-    type: str
-    default: ""
+  former:
+    description: For V(leaving), what V(former) returned.
+    type: dict
   mark:
     description: For V(leaving), the machine's mark.
     type: dict
+  notify_hooks:
+    description: For V(services), whether there are notify hooks on the machine.
+    type: bool
+    default: false
   force:
     description:
       - For V(leaving), whether hooks go though the machine is out of service by them.
@@ -80,12 +86,12 @@ options:
 EXAMPLES = r"""
 - name: Put together what the machine gets
   ansible.builtin.set_fact:
-    files: "{{ options | cloudops.azure_maintenance.watcher_plan('files', steps=plan, search=[playbook_dir]) }}"
+    files: "{{ options | cloudops.azure_maintenance.watcher_plan('files', place=place, steps=plan, search=[playbook_dir]) }}"
 """
 
 RETURN = r"""
 _value:
-  description: A list of sentences for V(place), a text for V(mark), V(folder) and V(left_behind), a dictionary for the others.
+  description: A list for V(options) and V(refusals), a text for V(version), V(mark) and V(left_behind), a dictionary for the others.
   type: raw
 """
 
@@ -102,58 +108,52 @@ def watcher_plan(
     part,
     host="",
     options=None,
+    place=None,
     steps=None,
     names=(),
     search=(),
     answer=None,
     there=None,
-    before="",
+    former=None,
     mark=None,
+    notify_hooks=False,
     force=False,
-    system="linux",
 ):
     """See the documentation above."""
     # Not at the top: for one filter Ansible loads all those of a collection, in every worker, and compiles what they import.
-    from ..module_utils._watcher.host.linux_host import LINUX
-    from ..module_utils._watcher.host.windows_host import WINDOWS
+    from ..plugin_utils._machine import bundle
     from ..plugin_utils._variables import known_variables, unknown_variables
-    from ..plugin_utils._watcher import former_folder, place, plan
+    from ..plugin_utils._watcher import former as formerly
+    from ..plugin_utils._watcher import plan, program, refusals
+    from ..plugin_utils._watcher.place import Place, place_of
 
     def unknown(names):
         return unknown_variables(names, known_variables(DataLoader().load_from_file)) if names else []
 
-    if part == "options":
-        return plan.variables()
-    if part == "files":
-        return call(
-            lambda given, steps, names: plan.files_of(
-                given,
-                steps,
-                functools.partial(found_in, search),
-                unknown(names),
-                WINDOWS if system == "windows" else LINUX,
-            ),
-            value,
-            steps,
-            names,
-        )
-    if part == "names":
-        return call(lambda names: plan.misspelt(unknown(names)), value)
-    if part == "place":
-        return call(lambda given: place.refusals(host, options, given, answer), value)
-    if part == "leaving":
-        return call(lambda given: plan.leaving(given or None, before, mark, bool(force)), value)
-    if part == "mark":
-        return plan.kind_of_mark(value)
-    if part == "folder":
-        return former_folder.folder_of(value)
-    if part == "left_behind":
-        return call(
-            lambda former: former_folder.left_behind(former, options["folder"], there, answer, bool(force)), value
-        )
-    raise AnsibleFilterError(
-        f"watcher_plan: part is {part!r}; it is one of options, files, names, place, leaving, mark, folder, left_behind"
-    )
+    def files(given, place, steps, names):
+        return plan.files_of(given, Place(**place), steps, functools.partial(found_in, search), unknown(names))
+
+    def services(files, place):
+        reports = files["has_reports"] or notify_hooks
+        return program.services_of(Place(**place), files["commands"], reports, files["has_health"])
+
+    parts = {
+        "options": lambda: plan.variables(),
+        "version": lambda: bundle.version(),
+        "place": lambda: call(lambda env, given: place_of(env=env, **given)._asdict(), value, options),
+        "files": lambda: call(files, value, place, steps, names),
+        "names": lambda: call(lambda names: plan.misspelt(unknown(names)), value),
+        "refusals": lambda: call(refusals.refusals, host, options, value, answer),
+        "former": lambda: call(lambda place: formerly.former_of(value, Place(**place)), place),
+        "leaving": lambda: call(formerly.leaving, value, former, mark, bool(force)),
+        "left_behind": lambda: call(formerly.left_behind, value["folder"], place["state"], there, answer, bool(force)),
+        "mark": lambda: formerly.kind_of_mark(value),
+        "services": lambda: call(services, value, place),
+        "status": lambda: call(program.status_of, value),
+    }
+    if part not in parts:
+        raise AnsibleFilterError(f"watcher_plan: part is {part!r}; it is one of {', '.join(parts)}")
+    return parts[part]()
 
 
 class FilterModule:

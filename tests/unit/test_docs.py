@@ -34,6 +34,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import OF_PLAYBOOKS, RENAMED
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.hooks import hook_files
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.place import place_of
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import _reports
 from ansible_collections.cloudops.azure_maintenance.tests.unit.monitoring.expressions import FAMILIES
 
@@ -320,9 +321,9 @@ def test_an_example_is_accepted(body):
             if policy in mapping:
                 parse_policy(mapping[policy])
         if "watcher_hooks" in mapping:
-            assert hook_files(mapping["watcher_hooks"], a_script)[1] == []
+            assert hook_files(mapping["watcher_hooks"], a_script, place_of("linux", {}))[1] == []
         if "watcher_reports" in mapping:
-            assert _reports(mapping["watcher_reports"], "/secrets")[2] == []
+            assert _reports(mapping["watcher_reports"], place_of("linux", {}))[2] == []
         for action in ARGUMENTS:
             if NAMESPACE + action in mapping:
                 given = mapping[NAMESPACE + action] or {}

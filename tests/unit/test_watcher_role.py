@@ -18,7 +18,13 @@ import pytest
 import yaml
 from ansible.plugins.filter.core import FilterModule
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher import hooks, place, plan
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher import (
+    hooks,
+    place,
+    plan,
+    program,
+    refusals,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_watcher_plan import (
     OPTIONS,
 )
@@ -27,7 +33,7 @@ ROLE = pathlib.Path(__file__).resolve().parents[2] / "roles" / "watcher"
 UNITS = ("azure-maintenance.service", "azure-maintenance-reports.service", "azure-maintenance-health.service")
 SOCKET = "azure-maintenance-health.socket"
 SYSTEMD = "ansible.builtin.systemd_service"
-OLDEST, NEWEST = place.OLDEST_SYSTEMD, 260
+OLDEST, NEWEST = refusals.OLDEST_SYSTEMD, 260
 
 # The version of systemd that brought a setting, as its manual pages say; those that are older than the oldest are 0.
 SINCE = {
@@ -74,28 +80,36 @@ def load(path):
     return yaml.safe_load((ROLE / path).read_text(encoding="utf-8"))
 
 
-def rendered(template, **variables):
+def rendered(template, version=252, health=None, state=None, words=None):
+    """
+    :arg words: of each command line
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(str(ROLE / "templates")), trim_blocks=True, keep_trailing_newline=True
     )
     environment.filters.update(FilterModule().filters())
-    program = "/usr/local/lib/azure-maintenance/1.0.0.pyz"
+    there = place.place_of("linux", {}, state or "", python=sys.executable, version="1.0.0")
+    commands = program.commands_of(there, sys.executable, {**HEALTH, **(health or {})})
     given = {
         "ansible_managed": "Ansible managed",
-        "__watcher_systemd_version": 252,
-        "__watcher_state_folder": "/var/lib/azure-maintenance",
-        "__watcher_own_state_folder": True,
-        "__watcher_settings": "/etc/azure-maintenance/watcher.json",
-        "__watcher_run": [sys.executable, "-I", program],
-        "__watcher_watch": [sys.executable, "-I", program, "watch"],
-        "__watcher_send": [sys.executable, "-I", program, "send"],
-        "__watcher_answer_health": [sys.executable, "-I", program, "health"],
-        "__watcher_health": HEALTH,
+        "watcher_endpoint": "http://169.254.169.254",
+        "__watcher_probed": {"stdout": json.dumps({"systemd": version})},
+        "__watcher_place": there._asdict(),
+        "__watcher_files": {
+            "commands": dict.fromkeys(commands, words) if words else commands,
+            "settings": {"health": {**HEALTH, **(health or {})}},
+        },
     }
-    return environment.get_template(template + ".j2").render({**given, **variables})
+    return environment.get_template(template + ".j2").render(given)
 
 
-HEALTH = {"http": ["127.0.0.1:8009", "[::1]:8009"], "agent": ["10.0.0.4:8010"], "sources": ["10.0.0.0/24"], "app": ""}
+HEALTH = {
+    "http": ["127.0.0.1:8009", "[::1]:8009"],
+    "agent": ["10.0.0.4:8010"],
+    "sources": ["10.0.0.0/24"],
+    "metrics_sources": [],
+    "app": "",
+}
 
 
 def settings_in(unit):
@@ -108,7 +122,7 @@ def settings_in(unit):
 @pytest.mark.parametrize("name", UNITS)
 @pytest.mark.parametrize("version", [OLDEST, 241, 242, 243, 244, 245, NEWEST])
 def test_a_unit_has_no_setting_that_its_systemd_does_not_know(name, version):
-    keys = {key for key, _value in settings_in(rendered(name, __watcher_systemd_version=version))}
+    keys = {key for key, _value in settings_in(rendered(name, version))}
     assert {key for key in keys if SINCE[key] > version} == set()
 
 
@@ -117,9 +131,9 @@ def test_a_new_systemd_gets_all_that_the_template_has(name):
     in_template = {
         key for key, _value in settings_in((ROLE / "templates" / (name + ".j2")).read_text(encoding="utf-8"))
     }
-    for own, app in ((True, ""), (False, "http://127.0.0.1/")):
-        given = {"__watcher_own_state_folder": own, "__watcher_health": dict(HEALTH, app=app)}
-        in_template -= {key for key, _value in settings_in(rendered(name, **given))}
+    for state, app in (("", ""), ("/srv/az", "http://127.0.0.1/")):
+        health = {"app": app, "app_timeout": 2.0}
+        in_template -= {key for key, _value in settings_in(rendered(name, state=state, health=health))}
     assert in_template == set()
 
 
@@ -133,14 +147,13 @@ def test_the_service_never_gives_up_and_is_watched():
 @pytest.mark.parametrize("name", UNITS)
 def test_words_of_a_command_are_words_for_systemd(name):
     odd = [sys.executable, "/a b/%n", "$HOME", 'say "x"', "back\\slash"]
-    given = dict.fromkeys(("__watcher_watch", "__watcher_send", "__watcher_answer_health"), odd)
-    line = dict(settings_in(rendered(name, **given)))["ExecStart"]
+    line = dict(settings_in(rendered(name, words=odd)))["ExecStart"]
     assert line == f'"{sys.executable}" "/a b/%%n" "$$HOME" "say \\"x\\"" "back\\\\slash"'
 
 
 @pytest.mark.parametrize("name", UNITS[:2])
 def test_another_state_folder_is_made_and_may_be_written(name):
-    unit = dict(settings_in(rendered(name, __watcher_own_state_folder=False, __watcher_state_folder="/srv/az")))
+    unit = dict(settings_in(rendered(name, state="/srv/az")))
     assert "StateDirectory" not in unit
     assert unit["ReadWritePaths"] == '"/srv/az"' and unit["ExecStartPre"].endswith(' -m 0711 "/srv/az"')
 
@@ -152,7 +165,7 @@ def test_everybody_may_enter_another_state_folder(name, tmp_path):
     there, new = tmp_path / "there", tmp_path / "above" / "new"
     there.mkdir(mode=0o700)
     for folder in (there, new):
-        unit = dict(settings_in(rendered(name, __watcher_own_state_folder=False, __watcher_state_folder=str(folder))))
+        unit = dict(settings_in(rendered(name, state=str(folder))))
         command = shlex.split(unit["ExecStartPre"].lstrip("+"))
         subprocess.run(["sh", "-c", f'umask {unit["UMask"]}; exec "$@"', "sh", *command], check=True)
     assert [path.stat().st_mode & 0o777 for path in (there, new)] == [0o711, 0o711]
@@ -163,17 +176,17 @@ def test_another_state_folder_is_there_before_the_services_are():
     steps = load("tasks/service.yml")
     (number,) = (number for number, task in enumerate(steps) if task["name"] == "Service | Create the state folder")
     given = steps[number]["ansible.builtin.file"]
-    assert (given["path"], given["mode"]) == ("{{ __watcher_state_folder }}", "0711")
+    assert (given["path"], given["mode"]) == ("{{ __watcher_place.state }}", "0711")
     starting = [number for number, task in enumerate(steps) if {"ansible.builtin.meta", SYSTEMD} & set(task)]
     assert number < min(starting)
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze")
 @pytest.mark.parametrize("name", UNITS)
-@pytest.mark.parametrize("own", [True, False])
-def test_systemd_finds_nothing_wrong_with_a_unit(name, own, tmp_path):
+@pytest.mark.parametrize("state", ["", "/srv/az"])
+def test_systemd_finds_nothing_wrong_with_a_unit(name, state, tmp_path):
     path = tmp_path / name
-    path.write_text(rendered(name, __watcher_own_state_folder=own), encoding="utf-8")
+    path.write_text(rendered(name, state=state), encoding="utf-8")
     (tmp_path / SOCKET).write_text(rendered(SOCKET), encoding="utf-8")
     done = subprocess.run(
         ["systemd-analyze", "verify", "--man=no", "--generators=no", str(path)],
@@ -194,7 +207,7 @@ def test_systemd_holds_the_addresses_of_the_health_endpoint():
 
 def test_the_health_endpoint_has_no_right_and_as_little_network_as_it_needs():
     without, with_app = (
-        dict(settings_in(rendered(UNITS[2], __watcher_health=dict(HEALTH, app=app))))
+        dict(settings_in(rendered(UNITS[2], health={"app": app, "app_timeout": 2.0})))
         for app in ("", "http://127.0.0.1/")
     )
     for unit in (without, with_app):
@@ -208,7 +221,7 @@ def test_the_health_endpoint_has_no_right_and_as_little_network_as_it_needs():
 def test_the_command_is_a_script_that_hands_everything_on(tmp_path):
     script = tmp_path / "azure-maintenance"
     odd = [sys.executable, "-c", "import sys; print(sys.argv[1:])"]
-    script.write_text(rendered("azure-maintenance", __watcher_run=odd), encoding="utf-8")
+    script.write_text(rendered("azure-maintenance", words=odd), encoding="utf-8")
     said = subprocess.check_output(["/bin/sh", str(script), "hold", "a  reason", "$HOME"], text=True)
     assert said.strip() == "['hold', 'a  reason', '$HOME']"
 
@@ -225,7 +238,12 @@ def test_the_documented_keys_of_hooks_and_reports_are_those_that_are_taken():
 
 
 def test_every_option_is_handed_on():
-    assert {*plan.variables(), *load("vars/main.yml")["__watcher_known"]} == set(OPTIONS)
+    (known,) = (
+        re.findall(r"'(\w+)': ", task["ansible.builtin.set_fact"]["__watcher_files"])
+        for _file, task in tasks()
+        if "__watcher_files" in task.get("ansible.builtin.set_fact", {})
+    )
+    assert {*plan.variables(), *known} == set(OPTIONS)
 
 
 PARTS = ("block", "rescue", "always")
@@ -244,7 +262,7 @@ def test_no_task_shows_a_secret():
     """Settings hold passwords of steps; secrets are secrets."""
     for _file, task in tasks():
         text = json.dumps({key: given for key, given in task.items() if key not in PARTS})
-        if ".secrets }}" in text or "__watcher_files.settings |" in text:
+        if "__watcher_files.secrets }}" in text or "__watcher_files.settings |" in text:
             assert task.get("no_log") is True, task["name"]
 
 
@@ -292,7 +310,7 @@ def test_the_probe_says_what_the_filter_wants():
     probed = run("probe.py", "root", "nobody-of-this-name")
     assert probed["python"] == list(sys.version_info[:3])
     assert probed["no_users"] == ["nobody-of-this-name"]
-    place.refusals(
+    refusals.refusals(
         "web1", {"systemd": True, "image": False, "health": False, "python": "/usr/bin/python3"}, probed, None
     )
 

@@ -18,7 +18,7 @@ from ...module_utils._events.policy import TYPES
 from ...module_utils._steps.hook import PHASES
 from ...module_utils._text import did_you_mean, listed, shown
 from ...module_utils._watcher.host.host import Host
-from ...module_utils._watcher.host.linux_host import LINUX
+from .place import Place
 
 ORDER = 50
 KEYS = ("name", "phase", "types", "content", "file", "template", "limit", "user", "order")
@@ -38,6 +38,7 @@ class HookFile(TypedDict):
     """One file of a hook; a hook for two types is two of them."""
 
     key: str  # its path below the folder of hooks, such as prepare.d/50-app or prepare.d/Reboot/50-app
+    path: str  # on the machine
     phase: str
     type: str  # of the event; "" for all
     limit: float | None  # seconds; None for the default
@@ -47,12 +48,10 @@ class HookFile(TypedDict):
     template: str  # of the controller
 
 
-def hook_files(
-    hooks: Any, find_file: Callable[[str], str | None], host: Host = LINUX
-) -> tuple[list[HookFile], list[str]]:
+def hook_files(hooks: Any, find_file: Callable[[str], str | None], place: Place) -> tuple[list[HookFile], list[str]]:
     """The files, in the order in which they are run, and what is wrong, a sentence for each hook.
 
-    :arg host: the system that runs them
+    :arg place: of the machine that runs them
     """
     if not isinstance(hooks, (list, tuple)):
         return [], [f"watcher_hooks is {shown(hooks, 60)}, not a list of hooks"]
@@ -60,7 +59,7 @@ def hook_files(
     errors = []
     for number, raw in enumerate(hooks, 1):
         try:
-            for file in _files(raw, find_file, host):
+            for file in _files(raw, find_file, place):
                 if file["key"] in files:
                     raise HookError(f"another one is {file['key']}, too: give them different names or another order")
                 files[file["key"]] = file
@@ -74,10 +73,10 @@ def is_key(key: str) -> bool:
     return bool(_KEY.match(key)) and ".." not in key
 
 
-def folders_of(files: Iterable[HookFile]) -> list[str]:
+def folders_of(files: Iterable[HookFile], place: Place) -> list[str]:
     """The folders below that of the hooks, all phases and the types that have files."""
     found = {f"{phase}.d" for phase in PHASES} | {file["key"].rpartition("/")[0] for file in files}
-    return sorted(found)
+    return [place.below(place.hooks, folder) for folder in sorted(found)]
 
 
 def longest(files: Iterable[HookFile], phase: str, default: float) -> float:
@@ -94,7 +93,7 @@ def longest(files: Iterable[HookFile], phase: str, default: float) -> float:
     return common + max(by_type.values())
 
 
-def _files(raw: Any, find_file: Callable[[str], str | None], host: Host) -> list[HookFile]:
+def _files(raw: Any, find_file: Callable[[str], str | None], place: Place) -> list[HookFile]:
     if not isinstance(raw, Mapping):
         raise HookError("it is not a dictionary with name, phase and what it runs")
     given = {key: value for key, value in raw.items() if value not in (None, "")}
@@ -104,21 +103,23 @@ def _files(raw: Any, find_file: Callable[[str], str | None], host: Host) -> list
     phase = given.get("phase")
     if phase not in PHASES:
         raise HookError(f"phase is {shown(phase)}{did_you_mean(str(phase), PHASES)}; it is one of {listed(PHASES)}")
-    name = f"{_order(given.get('order', ORDER)):02d}-{_name(given.get('name'), host)}"
+    name = f"{_order(given.get('order', ORDER)):02d}-{_name(given.get('name'), place.host)}"
     kinds: Sequence[str] = _types(given.get("types") or []) or [""]
-    source = _source(given, find_file, host)
+    source = _source(given, find_file, place.host)
+    keys = {kind: "/".join(filter(None, [f"{phase}.d", kind, name])) for kind in kinds}
     return [
         {
-            "key": "/".join(filter(None, [f"{phase}.d", kind, name])),
+            "key": key,
+            "path": place.below(place.hooks, key),
             "phase": str(phase),
             "type": kind,
             "limit": _limit(given["limit"]) if "limit" in given else None,
-            "user": _user(given.get("user", ""), host),
+            "user": _user(given.get("user", ""), place.host),
             "content": source.get("content", ""),
             "file": source.get("file", ""),
             "template": source.get("template", ""),
         }
-        for kind in kinds
+        for kind, key in keys.items()
     ]
 
 

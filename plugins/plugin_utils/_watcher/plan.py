@@ -8,7 +8,6 @@ Private to this collection.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
@@ -18,7 +17,6 @@ from ...module_utils._steps.step_type import Step
 from ...module_utils._steps.types import type_of, types_of_machine
 from ...module_utils._text import did_you_mean, listed, sentence, shown
 from ...module_utils._watcher.host.host import Host
-from ...module_utils._watcher.host.linux_host import LINUX
 from ...module_utils._watcher.settings.destinations import Destination, DestinationError, destination_of
 from ...module_utils._watcher.settings.options import FORMAT, MANAGE, OPTIONS, Option
 from ...module_utils._watcher.settings.settings import configured
@@ -26,7 +24,9 @@ from ...module_utils._watcher.settings.values import NAMES_OF_MACHINES, refused_
 from ...module_utils._watcher.settings.values import named as named_option
 from .._drain.plan import Plan
 from .._variables import Unknown, named, refused
-from .hooks import HookFile, folders_of, hook_files, is_key, longest
+from .hooks import HookFile, folders_of, hook_files, longest
+from .place import Place
+from .program import Commands, access_of, commands_of, written
 from .windows_python import NONE, WindowsPython, python_of
 
 PREFIX = "watcher_"
@@ -40,65 +40,66 @@ class Secret(TypedDict):
     """A file that only root reads."""
 
     name: str
+    path: str  # on the machine
     content: str
 
 
 class Files(TypedDict):
-    """All that one machine gets; nothing of it where there are errors."""
+    """All that one machine gets."""
 
     settings: dict[str, Any]
     hooks: list[HookFile]
-    folders: list[str]
+    folders: list[str]  # of hooks
     secrets: list[Secret]
     users: list[str]  # whom the machine must have
-    python: WindowsPython  # what runs it on a Windows machine
+    python: WindowsPython  # where that of a Windows machine comes from
+    interpreter: str  # what runs the program
+    commands: Commands
+    access: list[str]  # on Windows: a command line, see access_of
+    written: list[str]  # what follows there
+    has_reports: bool  # whether anybody is sent reports, or a notify hook is installed
+    has_health: bool  # whether the health endpoint has an address
     errors: list[str]
     warnings: list[str]
 
 
-class Misspelt(TypedDict):
-    """What is said of variables that look like this collection's and are none."""
+class Problems(TypedDict):
+    """What is wrong with the variables."""
 
     errors: list[str]
     warnings: list[str]
-
-
-class Leaving(TypedDict):
-    """What an earlier deployment has put on the machine and this one does not."""
-
-    hooks: list[str]
-    refused: str
 
 
 def files_of(
     options: Mapping[str, Any],
+    place: Place,
     steps: Plan,
     find_file: Callable[[str], str | None],
     unknown: Sequence[Unknown] = (),
-    host: Host = LINUX,
-) -> Files:
-    """The files of a machine.
+) -> Files | Problems:
+    """The files of a machine; where there are errors, these alone.
 
-    :arg options: the variables of the role, without ``watcher_``; and folder, hooks_folder, secrets_folder
+    :arg options: the variables of the role, without ``watcher_``
+    :arg place: where they are on the machine
     :arg steps: of this host, as filter drain_steps returns them
     :arg unknown: variables of the host that look like this collection's and are none
-    :arg host: the machine's system
     """
+    host = place.host
     names = misspelt(unknown)
     plain = {name: _typed(option, options[name]) for name, option in OPTIONS.items() if _is_handed_on(option)}
     errors = [*names["errors"], *_refusals({"format": FORMAT, **plain}, host)]
-    hooks, wrong = hook_files(options["hooks"], find_file, host)
+    hooks, wrong = hook_files(options["hooks"], find_file, place)
     errors += wrong
-    python, wrong = python_of(options, find_file) if host.has_drives else (NONE, [])
+    python, wrong = python_of(options, find_file, place.programs) if host.has_drives else (NONE, [])
     errors += wrong
-    reports, secrets, wrong = _reports(options["reports"], str(options["secrets_folder"]), host)
+    reports, secrets, wrong = _reports(options["reports"], place)
     errors += wrong
     labels, wrong, nameless = _labels(options)
     errors += wrong
     own = own_steps(steps["steps"], host, str(options["inventory_hostname"])) if options["mode"] == MANAGE else []
     errors += refused_steps(own)
     if errors:
-        return _nothing(errors)
+        return {"errors": errors, "warnings": []}
     settings = {
         "format": FORMAT,
         **plain,
@@ -113,12 +114,12 @@ def files_of(
         "reports": reports,
         "labels": labels,
         "health": options["health"],
-        "folder": str(options["folder"]),
-        "hooks_folder": str(options["hooks_folder"]),
+        "folder": place.state,
+        "hooks_folder": place.hooks,
     }
     errors = _refusals(settings, host)
     if errors:
-        return _nothing(errors)
+        return {"errors": errors, "warnings": []}
     settings["health"] = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in configured(settings, host)[0].health._asdict().items()
@@ -129,70 +130,33 @@ def files_of(
         *policy_warnings(options["policy"]),
         *_long(hooks, own, plain["hook_limit"]),
     ]
+    interpreter = place.python
+    if host.has_drives:
+        interpreter = python["executable"] or host.joined(python["folder"], "python.exe")
+    commands, folders = commands_of(place, interpreter, settings["health"]), folders_of(hooks, place)
     return {
         "settings": settings,
         "hooks": hooks,
-        "folders": folders_of(hooks),
+        "folders": folders,
         "secrets": secrets,
         "users": sorted({hook["user"] for hook in hooks if hook["user"]}),
         "python": python,
+        "interpreter": interpreter,
+        "commands": commands,
+        "access": access_of(place, commands["program"], folders) if host.has_drives else [],
+        "written": written(
+            place, interpreter, [hook["path"] for hook in hooks], [secret["path"] for secret in secrets]
+        ),
+        "has_reports": bool(reports) or any(hook["phase"] == "notify" for hook in hooks),
+        "has_health": bool(settings["health"]["http"] or settings["health"]["agent"]),
         "errors": [],
         "warnings": warnings,
     }
 
 
-def misspelt(unknown: Sequence[Unknown]) -> Misspelt:
-    """What is refused, and what is only said."""
+def misspelt(unknown: Sequence[Unknown]) -> Problems:
+    """What is said of variables that look like this collection's and are none."""
     return {"errors": [words.rstrip(".") for words in refused(unknown)], "warnings": named(unknown)}
-
-
-def _nothing(errors: list[str]) -> Files:
-    return {
-        "settings": {},
-        "hooks": [],
-        "folders": [],
-        "secrets": [],
-        "users": [],
-        "python": NONE,
-        "errors": errors,
-        "warnings": [],
-    }
-
-
-def leaving(files: Files | None, before: str, mark: Any, force: bool = False) -> Leaving:
-    """Which hooks of ours go, and why they may not, while the machine is out of service by them.
-
-    :arg files: what the machine gets; None where all of it goes
-    :arg before: the file of the settings that is there, which names the hooks that are ours; "" where there is none
-    :arg mark: the machine's; None where it has none
-    """
-    try:
-        hooks = list(json.loads(before)["hooks"])
-    except (ValueError, KeyError, TypeError):
-        hooks = []
-    wanted = files["settings"] if files else {"hooks": {}, "steps": []}
-    gone = sorted(key for key in hooks if is_key(str(key)) and key not in wanted["hooks"])
-    refused = ""
-    if isinstance(mark, Mapping) and (mark.get("holder") or {}).get("kind") == "watcher" and files and not force:
-        keys = {*wanted["hooks"], *(step["key"] for step in wanted["steps"])}
-        lacking = [step["key"] for step in mark.get("steps") or () if step["key"] not in keys]
-        if lacking:
-            refused = (
-                f"is out of service by the watcher, and what would recover it is not among its new hooks and steps: {listed(lacking)}. "
-                "Wait until it is back, or set watcher_force to true. Nothing was changed"
-            )
-    return {"hooks": gone, "refused": refused}
-
-
-def kind_of_mark(content: str) -> str:
-    """Who holds a mark: ``watcher``, ``run``, ``drain``; "" where nobody can tell.
-
-    :arg content: of its file
-    """
-    try:
-        return str(json.loads(content)["holder"]["kind"])
-    except (ValueError, KeyError, TypeError):
-        return ""
 
 
 def variables() -> list[str]:
@@ -225,7 +189,7 @@ def _refusals(settings: Mapping[str, Any], host: Host) -> list[str]:
     return [f"{PREFIX}{named_option(one.path)} {one.words}" for one in configured(settings, host)[1]]
 
 
-def _reports(reports: Any, folder: str, host: Host = LINUX) -> tuple[list[dict[str, Any]], list[Secret], list[str]]:
+def _reports(reports: Any, place: Place) -> tuple[list[dict[str, Any]], list[Secret], list[str]]:
     """Where reports go, the files of their secrets, and what is wrong. Nothing of a URL but its host is said: it may be a secret."""
     if not isinstance(reports, (list, tuple)):
         return [], [], [f"watcher_reports is not a list of dictionaries with {listed(_REPORT_KEYS)}"]
@@ -234,16 +198,17 @@ def _reports(reports: Any, folder: str, host: Host = LINUX) -> tuple[list[dict[s
     errors = []
     for number, raw in enumerate(reports, 1):
         try:
-            one = _destination(raw, host)
+            one = _destination(raw, place.host)
             if any(report["url"] == one.url for report in found):
                 raise DestinationError("an earlier one has the same url")
         except DestinationError as error:
             errors.append(f"watcher_reports, entry {number}: {error}")
             continue
         name = f"report-{one.key}"
+        path = place.below(place.secrets, name)
         if raw.get("secret"):
-            secrets.append({"name": name, "content": str(raw["secret"])})
-        report = {"url": one.url, "secret_file": host.joined(folder, name) if raw.get("secret") else None}
+            secrets.append({"name": name, "path": path, "content": str(raw["secret"])})
+        report = {"url": one.url, "secret_file": path if raw.get("secret") else None}
         found.append({**report, **{key: raw[key] for key in ("proxy", "ca_file") if raw.get(key)}})
     return found, secrets, errors
 

@@ -30,7 +30,7 @@ class WindowsPython(TypedDict):
     executable: str  # whole path of the one that is there, or ""
     zip: str  # the package, a file of the controller, or ""
     sha256: str
-    folder: str  # name of the folder that it is unpacked to: another one for another package
+    folder: str  # that it is unpacked to: another one for another package
 
 
 NONE = WindowsPython(executable="", zip="", sha256="", folder="")
@@ -40,10 +40,13 @@ class PythonError(Exception):
     """What is wrong, in a sentence without a full stop."""
 
 
-def python_of(options: Mapping[str, Any], find_file: Callable[[str], str | None]) -> tuple[WindowsPython, list[str]]:
+def python_of(
+    options: Mapping[str, Any], find_file: Callable[[str], str | None], programs: str
+) -> tuple[WindowsPython, list[str]]:
     """What runs the program, and what is wrong with what was said of it.
 
     :arg options: ``python``, ``python_zip``, ``python_zip_sha256``
+    :arg programs: folder of the machine
     """
     executable, package, sha256 = (
         str(options.get(name) or "") for name in ("python", "python_zip", "python_zip_sha256")
@@ -54,7 +57,7 @@ def python_of(options: Mapping[str, Any], find_file: Callable[[str], str | None]
             raise PythonError(f"{many} which Python runs the watcher on Windows: {_ADVICE}")
         if executable:
             return _there(executable), []
-        return _brought(package, sha256, find_file), []
+        return _brought(package, sha256, find_file, programs), []
     except PythonError as error:
         return NONE, [str(error)]
 
@@ -65,7 +68,7 @@ def _there(executable: str) -> WindowsPython:
     return WindowsPython(executable=executable, zip="", sha256="", folder="")
 
 
-def _brought(package: str, sha256: str, find_file: Callable[[str], str | None]) -> WindowsPython:
+def _brought(package: str, sha256: str, find_file: Callable[[str], str | None], programs: str) -> WindowsPython:
     if not sha256:
         raise PythonError(f"nothing says what the SHA-256 of {package} is: set watcher_python_zip_sha256")
     if not _SHA256.match(sha256):
@@ -80,7 +83,8 @@ def _brought(package: str, sha256: str, find_file: Callable[[str], str | None]) 
             found = hashlib.sha256(file.read()).hexdigest()
         if found != sha256.lower():
             raise PythonError(f"{path} has the SHA-256 {found}, and watcher_python_zip_sha256 says {sha256.lower()}")
-        return WindowsPython(executable="", zip=path, sha256=found, folder=f"python-{_version(path)}-{found[:12]}")
+        folder = WINDOWS.joined(programs, f"python-{_version(path)}-{found[:12]}")
+        return WindowsPython(executable="", zip=path, sha256=found, folder=folder)
     except OSError as error:
         raise PythonError(f"{path} (watcher_python_zip) can't be read: {one_line(error.strerror or error)}") from error
 

@@ -107,7 +107,10 @@ def test_refused_settings_leave_all_that_the_current_ones_name(web1, endpoint):
 def test_a_health_endpoint_that_does_not_see_the_mark_is_no_good_ending(web1):
     answers = [{"address": "127.0.0.1:8009", "is_in_service": True, "words": "in service, but"}]
     status = json.dumps({"health": answers, "health_problem": "its user can't enter /data"})
-    given = {"tasks": "health_answers", "__watcher_ask_status": [sys.executable, "-c", f"print({status!r})"]}
+    given = {
+        "tasks": "health_answers",
+        "__watcher_files": {"commands": {"status": [sys.executable, "-c", f"print({status!r})"]}},
+    }
     printed = web1.run(status=2, **given)
     assert "The health endpoint of web1 can't see whether the machine is marked" in printed
     assert "its user can't enter /data. Let everybody enter the state folder" in printed

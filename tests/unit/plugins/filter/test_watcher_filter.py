@@ -9,10 +9,10 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.cloudops.azure_maintenance.plugins.filter import watcher_plan
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_watcher_place import (
-    OPTIONS as PLACE,
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_machine_refusals import (
+    OPTIONS as OF_MACHINE,
 )
-from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_watcher_place import (
+from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._watcher.test_machine_refusals import (
     PROBED,
     answer,
 )
@@ -22,6 +22,7 @@ from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_ut
 )
 
 plan = watcher_plan.watcher_plan
+PLACE = plan({}, "place", options={"system": "linux", "version": "1.0.0"})
 
 
 def test_the_file_has_the_filter_of_its_name():
@@ -36,7 +37,7 @@ def test_files_are_looked_for_in_order(tmp_path):
     options = dict(OPTIONS, hooks=[{"name": "app", "phase": "prepare", "file": "app"}])
 
     def found():
-        made = plan(options, "files", steps=steps(), search=search)
+        made = plan(options, "files", place=PLACE, steps=steps(), search=search)
         return made["errors"] or [hook["file"] for hook in made["hooks"]]
 
     assert found() == [str(tmp_path / "one" / "app")]
@@ -47,7 +48,9 @@ def test_files_are_looked_for_in_order(tmp_path):
 
 
 def test_names_are_those_of_all_roles():
-    made = plan(OPTIONS, "files", steps=steps(), names=["watcher_aprove", "watcher_mode", "maintain_policy", "x"])
+    made = plan(
+        OPTIONS, "files", place=PLACE, steps=steps(), names=["watcher_aprove", "watcher_mode", "maintain_policy", "x"]
+    )
     slip = [
         "This collection has no variable watcher_aprove (did you mean 'watcher_approve'?): correct it, or rename it where it is one of "
         "your own"
@@ -60,19 +63,26 @@ def test_names_are_those_of_all_roles():
 
 
 def test_the_other_parts():
-    assert plan(PROBED, "place", host="web1", options=PLACE, answer=answer()) == []
-    assert plan({}, "leaving", before='{"hooks": {"notify.d/50-x": {}}}')["hooks"] == ["notify.d/50-x"]
+    assert plan([], "version").count(".") == 2
+    assert plan(PROBED, "refusals", host="web1", options=OF_MACHINE, answer=answer()) == []
+    made = plan(OPTIONS, "files", place=PLACE, steps=steps())
+    former = plan('{"folder": "/old", "hooks": {"notify.d/50-x": {}}}', "former", place=PLACE)
+    (gone,) = plan(made, "leaving", former=former)["hooks"]
+    assert gone == {"key": "notify.d/50-x", "path": "/etc/azure-maintenance/hooks/notify.d/50-x"}
+    for hooks in (False, True):
+        services = plan(made, "services", place=PLACE, notify_hooks=hooks)
+        assert [service["enabled"] for service in services.values()] == [True, hooks, False]
+    assert plan({"rc": 0, "stdout": '{"looking": true}'}, "status")["polls"]
     assert plan('{"holder": {"kind": "drain"}}', "mark") == "drain"
-    assert plan('{"folder": "/old"}', "folder") == "/old"
     there = {"mark": None, "hold": {"by": "ops"}, "yes": [], "put_back": []}
-    asked = {"options": {"folder": "/new"}, "there": there, "answer": dict(there, hold=None)}
-    assert plan("/old", "left_behind", **asked).startswith("has a hold")
-    assert plan("/old", "left_behind", force=True, **asked) == ""
+    asked = {"place": dict(PLACE, state="/new"), "there": there, "answer": dict(there, hold=None)}
+    assert plan(former, "left_behind", **asked).startswith("has a hold")
+    assert plan(former, "left_behind", force=True, **asked) == ""
 
 
 def test_a_part_that_there_is_not():
     with pytest.raises(
         AnsibleFilterError,
-        match="part is 'all'; it is one of options, files, names, place, leaving, mark, folder, left_behind",
+        match="part is 'all'; it is one of options, version, place, files, names, refusals, former, leaving, left_behind, mark, services, status",
     ):
         plan({}, "all")

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.hooks import (
     folders_of,
     hook_files,
     is_key,
     longest,
 )
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.place import place_of
 
 SCRIPT = "#!/bin/sh\nexit 0\n"
+ON_LINUX = place_of("linux", {})
+ON_WINDOWS = place_of("windows", {"ProgramFiles": r"C:\Program Files", "ProgramData": r"C:\ProgramData"})
 APP = {"name": "app", "phase": "prepare", "content": SCRIPT}
 
 
 def files(*hooks, found=None):
-    return hook_files(list(hooks), (found or {}).get)
+    return hook_files(list(hooks), (found or {}).get, ON_LINUX)
 
 
 def keys(*hooks):
@@ -112,7 +114,7 @@ def test_two_hooks_can_not_be_one_file():
 
 
 def test_no_list_and_no_dictionary():
-    assert hook_files("x", lambda path: None) == ([], ["watcher_hooks is 'x', not a list of hooks"])
+    assert hook_files("x", lambda path: None, ON_LINUX) == ([], ["watcher_hooks is 'x', not a list of hooks"])
     assert "it is not a dictionary" in error("x")
 
 
@@ -124,7 +126,8 @@ def test_which_keys_may_be_removed():
 
 def test_the_folders_are_those_of_all_phases_and_of_the_types_that_have_hooks():
     made, _errors = files(dict(APP, types=["Freeze"]))
-    assert folders_of(made) == ["notify.d", "prepare.d", "prepare.d/Freeze", "recover.d"]
+    there = [f"/etc/azure-maintenance/hooks/{name}.d" for name in ("notify", "prepare", "recover")]
+    assert folders_of(made, ON_LINUX) == sorted([*there, f"{there[1]}/Freeze"])
 
 
 def test_the_longest_preparation_is_that_of_the_type_with_the_most_hooks():
@@ -145,7 +148,7 @@ CMD = {"name": "app.cmd", "phase": "prepare", "content": "@echo off\n"}
 
 
 def on_windows(**given):
-    return hook_files([dict(CMD, **given)], lambda path: path, WINDOWS)
+    return hook_files([dict(CMD, **given)], lambda path: path, ON_WINDOWS)
 
 
 def test_a_hook_of_windows_has_an_ending_and_the_ends_of_lines_of_windows():

@@ -19,7 +19,6 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     check_settings as configured,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.commands.check_report import OK
-from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.host.windows_host import WINDOWS
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watcher.settings.options import (
     OPTIONS as TABLE,
 )
@@ -28,10 +27,9 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import Unknown
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.place import place_of
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import (
     files_of,
-    kind_of_mark,
-    leaving,
     variables,
 )
 
@@ -48,9 +46,6 @@ OPTIONS = {
     "inventory_hostname": "web1",
     "scope": "",
     "capacity_group": "",
-    "folder": "/var/lib/azure-maintenance",
-    "hooks_folder": "/etc/azure-maintenance/hooks",
-    "secrets_folder": "/etc/azure-maintenance/secrets",
     "python": "",
     "python_zip": "",
     "python_zip_sha256": "",
@@ -65,13 +60,14 @@ def steps(*given, verify=()):
     return plan
 
 
-def files(*given, verify=(), **options):
-    return files_of(dict(copy.deepcopy(OPTIONS), **options), steps(*given, verify=verify), lambda path: None)
+def files(*given, verify=(), folder="", **options):
+    place = place_of("linux", {}, folder, python="/usr/bin/python3", version="1.0.0")
+    return files_of(dict(copy.deepcopy(OPTIONS), **options), place, steps(*given, verify=verify), lambda path: None)
 
 
 def errors(*given, **options):
     made = files(*given, **options)
-    assert made["settings"] == {} and made["hooks"] == [] and made["secrets"] == []
+    assert set(made) == {"errors", "warnings"}
     return made["errors"]
 
 
@@ -269,9 +265,10 @@ def test_what_only_the_watcher_itself_checks_is_refused_as_well():
 
 def test_a_secret_is_a_file_of_its_own():
     made = files(reports=[{"url": "https://x/t", "secret": "hush"}, {"url": "https://y/", "ca_file": "/ca.pem"}])
-    ((name, content),) = [tuple(secret.values()) for secret in made["secrets"]]
+    ((name, path, content),) = [tuple(secret.values()) for secret in made["secrets"]]
     signed, unsigned = made["settings"]["reports"]
-    assert signed == {"url": "https://x/t", "secret_file": f"/etc/azure-maintenance/secrets/{name}"}
+    assert signed == {"url": "https://x/t", "secret_file": path}
+    assert path == f"/etc/azure-maintenance/secrets/{name}"
     assert unsigned == {"url": "https://y/", "secret_file": None, "ca_file": "/ca.pem"}
     assert content == "hush" and "hush" not in str(made["settings"]) and "x/t" not in name
 
@@ -296,50 +293,17 @@ def test_a_variable_that_was_misspelt_is_refused_and_one_that_is_like_none_is_wa
     slip = Unknown("watcher_aprove", " (did you mean 'watcher_approve'?)")
     another = Unknown("drain_stepz", " (did you mean 'drain_steps'?)")
     own = Unknown("watcher_zzzz", "")
-    made = files_of(OPTIONS, steps(), lambda path: None, [slip, own, another])
+    made = files_of(OPTIONS, place_of("linux", {}), steps(), lambda path: None, [slip, own, another])
     assert made["errors"] == [
         "This collection has no variable watcher_aprove (did you mean 'watcher_approve'?), drain_stepz (did you mean 'drain_steps'?): "
         "correct it, or rename it where it is one of your own"
     ]
-    assert made["settings"] == {}
-    made = files_of(OPTIONS, steps(), lambda path: None, [own])
+    assert "settings" not in made
+    made = files_of(OPTIONS, place_of("linux", {}), steps(), lambda path: None, [own])
     assert made["errors"] == []
     assert made["warnings"] == [
         "This collection has no variable watcher_zzzz: unless it is one of your own, correct it."
     ]
-
-
-# ---- what an earlier deployment has left ----
-
-BEFORE = json.dumps({"hooks": {"prepare.d/50-app": {}, "recover.d/50-old": {}, "../../etc/passwd": {}}})
-
-
-def mark(*keys, kind="watcher"):
-    return {"holder": {"kind": kind}, "steps": [{"key": key} for key in keys]}
-
-
-def test_only_hooks_of_ours_that_are_not_wanted_go():
-    assert leaving(files(hooks=[HOOK]), BEFORE, None) == {"hooks": ["recover.d/50-old"], "refused": ""}
-    assert leaving(None, BEFORE, None)["hooks"] == ["prepare.d/50-app", "recover.d/50-old"]
-    for damaged in ("", "{", "{}", "[]", '{"hooks": null}'):
-        assert leaving(files(), damaged, None)["hooks"] == []
-
-
-def test_what_brings_the_machine_back_stays_as_long_as_it_is_out():
-    made = files({"type": "service", "name": "nginx"}, hooks=[HOOK])
-    assert leaving(made, BEFORE, mark("prepare.d/50-app", "service nginx"))["refused"] == ""
-    refused = leaving(made, BEFORE, mark("recover.d/50-old", "service nginx", "service app"))["refused"]
-    assert "not among its new hooks and steps: recover.d/50-old, service app. Wait" in refused
-    assert leaving(made, BEFORE, mark("recover.d/50-old"), force=True)["refused"] == ""
-    assert leaving(made, BEFORE, mark("recover.d/50-old", kind="run"))["refused"] == ""
-
-
-@pytest.mark.parametrize(
-    "content, kind",
-    [('{"holder": {"kind": "run"}}', "run"), ('{"holder": null}', ""), ("[]", ""), ("", ""), ('{"holder"', "")],
-)
-def test_who_holds_a_mark(content, kind):
-    assert kind_of_mark(content) == kind
 
 
 @pytest.mark.parametrize(
@@ -371,27 +335,25 @@ def test_a_command_that_maintain_finds_is_found_by_the_watcher(tmp_path, step):
 
 # ---- Windows ----
 
-PATHS_OF_WINDOWS = {
-    "folder": r"C:\ProgramData\AzureMaintenance",
-    "hooks_folder": r"C:\ProgramData\AzureMaintenance\config\hooks",
-    "secrets_folder": r"C:\ProgramData\AzureMaintenance\config\secrets",
-    "python": r"C:\Program Files\Python311\python.exe",
-}
+ON_WINDOWS = place_of(
+    "windows", {"ProgramFiles": r"C:\Program Files", "ProgramData": r"C:\ProgramData"}, version="1.0.0"
+)
+PYTHON = r"C:\Program Files\Python311\python.exe"
 
 
-def on_windows(*given, **options):
+def on_windows(*given, folder=ON_WINDOWS.state, **options):
     host = Host("web1", "windows", {"all": ["web1", "lb1"]}, lambda name: "windows", lambda path: path)
-    whole = {**copy.deepcopy(OPTIONS), **PATHS_OF_WINDOWS, **options}
-    return files_of(whole, make_plan(list(given), host, []), lambda path: None, host=WINDOWS)
+    whole = {**copy.deepcopy(OPTIONS), "python": PYTHON, **options}
+    return files_of(whole, ON_WINDOWS._replace(state=folder), make_plan(list(given), host, []), lambda path: None)
 
 
 def test_the_settings_of_a_windows_machine_are_checked_as_such():
     command = {"type": "command", "do": [r"C:\app.exe", "/drain"]}
     made = on_windows({"type": "iis", "sites": ["Shop"]}, {"type": "service", "name": "Shop"}, command)
     assert made["errors"] == []
-    assert made["settings"]["folder"] == PATHS_OF_WINDOWS["folder"] and made["settings"]["steps"][2]["do"]["argv"]
+    assert made["settings"]["folder"] == ON_WINDOWS.state and made["settings"]["steps"][2]["do"]["argv"]
     assert [step["elsewhere"] for step in made["settings"]["steps"]] == [False] * 3, "it is alone"
-    assert made["python"]["executable"] == PATHS_OF_WINDOWS["python"]
+    assert made["python"]["executable"] == made["interpreter"] == PYTHON
     assert "watcher_python" not in str(files()["errors"]), "of no interest to Linux machines"
 
 
@@ -401,7 +363,7 @@ def test_reports_and_health_of_a_windows_machine():
     made = on_windows(reports=reports, hooks=[hook], health={"http": ["127.0.0.1:8009"]})
     assert made["errors"] == []
     (secret,) = made["secrets"]
-    assert made["settings"]["reports"][0]["secret_file"] == rf"{PATHS_OF_WINDOWS['secrets_folder']}\{secret['name']}"
+    assert made["settings"]["reports"][0]["secret_file"] == rf"{ON_WINDOWS.secrets}\{secret['name']}"
     assert made["settings"]["health"]["http"] == ["127.0.0.1:8009"]
 
 
@@ -418,9 +380,9 @@ def test_steps_that_a_windows_machine_can_not_do_alone_are_refused():
     "options, words",
     [
         ({"hooks": [HOOK]}, "Windows runs what ends in one of"),
-        ({"hooks_folder": "/etc/hooks"}, "must be a whole path, such as C:"),
+        ({"folder": "/etc/hooks"}, "must be a whole path, such as C:"),
     ],
 )
 def test_what_is_wrong_on_windows_is_refused(options, words):
     made = on_windows(**options)
-    assert made["settings"] == {} and any(words in error for error in made["errors"]), made["errors"]
+    assert "settings" not in made and any(words in error for error in made["errors"]), made["errors"]

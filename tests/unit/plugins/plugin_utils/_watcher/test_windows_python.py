@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.windows_python import NONE, python_of
 
 EMBEDDED = ("python.exe", "python311.dll", "python311.zip", "python311._pth")
+PROGRAMS = r"C:\Program Files\AzureMaintenance"
 THERE = r"C:\Program Files\Python312\python.exe"
 
 
@@ -29,7 +30,7 @@ def _package(tmp_path):
 
 
 def refusal(**options):
-    found, errors = python_of(options, lambda path: path)
+    found, errors = python_of(options, lambda path: path, PROGRAMS)
     assert found == NONE
     (words,) = errors
     return words
@@ -37,15 +38,23 @@ def refusal(**options):
 
 def test_a_package_gets_a_folder_of_its_own(package):
     path, sha256 = package(*EMBEDDED)
-    found, errors = python_of({"python_zip": path, "python_zip_sha256": sha256.upper()}, lambda name: name)
+    found, errors = python_of({"python_zip": path, "python_zip_sha256": sha256.upper()}, lambda name: name, PROGRAMS)
     assert errors == []
-    assert found == {"executable": "", "zip": path, "sha256": sha256, "folder": f"python-3.11-{sha256[:12]}"}
+    assert found == {
+        "executable": "",
+        "zip": path,
+        "sha256": sha256,
+        "folder": rf"{PROGRAMS}\python-3.11-{sha256[:12]}",
+    }
     other = package(*EMBEDDED, "another.dll")
-    assert python_of({"python_zip": other[0], "python_zip_sha256": other[1]}, str)[0]["folder"] != found["folder"]
+    assert (
+        python_of({"python_zip": other[0], "python_zip_sha256": other[1]}, str, PROGRAMS)[0]["folder"]
+        != found["folder"]
+    )
 
 
 def test_one_that_is_there_is_named_by_its_path():
-    found, errors = python_of({"python": THERE, "python_zip": ""}, lambda path: None)
+    found, errors = python_of({"python": THERE, "python_zip": ""}, lambda path: None, PROGRAMS)
     assert errors == [] and found == {**NONE, "executable": THERE}
 
 
@@ -80,7 +89,7 @@ def test_a_package_is_what_its_sha256_says(package, tmp_path):
     said = refusal(python_zip=path, python_zip_sha256="0" * 64)
     assert f"{path} has the SHA-256 {sha256}, and watcher_python_zip_sha256 says {'0' * 64}" == said
     nothing = {"python_zip": "nothing.zip", "python_zip_sha256": sha256}
-    assert "watcher_python_zip is not there: nothing.zip" in python_of(nothing, lambda path: None)[1][0]
+    assert "watcher_python_zip is not there: nothing.zip" in python_of(nothing, lambda path: None, PROGRAMS)[1][0]
     (tmp_path / "text.zip").write_text("no ZIP")
     sha256 = hashlib.sha256(b"no ZIP").hexdigest()
     assert "is no ZIP" in refusal(python_zip=str(tmp_path / "text.zip"), python_zip_sha256=sha256)

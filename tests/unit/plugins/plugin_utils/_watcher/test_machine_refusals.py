@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.place import refusals
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.refusals import refusals
 
 OPTIONS = {"systemd": True, "image": False, "health": False, "python": "/usr/bin/python3"}
 PROBED = {"python": [3, 11, 2], "uid": 0, "systemd": 252, "container": "", "arc": False, "no_users": []}
