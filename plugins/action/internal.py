@@ -14,9 +14,29 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ..plugin_utils._lines.lines import Orphaned
-from ..plugin_utils._ticking import draining, maintaining, taking_part
+from ..plugin_utils._ticking import (
+    approve,
+    draining,
+    maintaining,
+    recover,
+    rehearsing,
+    restore,
+    status,
+    taking_part,
+    undo,
+)
 
-WORKS: dict[str, Any] = {"drain": draining, "maintain": maintaining, "take_part": taking_part}
+WORKS: dict[str, Any] = {
+    "approve": approve,
+    "drain": draining,
+    "maintain": maintaining,
+    "recover": recover,
+    "rehearse": rehearsing,
+    "restore": restore,
+    "status": status,
+    "take_part": taking_part,
+    "undo": undo,
+}
 """Modules, each with ARGUMENTS, REQUIRED (one of each of these lists) and ``work``."""
 
 

@@ -1,8 +1,8 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Ansible hands over and takes back: plain data of templates in, data that is never templated again out; and which system a host has by
-its variables.
+"""What Ansible hands over and takes back: plain data of templates in, data that is never templated again out; what a task says while it
+runs; and which system a host has by its variables.
 
 Private to this collection.
 """
@@ -13,7 +13,9 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ansible import constants
 from ansible.errors import AnsibleFilterError
+from ansible.utils.display import Display
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ..module_utils._errors import ScheduledEventsError
@@ -39,6 +41,12 @@ def call(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     except ScheduledEventsError as error:
         raise AnsibleFilterError(error.message) from error
     return wrap_var(result)
+
+
+def say(lines: Iterable[str]) -> None:
+    """Print them at once. Where standard output is JSON, they go to standard error."""
+    is_json = str(constants.DEFAULT_STDOUT_CALLBACK).rpartition(".")[2] in ("json", "jsonl")
+    Display().display("\n".join(lines), stderr=is_json)
 
 
 def found_in(folders: Iterable[Any], path: str) -> str | None:

@@ -23,6 +23,9 @@ PREFIXES = ("maintain_", "drain_", "rehearse_", "watcher_", "azure_maintenance_"
 SET = ("maintain_result", "drain_result", "drain_recover_result", "rehearse_machine")
 """Variables that our roles and playbooks set for others to read."""
 
+OF_PLAYBOOKS = ("azure_maintenance_hosts", "watcher_serial")
+"""Variables of playbooks that no role reads: the hosts of a play, and how many at a time."""
+
 RENAMED = {
     "maintain_max_out": "maintain_max_unavailable",
     "maintain_prepare_within": "maintain_prepare_before",
@@ -64,7 +67,7 @@ def known_variables(load: Callable[[str], Any]) -> frozenset[str]:
     :arg load: reads a file of YAML
     """
     entries = [entry for path in SPECS for entry in load(str(path))["argument_specs"].values()]
-    return frozenset(SET).union(*(entry.get("options") or () for entry in entries))
+    return frozenset(SET + OF_PLAYBOOKS).union(*(entry.get("options") or () for entry in entries))
 
 
 def unknown_variables(names: Iterable[str], known: Collection[str]) -> list[Unknown]:

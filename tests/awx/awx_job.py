@@ -29,6 +29,7 @@ class Job(NamedTuple):
     printed: str
     artifacts: dict[str, Any]  # what set_stats gave
     hosts: set[str]  # that some task ran on
+    events: list[str]  # that AWX would keep
 
 
 class Unsafe(yaml.SafeDumper):
@@ -94,8 +95,10 @@ def run(
     key(private / "env" / "ssh_key")
     hosts: set[str] = set()
     artifacts: dict[str, Any] = {}
+    events: list[str] = []
 
     def keep(event: dict[str, Any]) -> None:
+        events.append(f"{event['event']} {event['stdout'][:90]}")
         data = event.get("event_data", {})
         if event["event"].startswith("runner_on_") and event["event"] != "runner_on_start":
             hosts.add(data["host"])
@@ -133,7 +136,7 @@ def run(
         quiet=True,
     )
     with ran.stdout as printed:
-        return Job(ran.status, printed.read(), artifacts, hosts)
+        return Job(ran.status, printed.read(), artifacts, hosts, events)
 
 
 def meta_variables(number: int) -> dict[str, Any]:

@@ -26,23 +26,23 @@ THIN = sorted(path.name for path in EXAMPLE.glob("*.yml") if "import_playbook" i
 CHOICES = {"bool": ["true", "false"]}
 
 
+RUNS = {
+    "maintain": ("maintain", "main"),
+    "deploy_watcher": ("watcher", "main"),
+    "remove_watcher": ("watcher", "absent"),
+}
+"""The role and the entry point that a playbook runs; others that of role maintain that is called as they are."""
+HOSTS = {"azure_maintenance_hosts": {"type": "str", "default": "all"}}
+"""The option that all of these playbooks have."""
+
+
 def specs() -> dict[str, dict]:
-    """Every option of every playbook and of what it runs, by the playbook's name."""
+    """Every option of every playbook, by the playbook's name."""
     found = {}
-    for role in ("maintain", "watcher"):
-        entries = yaml.safe_load(
-            (COLLECTION / "roles" / role / "meta" / "argument_specs.yml").read_text(encoding="utf-8")
-        )["argument_specs"]
-        for name, entry in entries.items():
-            if name.startswith("playbook_"):
-                playbook = name.removeprefix("playbook_")
-                runs = {
-                    "maintain": "main",
-                    "rehearse": "main",
-                    "deploy_watcher": "main",
-                    "remove_watcher": "absent",
-                }.get(playbook, playbook)
-                found[playbook] = {**entries[runs]["options"], **entry["options"]}
+    for playbook in (name.removesuffix(".yml") for name in THIN):
+        role, entry = RUNS.get(playbook, ("maintain", playbook))
+        path = COLLECTION / "roles" / role / "meta" / "argument_specs.yml"
+        found[playbook] = HOSTS | yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"][entry]["options"]
     return found
 
 

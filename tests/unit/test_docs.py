@@ -32,7 +32,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._watche
     KINDS as REPORTED,
 )
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import RENAMED
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import OF_PLAYBOOKS, RENAMED
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.hooks import hook_files
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._watcher.plan import _reports
 from ansible_collections.cloudops.azure_maintenance.tests.unit.monitoring.expressions import FAMILIES
@@ -75,31 +75,12 @@ def role_options(role):
     specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))[
         "argument_specs"
     ]
-    return {
-        name: option
-        for entry_point, spec in specs.items()
-        if not entry_point.startswith("step_")  # the documentation of what is in drain_steps
-        for name, option in spec["options"].items()
-    }
-
-
-@functools.lru_cache(maxsize=None)
-def rehearse_variables():
-    defaults = yaml.safe_load((ROOT / "roles" / "maintain" / "defaults" / "main.yml").read_text(encoding="utf-8"))
-    return {name for name in defaults if name.startswith("rehearse_")}
+    return {name: option for spec in specs.values() for name, option in spec["options"].items()}
 
 
 @functools.lru_cache(maxsize=None)
 def variables():
-    found = {
-        "azure_maintenance_hosts",
-        "azure_maintenance_scope",
-        "azure_maintenance_resource_name",
-        "azure_maintenance_endpoint",
-    }
-    for role in names("roles/*"):
-        found.update(role_options(role))
-    return found | rehearse_variables()
+    return set(OF_PLAYBOOKS).union(*map(role_options, names("roles/*")))
 
 
 RULEBOOKS = "extensions/eda/rulebooks/*.yml"
@@ -173,7 +154,7 @@ def test_readme_names_what_users_call_and_contributing_the_rest():
 @pytest.mark.parametrize("role", names("roles/*"))
 def test_the_guide_has_every_variable_of_a_role(role):
     guide = "".join(path.read_text(encoding="utf-8") for path in PAGES)
-    missing = [name for name in role_options(role) if not re.search(rf"\b{name}\b", guide)]
+    missing = [name for name in (*role_options(role), *OF_PLAYBOOKS) if not re.search(rf"\b{name}\b", guide)]
     assert not missing
 
 
@@ -185,7 +166,7 @@ def test_the_guide_has_every_variable_of_a_role(role):
         ("drain", tuple(TYPES)),
         ("watcher", tuple(REPORTED)),
         ("emulator", tuple(names("roles/emulator/files/scenarios/*.yml"))),
-        ("getting_started", tuple(sorted(rehearse_variables()))),
+        ("getting_started", tuple(name for name in role_options("maintain") if name.startswith("rehearse_"))),
         ("architecture", tuple(sorted(path.parent.name for path in ROOT.glob("plugins/*_utils/_*/__init__.py")))),
     ],
 )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ import jinja2
 import pytest
 import yaml
 from jinja2 import nodes
+
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._variables import OF_PLAYBOOKS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAINTAIN = ROOT / "roles" / "maintain"
@@ -27,7 +30,6 @@ def files_of(role: pathlib.Path) -> list[pathlib.Path]:
 
 
 FILES = files_of(MAINTAIN)
-PLAYBOOK_ENTRY = "playbook_"
 
 EXPRESSIONS = ("when", "that", "until", "changed_when", "failed_when", "var")
 """Keywords whose values are expressions without braces."""
@@ -51,6 +53,7 @@ ANSIBLE |= {
 FUNCTIONS = {"dict", "lookup", "now", "query", "range"}
 JOB = {"awx_job_id", "tower_job_id", "awx_user_name", "tower_user_name"}  # what AWX sets
 RESULTS = {"drain_recover_result"}  # of role drain
+LEFT = {"maintain_result", "__maintain_run"}  # by role maintain, for its playbook
 
 ENVIRONMENT = jinja2.Environment()
 
@@ -116,23 +119,56 @@ def private_names(role: pathlib.Path = MAINTAIN) -> set[str]:
     return found
 
 
-def entry_of(playbook: pathlib.Path) -> dict[str, Any]:
-    """Where the variables of a playbook are documented: in the role that it runs."""
-    (found,) = [
-        specs(role)[PLAYBOOK_ENTRY + playbook.stem] for role in ROLES if PLAYBOOK_ENTRY + playbook.stem in specs(role)
-    ]
-    return found
+def entry_of(playbook: pathlib.Path) -> tuple[pathlib.Path, str]:
+    """The role and its entry point that a playbook's header names."""
+    ((entry, role),) = re.findall(
+        r"^#.* ansible-doc -t role -e (\w+) cloudops\.\w+\.(\w+)$", playbook.read_text(), re.M
+    )
+    return ROOT / "roles" / role, entry
+
+
+def roles_run(value: Any) -> Iterator[dict[str, Any]]:
+    """What runs a role, in a piece of a playbook: ``name`` or ``role``, and maybe ``tasks_from``."""
+    if isinstance(value, dict):
+        yield from value.get("roles", ())
+        yield from (
+            value[key] for key in ("ansible.builtin.include_role", "ansible.builtin.import_role") if key in value
+        )
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from roles_run(item)
+
+
+def hosts_variables(playbook: pathlib.Path) -> set[str]:
+    """The variables whose names lookup hosts gets: no playbook evaluates them."""
+    return set(re.findall(r"lookup\('cloudops\.azure_maintenance\.hosts', variable='(\w+)'", playbook.read_text()))
 
 
 @pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
-def test_a_playbook_reads_what_its_entry_documents_and_nothing_else(path):
-    documented = set(entry_of(path))
-    assert undocumented(path, documented, {"maintain_result"}) == set()  # what role maintain leaves
-    play_vars = {name for play in load(path) for name in play.get("vars") or ()}
-    assert play_vars <= documented
-    by_role = documented if path.stem == "rehearse" else set()  # its variables are the role's
-    # Lookup hosts gets its name: no playbook evaluates it.
-    assert documented - names_read(load(path)) - play_vars == by_role | ({"azure_maintenance_hosts"} & documented)
+def test_a_playbook_reads_what_its_header_or_its_entry_point_documents(path):
+    role, entry = entry_of(path)
+    assert undocumented(path, {*specs(role)[entry], *OF_PLAYBOOKS}, LEFT) == set()
+    assert hosts_variables(path) <= set(OF_PLAYBOOKS)
+    of_playbook = (names_read(load(path)) | hosts_variables(path)) & set(OF_PLAYBOOKS)
+    header = path.read_text(encoding="utf-8").partition("\n- ")[0]
+    assert {name for name in OF_PLAYBOOKS if name in header} == of_playbook
+
+
+@pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)
+def test_the_entry_point_that_a_header_names_is_what_the_playbook_runs(path):
+    role, entry = entry_of(path)
+    files = {f"cloudops.azure_maintenance.{role.name}": {entry}}
+    if path.stem == "maintain":  # the tasks of entry point main, with plays around them
+        files = {name: {"go_on", "after"} for name in files}
+    found: dict[str, set[str]] = {}
+    for run in roles_run(load(path)):
+        found.setdefault(run.get("name") or run["role"], set()).add(run.get("tasks_from", "main"))
+    assert found == files
+
+
+def test_a_variable_of_playbooks_is_one_of_no_role():
+    assert [
+        name for role in ROLES for options in specs(role).values() for name in OF_PLAYBOOKS if name in options
+    ] == []
 
 
 def test_a_playbook_overrules_no_variable_of_the_inventory():
@@ -140,22 +176,15 @@ def test_a_playbook_overrules_no_variable_of_the_inventory():
     assert {path.stem: play["vars"] for path in PLAYBOOKS for play in load(path) if play.get("vars")} == {}
 
 
-def test_every_playbook_has_an_entry_and_every_entry_a_playbook_or_a_task_file():
-    every = [(role, name) for role in ROLES for name in specs(role)]
-    entries = [name for _role, name in every if name.startswith(PLAYBOOK_ENTRY)]
-    assert sorted(entries) == sorted(PLAYBOOK_ENTRY + path.stem for path in PLAYBOOKS)
-    assert all((role / "tasks" / (name + ".yml")).exists() for role, name in every if name not in entries)
+@pytest.mark.parametrize("role", sorted((ROOT / "roles").iterdir()), ids=lambda role: role.name)
+def test_every_entry_point_is_a_task_file(role):
+    assert [name for name in specs(role) if not (role / "tasks" / (name + ".yml")).is_file()] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_file_of_role_maintain_reads_what_is_documented(path):
     rehearses = path.stem == "rehearse" or path.parent.name == "rehearsal" or path.parent.name in ("vars", "defaults")
-    documented = {
-        name
-        for entry, options in specs().items()
-        if not entry.startswith(PLAYBOOK_ENTRY) or (rehearses and entry == "playbook_rehearse")
-        for name in options
-    }
+    documented = {name for entry, options in specs().items() if rehearses or entry != "rehearse" for name in options}
     found = undocumented(path, documented, private_names() | JOB | RESULTS)
     assert {name for name in found if not name.startswith("__drain_")} == set()
 
@@ -173,25 +202,11 @@ def test_a_file_of_role_controller_reads_what_is_documented(path):
     assert undocumented(path, set(specs(CONTROLLER)["main"]), private_names(CONTROLLER)) == set()
 
 
-def role_defaults_of_playbooks(role: pathlib.Path) -> dict[str, Any]:
-    """The variables of a rehearsal: as variables of the play they would overrule the inventory's."""
-    entry = specs(role).get("playbook_rehearse", {})
-    return {name: option for name, option in entry.items() if name.startswith("rehearse_")}
-
-
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
 def test_the_documented_defaults_of_a_role_are_its_defaults(role):
-    options = {**specs(role)["main"], **role_defaults_of_playbooks(role)}
+    options = {**specs(role)["main"], **specs(role).get("rehearse", {})}
     documented = {name: option["default"] for name, option in options.items() if "default" in option}
     assert documented == load(role / "defaults" / "main.yml")
-
-
-def test_the_documented_defaults_of_a_playbook_are_its_defaults():
-    for path in PLAYBOOKS:
-        for play in load(path):
-            given = play.get("vars") or {}
-            options = entry_of(path)
-            assert {name: options[name]["default"] for name in given} == given
 
 
 @pytest.mark.parametrize("role, entry", [(role, entry) for role in ROLES for entry in sorted(specs(role))])

@@ -5,7 +5,7 @@
 
 Every type has a file of its own here, which says all that is special about it. To add one: its file, its line in ``types``; its runner
 in ``_machine/step_runners``, where Linux machines do it themselves; its way in ``plugin_utils/_drain/ways``, where Ansible's modules do it;
-its options in role drain's ``meta/argument_specs.yml``, where people read of them.
+its options in ``docs/docsite/rst/drain.rst``, where people read of them.
 
 Private to this collection.
 """

@@ -22,7 +22,7 @@ from ...module_utils._core import mark_view as core
 from ...module_utils._core import messages
 from ...module_utils._core.mark_view import COPIED, FOREIGN, OURS, UNREADABLE, holder_words, service_words
 from ...module_utils._core.messages import Reason
-from ...module_utils._text import clause, did_you_mean, listed, one_line, sentence, shown
+from ...module_utils._text import clause, did_you_mean, duration, listed, one_line, sentence, shown
 from .approval_reasons import decision_of
 from .approving import Choice, approve_request, choice_of
 from .evaluation import title
@@ -282,7 +282,7 @@ class Approval(TypedDict):
     calls: dict[str, dict[str, Any]]
     show: list[str] | str
     problems: list[str] | str
-    found: dict[str, Any]
+    found: Confirmation
     recorded: str
 
 
@@ -299,7 +299,7 @@ def begun(machines: Sequence[Asked], event: str, allow_unknown: Sequence[str], b
         "calls": {},
         "show": list(found.sentences) if check or found.verdict == "started" else [],
         "problems": [],
-        "found": found._asdict(),
+        "found": found,
         "recorded": "",
     }
     if found.recorded_on and not check:
@@ -321,7 +321,7 @@ def moved_on(
     :arg answers: the same, as they came
     :arg at: now, by the controller's clock
     """
-    approval, found = {**approval, "calls": {}, "show": [], "problems": []}, Confirmation(**approval["found"])
+    approval, found = {**approval, "calls": {}, "show": [], "problems": []}, approval["found"]
     if approval["stage"] == RECORD:
         return _recorded(approval, found, machines, answers)
     if approval["stage"] == WAIT:
@@ -332,20 +332,26 @@ def moved_on(
     return {**approval, "stage": OVER, "show": words if done else [], "problems": [] if done else words}
 
 
-def is_heard(approval: Approval, host: str, answer: Mapping[str, Any]) -> bool:
-    """Whether a machine is asked no more in this stage: its mark has changed, so that its run lives; or it won't."""
+def is_heard(approval: Approval, host: str, answer: Mapping[str, Any], tries: int) -> bool:
+    """Whether a machine is asked no more in this stage: its mark has changed, so that its run lives; or it won't.
+
+    :arg tries: how often it was asked
+    """
     lease = (answer.get("mark") or {}).get("lease")
-    if approval["stage"] != WAIT or answer.get("attempts", 0) >= MOST_TRIES or answer.get("lost") or not lease:
+    if approval["stage"] != WAIT or tries >= MOST_TRIES or answer.get("lost") or not lease:
         return True
     return bool(
-        answer["mark"]["number"] > approval["found"]["numbers"][host]
+        answer["mark"]["number"] > approval["found"].numbers[host]
         or lease["boot_id"] != answer["boot_id"]
         or lease["until"] <= (answer.get("uptime") or 0)
     )
 
 
+EVERY = 4.0
+"""Seconds between two calls of a machine in WAIT."""
+
 MOST_TRIES = 40
-"""Calls of a machine in WAIT, four seconds apart: a mark counts for two minutes after its run has ended."""
+"""Calls of a machine in WAIT: a mark counts for two minutes after its run has ended."""
 
 
 def _recorded(
@@ -356,7 +362,8 @@ def _recorded(
         return {**approval, "stage": OVER, "problems": words}
     approval["recorded"] = words
     if found.numbers:
-        return {**approval, "stage": WAIT, "calls": dict.fromkeys(found.numbers, _POLL)}
+        waits = f"Waiting for its run to renew the mark of {listed(found.numbers)}, for {duration(EVERY * MOST_TRIES)} at most."
+        return {**approval, "stage": WAIT, "calls": dict.fromkeys(found.numbers, _POLL), "show": [waits]}
     if found.verdict == "approve":
         return _asking(
             approval, [machine.host for machine in machines if machine.host in (*found.recorded_on, found.host)]
@@ -379,7 +386,7 @@ def _asked(
     allow_unknown = approval["allow_unknown"]
     found = after_waiting(confirmation_of(approval["event"], machines, allow_unknown, at), before)
     lines = [approval["recorded"], *found.sentences]
-    approval = {**approval, "stage": OVER, "found": found._asdict()}
+    approval = {**approval, "stage": OVER, "found": found}
     if found.verdict not in _SHOWN:
         return {**approval, "problems": lines}
     if found.verdict != "approve":

@@ -153,23 +153,6 @@ def inspected(machines: Sequence[Asked], at: float | None = None, confirms: str 
     return Inspection(record, at or 0.0, polls, {machine.host: machine.answer for machine in machines})
 
 
-def machines_of(answers: Mapping[str, Mapping[str, Any]]) -> list[Asked]:
-    """The machines, by what each answered.
-
-    :arg answers: by host: ``is_linux``, ``resource_name``, ``endpoint`` and ``answer``; empty for one that was not called
-    """
-    return [
-        Asked(
-            host,
-            bool(said.get("is_linux")),
-            str(said.get("resource_name") or ""),
-            said.get("answer") or {},
-            str(said.get("endpoint") or ""),
-        )
-        for host, said in answers.items()
-    ]
-
-
 def facts_of(machine: Asked, given: HostOptions) -> HostFacts:
     """Of one machine, to begin a record."""
     return {

@@ -277,6 +277,17 @@ def _marked(found: Inspection, host: str, endpoint: str) -> str:
     return f"{whose}, made for {service_words(mark)}: it is out of service, and a rehearsal does not touch it. The playbook status shows more."
 
 
+def unreached(machines: Sequence[Asked]) -> list[str]:
+    """Those that do not see the document of their emulator, in sentences."""
+    found = inspected(machines)
+    why = {host: machine["lost"] or found.blind(host) for host, machine in found.machines.items()}
+    return [
+        f"{one.host} does not reach the emulator at {one.endpoint} ({clause(why[one.host], 500)})."
+        for one in machines
+        if why[one.host]
+    ]
+
+
 def left_behind(machines: Sequence[Asked], endpoints: Mapping[str, str]) -> dict[str, Left]:
     """What is to be recovered of a rehearsal that was interrupted, by host.
 

@@ -143,10 +143,13 @@ def take_differences(record: Record, shown: Mapping[str, Collection[str]], at: f
         if not seen_by:
             continue
         scopes = {record["hosts"][host]["scope"] for host in entry["sightings"]}
+        last_seen = max(record["hosts"][host]["looked"] or 0.0 for host in seen_by)
         for host, keys in shown.items():
-            if key not in keys and record["hosts"][host]["scope"] in scopes:
-                since = entry["lacking"].setdefault(host, at)
-                if at - since >= GONE_APART and _is_divided(record, entry, host):
+            looked = record["hosts"][host]["looked"] or 0.0
+            # A document that is older than the event says nothing of it, and the same one says nothing more as time goes by.
+            if key not in keys and record["hosts"][host]["scope"] in scopes and looked > entry["shown"]:
+                since = entry["lacking"].setdefault(host, looked)
+                if min(looked, last_seen) - since >= GONE_APART and _is_divided(record, entry, host):
                     found.append(_split(record, entry, host, _seen_by(record, key), at))
     return found
 

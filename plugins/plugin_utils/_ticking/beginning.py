@@ -16,7 +16,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.utils.display import Display
 
 from ...module_utils._clock import steady
-from .._ansible import plain
+from .._ansible import plain, say
 from .._preflight import Asked, errors, table, warnings
 from .._variables import known_variables, named, unknown_of_play
 from .between_entries import Answer
@@ -46,7 +46,7 @@ def preflight(action: Any, task_vars: Mapping[str, Any], run: FleetRun, calls: C
     said = warnings(run.record, asked, balancers, delegates, steady())
     variables = {host: task_vars["hostvars"].raw_get(host) for host in run.record["hosts"]}
     said += named(unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file)))
-    Display().display("\n".join(table(run.record, asked, steady())))
+    say(table(run.record, asked, steady()))
     for sentence in said:
         Display().warning(sentence)
     run.announce()

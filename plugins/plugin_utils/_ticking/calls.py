@@ -113,7 +113,7 @@ class Calls:
         """Whether the machine's answer is whole."""
         number, jobs = self._sent[host]
         if round_ is None:
-            why = _why_none(came)
+            why = why_none(came)
             came = dict(lost(why), ended=steady(), heard=None) if why else checked(number, came)
             self._answers[host] = Answer(came, [])
             if not came.get("lost") and (came.get("ask") or came.get("elsewhere")):
@@ -134,11 +134,11 @@ class Calls:
         self._lines.call(Target(host, place, becomes), call.packed(), 3 * SECONDS, (host, round_))
 
 
-def _why_none(came: Mapping[str, Any]) -> str:
+def why_none(came: Mapping[str, Any]) -> str:
     """Why what came is no answer; "" where it is one."""
     return too_slow(came[HUNG]) if HUNG in came else str(came.get(RAISED) or "")
 
 
 def _or_unreachable(came: dict[str, Any]) -> dict[str, Any]:
-    why = _why_none(came)
+    why = why_none(came)
     return {"unreachable": True, "msg": why} if why else came

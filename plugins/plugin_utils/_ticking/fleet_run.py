@@ -16,9 +16,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ansible.utils.display import Display
-
 from ...module_utils._clock import steady
+from .._ansible import say
 from .._drain.own_tasks import Failure
 from .._fleet import record as run_record
 from .._fleet.call_schedule import seconds_until_due
@@ -181,7 +180,7 @@ class FleetRun:
         new = [one for one in lines if sentence_of(one) not in self._awaited]
         self._awaited = {sentence_of(one) for one in lines}
         if new:
-            Display().display("\n".join(new))
+            say(new)
 
     # ---- the user's own task files ----
 

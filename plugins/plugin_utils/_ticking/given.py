@@ -12,7 +12,9 @@ minute.
 
 from __future__ import annotations
 
+import datetime
 import pathlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
@@ -20,6 +22,7 @@ from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.loader import strategy_loader
 
+from ...module_utils._clock import iso_utc
 from ...module_utils._steps.step_type import Step
 from ...module_utils._text import listed, one_line
 from .._ansible import plain
@@ -82,6 +85,22 @@ class HostVariables:
         """Before ansible-core 2.19 a template may make a text of it."""
         return str(self[name]).lower() == "true"
 
+    def reach(self) -> Reach:
+        return Reach(self["__maintain_call_options"], self.is_true("__maintain_becomes"))
+
+
+class OptionTypes:
+    """Of the options of an entry point of role maintain, as its argument specs say."""
+
+    def __init__(self, action: Any, entry_point: str) -> None:
+        self._spec = action._loader.load_from_file(str(SPECS))["argument_specs"][entry_point]["options"]
+        self._types = ArgumentSpecValidator(_typed(self._spec))
+
+    def wrong(self, variables: HostVariables) -> list[str]:
+        """What is wrong with the options of a host, without a stop at the end."""
+        given = {option: variables[option] for option in self._spec if option in variables.all}
+        return [why.rstrip(".") for why in self._types.validate(given).error_messages]
+
 
 class Given:
     """Evaluates the variables of hosts.
@@ -91,23 +110,31 @@ class Given:
 
     def __init__(self, action: Any, task_vars: Mapping[str, Any]) -> None:
         self._action, self._task_vars = action, task_vars
-        self._defaults, self._vars = _of_role_drain(action, "defaults"), _of_role_drain(action, "vars")
-        self._spec = action._loader.load_from_file(str(SPECS))["argument_specs"]["main"]["options"]
-        self._types = ArgumentSpecValidator(_typed(self._spec))
+        self._of_role_drain = OfRoleDrain(action)
+        self._types = OptionTypes(action, "main")
+
+    def variables(self, name: str) -> HostVariables:
+        """Those of a host, its plan among them.
+
+        :raises AnsibleError: a template fails
+        """
+        all_of_them = self._of_role_drain.added(variables_of(self._action, self._task_vars, name))
+        found = HostVariables(self._action, all_of_them)
+        all_of_them[PLAN] = found["__drain_planned"]
+        return found
+
+    def wrong(self, name: str, variables: HostVariables) -> list[str]:
+        """What is wrong with the options and the plan of a host, in sentences."""
+        return [f"{name}: {why}." for why in (*self._types.wrong(variables), *variables.all[PLAN]["errors"])]
 
     def host(self, name: str) -> tuple[Host, list[str]]:
         """What is known of a host, and what is wrong with that, in sentences.
 
         :raises AnsibleError: a template fails
         """
-        all_of_them = {**self._defaults, **variables_of(self._action, self._task_vars, name), **self._vars}
-        variables = HostVariables(self._action, all_of_them)
-        found = self._types.validate({option: variables[option] for option in self._spec if option in all_of_them})
-        wrong = [f"{name}: {why.rstrip('.')}." for why in found.error_messages]
-        all_of_them[PLAN] = plan = variables["__drain_planned"]
-        wrong += [f"{name}: {why}." for why in plan["errors"]]
-        reach = Reach(variables["__maintain_call_options"], variables.is_true("__maintain_becomes"))
-        return Host(cast("HostFacts", variables["__maintain_facts"]), reach, plan), wrong
+        variables = self.variables(name)
+        facts = cast("HostFacts", variables["__maintain_facts"])
+        return Host(facts, variables.reach(), variables.all[PLAN]), self.wrong(name, variables)
 
     def hosts(self, members: Iterable[str]) -> tuple[dict[str, Host], list[str]]:
         """The same of all of them."""
@@ -122,10 +149,20 @@ class Given:
         return found, wrong
 
 
-def _of_role_drain(action: Any, kind: str) -> dict[str, Any]:
-    """Whose options role maintain has, too. Ansible knows them where a task of that role is, or after it, in the copy of the play that an action
-    can't reach.
+class OfRoleDrain:
+    """The variables of role drain, whose options role maintain has, too. Ansible knows them where a task of that role is, or after it, in the copy
+    of the play that an action can't reach.
     """
+
+    def __init__(self, action: Any) -> None:
+        self._defaults, self._vars = _of_role_drain(action, "defaults"), _of_role_drain(action, "vars")
+
+    def added(self, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """To those of a host."""
+        return {**self._defaults, **variables, **self._vars}
+
+
+def _of_role_drain(action: Any, kind: str) -> dict[str, Any]:
     path = str(ROLES / "drain" / kind / "main.yml")
     try:
         found = action._loader.load_from_file(path, trusted_as_template=True)
@@ -151,10 +188,7 @@ def _typed(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[str]) -> list[str]:
     """Why the play can't go through a run, in sentences."""
-    hosts = task_vars["ansible_play_hosts_all"]
-    variables = {host: task_vars["hostvars"].raw_get(host) for host in hosts}
-    unknown = unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file))
-    found = [*refused(unknown), *strategy_problems(strategy_of(action._task))]
+    found = [*misspelt(action, task_vars), *strategy_problems(strategy_of(action._task))]
     found += refused_receivers(plain(action._templar.template(task_vars.get("maintain_notify"))))
     missing = [host for host in members if host not in task_vars["ansible_play_batch"]]
     if missing:  # it would be missing when it is needed: with an error of its own above, or with `serial`
@@ -164,6 +198,12 @@ def play_problems(action: Any, task_vars: Mapping[str, Any], members: Sequence[s
             "ansible_play_batch."
         )
     return found
+
+
+def misspelt(action: Any, task_vars: Mapping[str, Any]) -> list[str]:
+    """The variables of the play and its hosts that look like ours and are none, in sentences."""
+    variables = {host: task_vars["hostvars"].raw_get(host) for host in task_vars["ansible_play_hosts_all"]}
+    return refused(unknown_of_play(task_vars, variables, known_variables(action._loader.load_from_file)))
 
 
 def strategy_of(task: Any) -> str:
@@ -188,3 +228,31 @@ def strategy_problems(strategy: str) -> list[str]:
         f"Role maintain needs the strategy linear, and this play has {strategy}: all machines have to go from task to task together. "
         "Write `strategy: linear` into the play (else ansible.cfg or ANSIBLE_STRATEGY says which one it is)."
     ]
+
+
+def late_report(action: Any, task_vars: Mapping[str, Any]) -> str:
+    """Why a run is not begun that a rulebook asks for, in a sentence: the signature of a report has no time of its own, so an old one could be
+    sent once more by whoever has recorded it. "" where nothing speaks against it.
+    """
+    written = task_vars.get("azure_maintenance_report_time")
+    if written is None:
+        return ""
+    received = task_vars.get("azure_maintenance_report_received") or iso_utc(time.time())
+    age = action._templar.template(task_vars.get("azure_maintenance_report_age", 15))
+    try:
+        minutes = float(age)
+        apart = abs((_moment(received) - _moment(written)).total_seconds())
+    except ValueError as error:
+        return f"Nothing was started: whether the report that asks for this run is too old can't be told ({one_line(error, 200)})."
+    if apart <= 60 * minutes:
+        return ""
+    return (
+        f"Nothing was started: the report that asks for this run is of {written}, and arrived at {received}. A report counts for {minutes:g} "
+        "minutes (azure_maintenance_report_age), as an older one may be a copy that somebody has sent again. If the network or the rulebook was "
+        "down, nothing has to be done: the next report or the schedule of maintain handles events that are still there. If it was not, compare "
+        "the clocks of the controller and of the machine."
+    )
+
+
+def _moment(text: Any) -> datetime.datetime:
+    return datetime.datetime.strptime(str(text), "%Y-%m-%dT%H:%M:%SZ")

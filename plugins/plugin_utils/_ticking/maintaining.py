@@ -18,6 +18,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ...module_utils._errors import ScheduledEventsError
+from .._ansible import say
 from .._fleet.recap import became
 from .._fleet.result import shown
 from .._notify import notifications
@@ -51,6 +52,8 @@ class _Task:
         return self._action._templar.template(self._task_vars.get("maintain_notify"))
 
     def begins(self, members: list[str], job: str) -> dict[str, Any]:
+        if late := given.late_report(self._action, self._task_vars):
+            raise AnsibleActionFail(late)
         hosts, wrong = given.Given(self._action, self._task_vars).hosts(members)
         wrong = [*given.play_problems(self._action, self._task_vars, members), *wrong]
         if wrong:
@@ -86,8 +89,8 @@ class _Task:
         except Exception as error:
             # Whoever recovers the machines after a failure goes by the run's name and the timeline
             words = f"The run could not be decided on ({type(error).__name__}: {error})."
-            said = shown(fleet.record, "end")
-            return dict(run=name, failed=True, msg=words, said=said, exception=traceback.format_exc())
+            say(shown(fleet.record, "end"))
+            return dict(run=name, failed=True, msg=words, exception=traceback.format_exc())
         if own:
             data = {"record": fleet.record, "preflight": findings}
             return dict(between_entries.returned(name, own, data, fleet.answers, left), run=name, changed=False)
@@ -100,4 +103,12 @@ class _Task:
             more = {f"notifications: {number}": words for number, words in enumerate(notes)}
             record = dict(record, notes={**record["notes"], **more})
         result = dict(shown(record, "result"), preflight=findings, notifications=notified)
-        return dict(result=result, said=shown(record, "end"), became=became(record))
+        said = shown(record, "end")
+        say(said)
+        # To hand the result to the job costs a task otherwise
+        stats = (
+            {}
+            if record["run"]["check"]
+            else {"ansible_stats": {"data": {"azure_maintenance": result}, "per_host": False}}
+        )
+        return dict(stats, result=result, said=said, became=became(record))

@@ -14,11 +14,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ansible.utils.display import Display
-
 from ...module_utils._clock import steady
 from ...module_utils._core.mark_view import is_made_for_azure
 from ...module_utils._text import listed
+from .._ansible import say
 from .._fleet import record as run_record
 from .._fleet.result import news
 from .._fleet.schema import HostFacts, Record, RunOptions
@@ -69,7 +68,7 @@ def announce(record: Record, after: Record, notify: Notify = list) -> bool:
     if marked and not _marked(record):
         lines.insert(0, _first_mark_words(after, marked))
     if lines:
-        Display().display("\n".join(lines))
+        say(lines)
     tell(record, after, notify)
     return bool(lines)
 

@@ -66,8 +66,8 @@ def _missed_once(real: Any) -> Any:
 
 
 def _given_up_when_lost(real: Any) -> Any:
-    def count_lost(machine: Any, *args: Any) -> None:
-        real(machine, *args)
+    def count_lost(machine: Any, *args: Any, **more: Any) -> None:
+        real(machine, *args, **more)
         machine["again"] = 1e9
 
     return count_lost

@@ -44,8 +44,8 @@ def maintained(folder, hosts, scenario, event, variables, **settings):
 
 
 def tasks_of(printed):
-    """The banners of the run, until it shows what happened."""
-    return re.findall(r"TASK \[(?:.* : )?(?:\w+ \| )?(.*?)\] ", printed.partition("Main | Show what happened")[0])
+    """The banners of the run, until it says what became of each machine."""
+    return re.findall(r"TASK \[(?:.* : )?(?:[\w ]+ \| )?(.*?)\] ", printed.partition("After | Say what became")[0])
 
 
 def happened(printed):

@@ -72,9 +72,30 @@ def test_what_happens_is_printed_once(shown):
 
 
 def test_the_timeline_is_the_last_that_is_shown(shown):
-    run = shown.partition("PLAY [See that the run came to its end]")[0]
-    last = run[run.rindex("TASK [") :]
-    assert "Main | Show what happened" in last and "  planned " in last
+    task = shown[shown.index("Go on | Poll") : shown.index("\nok: [linux1]")]
+    news, event, timeline = task.rpartition(f"\nFreeze {ID} (Platform) affects linux2 (linux2)\n")
+    assert event and "  planned " in news and re.match(r"  20\S+  shown .*\n  20\S+  planned ", timeline)
+
+
+def test_a_maintenance_of_one_of_three_machines_fits_on_a_screen(tmp_path):
+    """All that is printed from the start to the recap, and who has changed in that."""
+    hosts = ("linux1", "linux2", "linux3")
+    reboot = {"type": "Reboot", "id": ID, "notice": 900, "tail": 3}
+    scenario = {**SCENARIO, "vms": [{"name": host, "scope": "web"} for host in hosts], "events": [reboot]}
+    inventory = "".join(
+        f"{host} ansible_connection=local ansible_python_interpreter={sys.executable}\n" for host in hosts
+    )
+    step = {"type": "command", "do": ["sleep", "1"], "undo": ["true"]}
+    with emulator(tmp_path, scenario) as (address, _control):
+        variables = dict(
+            MAINTAIN, emulator=address, azure_maintenance_folder=f"{tmp_path}/{{{{ inventory_hostname }}}}"
+        )
+        variables.update(azure_maintenance_hosts="all", maintain_rounds=1, drain_steps=[step])
+        printed, status = playbook(tmp_path, "cloudops.azure_maintenance.maintain", inventory, variables)
+    assert status == 0, printed
+    assert "  recovered  linux2" in printed and len(printed[: printed.index("PLAY RECAP")].splitlines()) <= 60, printed
+    counted = dict(re.findall(r"(?m)^(\w+) .*changed=(\d)", printed))
+    assert counted == {"linux1": "0", "linux2": "1", "linux3": "0"}
 
 
 def test_a_part_that_fails_is_no_error_in_red(tmp_path):

@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-import json
-import types
-
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import steady
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import confirmation
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.confirmation import (
     MOST_TRIES,
     is_heard,
 )
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import approval
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import (
     answer,
     event,
+    machine,
     mark,
     watcher,
 )
@@ -29,26 +27,16 @@ LIVING = {"mark": mark("A-1"), "uptime": 20.0}
 RECORDED = "The confirmation of event A-1 is recorded on web1."
 
 
-def variables(answers, record=None):
-    """Of a task, where the hosts answered this last."""
-    hosts = {
-        host: {approval.ASKED: {"is_linux": "True", "resource_name": "", "answer": came}}
-        for host, came in answers.items()
-    }
-    return {
-        "ansible_play_hosts_all": list(hosts),
-        "hostvars": types.SimpleNamespace(raw_get=hosts.__getitem__),
-        approval.RECORD: record,
-    }
+def machines(answers):
+    return [machine(host, came) for host, came in answers.items()]
 
 
-def begun(answers, event="a-1", check="False"):
-    given = {"event": event, "allow_unknown": [7], "by": "ann on ctl", "check": check}
-    return approval.begun(variables(answers), given)
+def begun(answers, event="a-1", check=False):
+    return confirmation.begun(machines(answers), event, ["7"], "ann on ctl", check)
 
 
-def ticked(record, answers):
-    return approval.ticked(variables(answers, dict(record, skipped=False)))
+def ticked(approval, answers):
+    return confirmation.moved_on(approval, machines(answers), answers, steady())
 
 
 def asked_again(*events, **changes):
@@ -89,8 +77,9 @@ def test_a_machine_that_its_own_watcher_has_prepared_is_asked_in_nobody_s_name()
 def test_a_living_run_is_waited_for():
     record = ticked(begun({"web1": answer(SHOWN, **LIVING)}), {"web1": {"answers": [{}]}})
     assert record["stage"] == "wait" and list(record["calls"]) == ["web1"]
-    last = dict(asked_again(SHOWN, **LIVING), attempts=1)
-    assert not is_heard(record, "web1", last)
+    assert record["show"] == ["Waiting for its run to renew the mark of web1, for 3 min at most."]
+    last = asked_again(SHOWN, **LIVING)
+    assert not is_heard(record, "web1", last, 1)
     record = ticked(record, {"web1": last})
     assert record["stage"] == "ask"
     silent = ticked(record, {"web1": last})
@@ -106,7 +95,7 @@ def test_a_living_run_is_waited_for():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"attempts": MOST_TRIES},
+        {"tries": MOST_TRIES},
         {"lost": "refused"},
         {"mark": None},
         {"mark": {"unreadable": "?"}},
@@ -117,7 +106,8 @@ def test_a_living_run_is_waited_for():
 )
 def test_whom_nobody_waits_for_any_more(changes):
     record = ticked(begun({"web1": answer(SHOWN, **LIVING)}), {"web1": {"answers": [{}]}})
-    assert is_heard(record, "web1", {**answer(SHOWN, **LIVING), "attempts": 1, **changes})
+    tries = changes.get("tries", 1)
+    assert is_heard(record, "web1", {**answer(SHOWN, **LIVING), **changes}, tries)
 
 
 def test_where_no_machine_takes_the_confirmation_nothing_is_approved():
@@ -134,7 +124,7 @@ def test_a_confirmation_is_kept_where_machines_are_not_prepared():
 
 @pytest.mark.parametrize("wanted, says", [("B-2", "No machine is shown an event 'B-2'"), ("A-1", "")])
 def test_check_mode_only_shows(wanted, says):
-    record = begun({"web1": answer(SHOWN, **EXPIRED)}, wanted, check="True")
+    record = begun({"web1": answer(SHOWN, **EXPIRED)}, wanted, check=True)
     assert record["stage"] == "over" and record["show"] and record["show"][0].startswith(says)
     assert record["problems"] == (record["show"] if says else [])
 
@@ -142,8 +132,3 @@ def test_check_mode_only_shows(wanted, says):
 def test_what_has_started_is_no_failure():
     record = begun({"web1": answer(event("A-1", "vm1", status="Started"))})
     assert record["stage"] == "over" and record["problems"] == [] and "has started" in record["show"][0]
-
-
-def test_a_task_with_nothing_to_do_leaves_all_as_it_is():
-    record = json.loads(json.dumps(begun({"web1": answer(SHOWN, **EXPIRED)})))
-    assert approval.unchanged(variables({}, record)) == dict(record, skipped=True)

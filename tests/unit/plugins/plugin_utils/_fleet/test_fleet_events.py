@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.event_terms import preparation_end
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.scopes import take_differences
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     NO_ROUTE,
     Machine,
@@ -101,6 +102,23 @@ def test_an_event_that_goes_back_to_scheduled_without_having_been_gone_is_a_prob
     run.tick(5)
     assert any("Scheduled again" in said for said in run.problems)
     assert run.event()["started"] is not None
+
+
+def test_only_a_new_document_shows_that_a_machine_still_lacks_an_event():
+    """However long ago the last one came, and however often it is decided meanwhile."""
+    run = Run("web1", "web2").tick()
+    run.show(event("A", ["vm1"]), to=["web1"])
+    run.until(lambda: "A" in run.record["events"])
+    shown, hosts = run.event()["shown"], run.record["hosts"]
+
+    def splits(web1, web2):
+        hosts["web1"]["looked"], hosts["web2"]["looked"] = shown + web1, shown + web2
+        return take_differences(run.record, {"web1": ["A"], "web2": []}, run.at)
+
+    assert splits(6.0, -0.1) == [] == splits(12.0, -0.1), "it is older than the event"
+    assert splits(12.0, 0.1) == [] == splits(18.0, 0.1), "it is the same"
+    assert splits(4.0, 18.0) == [], "the others were shown the event before that"
+    assert [split.lacked_by for split in splits(18.0, 18.0)] == ["web2"]
 
 
 def test_members_whose_documents_differ_for_a_moment_end_no_event():

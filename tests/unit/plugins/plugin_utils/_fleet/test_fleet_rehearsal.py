@@ -10,13 +10,14 @@ import pathlib
 import pytest
 import yaml
 
-from ansible_collections.cloudops.azure_maintenance.plugins.filter.maintenance_by_hand import maintenance_by_hand
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.rehearsal import (
     left_behind,
     rehearsal,
+    unreached,
 )
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import (
+    DENIED,
     LOST,
     UNREADABLE,
     answer,
@@ -222,21 +223,20 @@ def test_of_an_interrupted_rehearsal_what_bears_its_mark_is_brought_back_and_not
     assert "not for this rehearsal (http://10.0.0.11:8780/vm/web3)" in found["web3"].words
 
 
-def test_templates_get_both_as_plain_data():
-    said = {host: {"is_linux": True, "resource_name": "", "answer": answer()} for host in HOSTS}
-    hosts = {
-        host: {
-            "name": host,
-            "endpoint": endpoint(host),
-            "needs": "20",
-            "margin": "60",
-            "steps": "1",
-            "require_steps": "True",
-        }
-        for host in HOSTS
-    }
-    given = {"affects": "all", "speed": "10", "port": "8780", "scenario": "reboot", "emulator_host": "web1"}
-    found = maintenance_by_hand(said, "rehearse", given=dict(given, hosts=hosts, scenarios=SCENARIOS))
-    assert found["problems"] == () and found["port"] == 8780 and len(found["events"]) == 3
-    found = maintenance_by_hand(said, "rehearsed", given={host: endpoint(host) for host in HOSTS})
-    assert found["web1"]["verdict"] == "leave"
+def test_before_ansible_core_2_19_templates_make_texts_of_numbers():
+    texts = {"needs": "20", "margin": "60", "steps": "1", "require_steps": "True"}
+    found = asked_for(**texts, affects="all", speed="10", port="8780")
+    assert found.problems == () and found.port == 8780 and len(found.events) == 3
+
+
+def test_a_machine_that_does_not_see_the_document_of_the_emulator_is_named():
+    there = {"endpoint": endpoint("web1")}
+    machines = [
+        machine("web1")._replace(**there),
+        machine("web2", LOST)._replace(**there),
+        machine("web3", answer(**DENIED))._replace(**there),
+    ]
+    assert [words.partition(" (")[::2] for words in unreached(machines)] == [
+        (f"web2 does not reach the emulator at {endpoint('web1')}", "no route to host)."),
+        (f"web3 does not reach the emulator at {endpoint('web1')}", "HTTP 403)."),
+    ]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
@@ -186,3 +188,16 @@ def test_what_is_not_known_is_for_monitors():
         "can't poll: 2 machines (web1, web2) of 4",
         "mark can't be read: web4 of 4",
     ]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/Los_Angeles"])
+def test_the_age_of_a_mark_does_not_depend_on_the_controllers_time_zone(zone, monkeypatch):
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(TEN_PAST - 600))
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        said = lines(machine(mark=dict(mark("A-1"), since=since)))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert "(10 min ago)" in "\n".join(said)

@@ -97,10 +97,14 @@ def test_before_the_users_own_files_nobody_is_left_under_way_but_who_only_waits(
     assert set(run.answers) == {"web1", "web2"} and hosts["web3"]["flying"] is None
 
 
-def test_where_nothing_can_be_decided_what_was_done_is_shown_with_the_runs_name(monkeypatch):
+def test_where_nothing_can_be_decided_what_was_done_is_shown_with_the_runs_name(monkeypatch, capsys):
     run = run_of("web1")
     monkeypatch.setattr(fleet_run, "moved_on", {}.__getitem__)
     task = maintaining._Task(None, {})
     found = task._until_own(run, Machines("web1"), [])
-    assert found["failed"] and found["run"] == run.record["run"]["run"] and found["said"]
+    assert (
+        found["failed"]
+        and found["run"] == run.record["run"]["run"]
+        and "No event was shown." in capsys.readouterr().out
+    )
     assert "could not be decided on (" in found["msg"] and "Traceback" in found["exception"]
