@@ -137,7 +137,7 @@ def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
     record["before"] = {**record["before"], **(answer.get("before") or {})}
     if answer.get("lost"):  # with it, perhaps, what it brought: that is said again
         if at - record["turned"] > record["budget"]:
-            return _stopped(record, f"{record['host']} could not be asked: {answer['lost']}", at)
+            return stopped(record, f"{record['host']} could not be asked: {answer['lost']}", at)
         if not record["number"]:  # the first call, which shows whose the mark is
             record["rest"] = _rest(at - record["turned"])
             return record
@@ -145,7 +145,7 @@ def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
     record["heard"] = answer.get("heard")
     if any(one.get("state") == "skipped" for one in answer["answers"]):  # it came too late, and did nothing
         if at - record["turned"] > record["budget"]:
-            return _stopped(record, f"{record['host']}: {answer['answers'][0]['why']}", at)
+            return stopped(record, f"{record['host']}: {answer['answers'][0]['why']}", at)
         return _again(record, at)
     record["outcomes"] = dict(answer.get("outcomes") or {})
     record["jobs"] = {**record["jobs"], **(answer.get("jobs") or {})}
@@ -158,11 +158,6 @@ def ticked(record: Record, answer: Mapping[str, Any], at: float) -> Record:
     return _went(record, answer["answers"][0], at)
 
 
-def stopped(record: Record, why: str, at: float) -> Record:
-    """The record of a host with which nothing more is done."""
-    return _stopped(copy.deepcopy(record), why, at)
-
-
 def _take(record: Record, mark: Mapping[str, Any]) -> None:
     holder = mark.get("holder") or {}
     if holder and record["whose"] in ("any", holder["run"]):
@@ -172,7 +167,7 @@ def _take(record: Record, mark: Mapping[str, Any]) -> None:
 def _went(record: Record, went: Mapping[str, Any], at: float) -> Record:
     state, why = went.get("state"), str(went.get("why") or went.get("problem") or "")
     if state is None or state == "refused":
-        return _stopped(record, f"{record['host']}: {why or 'the machine gave no answer that could be read'}", at)
+        return stopped(record, f"{record['host']}: {why or 'the machine gave no answer that could be read'}", at)
     record["take"] = ""
     direction = "do" if record["to"] == "prepared" else "undo"
     reports = [*_reports(record, went.get("steps") or [], direction)]
@@ -191,10 +186,10 @@ def _went(record: Record, went: Mapping[str, Any], at: float) -> Record:
         return _again(_turned(record, at), at)
     if state in ("failed", "half"):
         if not any(not report["ok"] for report in reports):
-            return _stopped(record, f"{record['host']}: {why}", at)
+            return stopped(record, f"{record['host']}: {why}", at)
         return _ended(record, at)
     if record["to"] == "recovered" and at - record["turned"] > record["budget"]:
-        return _stopped(record, f"{record['host']}: the budget of {record['budget']:g} s is used up", at)
+        return stopped(record, f"{record['host']}: the budget of {record['budget']:g} s is used up", at)
     return _again(record, at, at_once=bool(went.get("ask")))
 
 
@@ -241,7 +236,9 @@ def _rest(elapsed: float) -> float:
     return min(max(QUICK, elapsed / 20), SLOW)
 
 
-def _stopped(record: Record, why: str, at: float) -> Record:
+def stopped(record: Record, why: str, at: float) -> Record:
+    """The record of a host with which nothing more is done."""
+    record = copy.deepcopy(record)
     if record["reverts"] is None:
         record["trouble"] = why
     else:

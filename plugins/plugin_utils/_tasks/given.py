@@ -243,7 +243,7 @@ def late_report(action: Any, task_vars: Mapping[str, Any]) -> str:
         minutes = float(age)
         apart = abs((_moment(received) - _moment(written)).total_seconds())
     except ValueError as error:
-        return f"Nothing was started: whether the report that asks for this run is too old can't be told ({one_line(error, 200)})."
+        return f"Nothing was started: it is not known whether the report that asks for this run is too old ({one_line(error, 200)})."
     if apart <= 60 * minutes:
         return ""
     return (

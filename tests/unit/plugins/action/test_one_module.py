@@ -15,10 +15,15 @@ from ansible.plugins import loader
 from ansible.template import Templar
 from winrm.exceptions import WinRMError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import calling
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import Order
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+
+
+class Action(calling.CallingAction):
+    def run(self, tmp=None, task_vars=None):
+        return self.called(Order("ping", {}), task_vars, self._task.args["seconds"])
 
 
 class Played:
@@ -30,8 +35,8 @@ class Played:
         monkeypatch.setenv("ANSIBLE_REMOTE_TMP", str(tmp_path))
         self.resets, self.removed = 0, []
         task = self.task = task.copy() if task else Task()  # as for each round of a loop
-        task.action = "cloudops.azure_maintenance.tick"
-        task.args = {"part": "module", "use": "ping", "arguments": {}, "seconds": seconds}
+        task.action = "ping"
+        task.args = {"seconds": seconds}
         over = connection("ssh")
         over.exec_command = exec_command
 
@@ -40,7 +45,7 @@ class Played:
 
         over.reset = count
         data_loader = DataLoader()
-        action = tick.ActionModule(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
+        action = Action(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
         self.raised, self.result = None, {}
         started = time.monotonic()
         variables = {"inventory_hostname": "lb1", "ansible_python_interpreter": sys.executable}
