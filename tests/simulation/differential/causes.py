@@ -80,7 +80,12 @@ def _reckoned_apart(case: Case, coming: Coming) -> bool:
     begins = [at + notice - max(run, watcher) for at in shown]
     late = any(at - ABOUT <= case.first.at <= at + abs(run - watcher) + ABOUT for at in begins)
     # What waits for a person is prepared in time, too.
-    return script.action(coming) in ("prepare", "hold") and abs(run - watcher) > 5.0 and case.first.what != "outcome" and late
+    return (
+        script.action(coming) in ("prepare", "hold")
+        and abs(run - watcher) > 5.0
+        and case.first.what != "outcome"
+        and late
+    )
 
 
 def was_away(case: Case) -> bool:
