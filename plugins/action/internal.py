@@ -1,9 +1,9 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the roles of this collection do in one task each, for all machines at once. For these roles alone.
+"""What the roles of this collection have done in Python, most of it for all machines at once. For these roles alone.
 
-To be used with ``run_once``, ``register`` and ``timeout: 0``.
+What acts for all machines is to be used with ``run_once`` and ``timeout: 0``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-
 from ..plugin_utils._lines.lines import Orphaned
-from ..plugin_utils._ticking import (
+from ..plugin_utils._tasks import (
     approve,
+    checking,
+    controller_object,
     draining,
+    machine,
+    machine_call,
     maintaining,
     recover,
     rehearsing,
@@ -28,7 +30,10 @@ from ..plugin_utils._ticking import (
 
 WORKS: dict[str, Any] = {
     "approve": approve,
+    "check": checking,
+    "controller_object": controller_object,
     "drain": draining,
+    "machine": machine,
     "maintain": maintaining,
     "recover": recover,
     "rehearse": rehearsing,
@@ -40,19 +45,19 @@ WORKS: dict[str, Any] = {
 """Modules, each with ARGUMENTS, REQUIRED (one of each of these lists) and ``work``."""
 
 
-class ActionModule(ActionBase):
+class ActionModule(machine_call.MachineCallAction):
     _supports_check_mode = True
     _supports_async = False
     _requires_connection = False
 
     def run(self, tmp=None, task_vars=None):
         task_vars = task_vars or {}
-        super().run(tmp, task_vars)
+        found = dict(super().run(tmp, task_vars))
         del tmp  # has had no effect for long
         work = WORKS[self._task.args["work"]]
         choice = dict(work=dict(type="str"))
         arguments = self.validate_argument_spec({**choice, **work.ARGUMENTS}, required_one_of=work.REQUIRED)[1]
         try:
-            return work.work(self, task_vars, arguments)
+            return dict(found, **work.work(self, task_vars, arguments))
         except Orphaned:
             os._exit(1)  # with Ansible itself gone, nobody waits for a result, and nothing may be done any more

@@ -238,6 +238,7 @@ def _rest(elapsed: float) -> float:
 
 def stopped(record: Record, why: str, at: float) -> Record:
     """The record of a host with which nothing more is done."""
+    record = copy.deepcopy(record)
     if record["reverts"] is None:
         record["trouble"] = why
     else:

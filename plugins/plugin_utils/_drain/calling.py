@@ -1,11 +1,10 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modules of Ansible's as calls that end in their time: all machines of a run wait for each of them.
+"""Modules of Ansible's as calls that end in their time.
 
-A call that had to be ended counts as one to a machine that can't be reached. Where a task asks several machines one after the
-other, such as load balancers, those after one that hangs share what it has left of the time. Whatever goes wrong, the task is ok:
-what came is under ``went_wrong``, and becomes a part of what the run says, instead of an error in Ansible's red.
+A call that had to be ended counts as one to a machine that can't be reached. Whatever goes wrong, what came is under ``went_wrong``, and becomes a
+part of what the run says.
 
 Private to this collection.
 """
@@ -25,11 +24,6 @@ from .way import Order
 
 SECONDS = 20.0
 """That a call has, unless it is said otherwise."""
-LEAST = 4.0
-"""Seconds that a call has in any case: an answer of a machine that is well takes one or two."""
-
-_used: dict[str, float] = {}
-"""Seconds of calls that had to be ended, by task. Ansible goes through a task's loop in a process of its own, round after round."""
 
 
 class CallingAction(BoundedAction):
@@ -44,14 +38,10 @@ class CallingAction(BoundedAction):
         :arg secret: whether neither options nor answer may be kept where the module runs
         """
         action = self._action(order, secret)
-        used = _used.get(self._task._uuid, 0.0)
-        seconds = max(limit - used, min(LEAST, limit))
-        came, ended = self.bounded(seconds, lambda: _tried(action, task_vars))
-        if ended:
-            _used[self._task._uuid] = used + seconds
+        came, ended = self.bounded(limit, lambda: _tried(action, task_vars))
         if ended and (came is None or came.get("failed") or came.get("unreachable")):
             self.is_lost = True
-            came = dict(unreachable=True, msg=too_slow(seconds))
+            came = dict(unreachable=True, msg=too_slow(limit))
         return _outcome(came or {}, order.ok_codes, order.failure_answers)
 
     def _action(self, order: Order, secret: bool) -> Any:

@@ -79,7 +79,13 @@ def _reckoned_apart(case: Case, coming: Coming) -> bool:
     shown = [coming.at + moved, *(at for at in returned if at is not None)]
     begins = [at + notice - max(run, watcher) for at in shown]
     late = any(at - ABOUT <= case.first.at <= at + abs(run - watcher) + ABOUT for at in begins)
-    return script.action(coming) == "prepare" and abs(run - watcher) > 5.0 and case.first.what != "outcome" and late
+    # What waits for a person is prepared in time, too.
+    return (
+        script.action(coming) in ("prepare", "hold")
+        and abs(run - watcher) > 5.0
+        and case.first.what != "outcome"
+        and late
+    )
 
 
 def was_away(case: Case) -> bool:
@@ -110,6 +116,7 @@ def is_close(case: Case) -> bool:
         moments += [coming.at] * (coming.id != case.first.event)
         moments += [coming.at + fate[name] for name in ("cancelled_after", "approved_by_other") if name in fate]
         moments += [coming.at + fate[name][0] for name in ("grows", "moves") if name in fate]
+        moments.append(coming.at + sum(fate.get("moves", ())))
     moments += [line["at"] for lived in case.both for line in lived.journal.of("shown-again")]
     others = [event for lived in case.both for key, event in lived.events.items() if key != case.first.event]
     moments += [event.started for event in others if event.started is not None]

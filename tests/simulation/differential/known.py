@@ -48,7 +48,7 @@ ROWS: dict[str, Row] = {
         shown_by=scenarios.HAS_FAILED_BEFORE,
     ),
     "due": Row(
-        run="prepares for an event that it does not approve so long before its not-before as the limits, 4 s a step, the margin (a quarter "
+        run="prepares for an event that it does not approve, or not yet, so long before its not-before as the limits, 4 s a step, the margin (a quarter "
         "of the notice at most) and 15 s are together",
         watcher="does so by the limits and 30 s, a tenth of the notice at most",
         right="meant: one function of the limits, the margin and a slack, whose figures are arguments, as a run decides once a tick",

@@ -100,8 +100,9 @@ class RunFacts:
         return max(sent, default=0.0) + WINDOWS_CALL
 
     def unseen_since_restart(self, host: str, at: float) -> bool:
-        """Whether it was restarted by nobody's event before, and did not answer until then: any start may have been the event's."""
-        restarts = [line["at"] for line in self.journal.of("restarted") if line["host"] == host and line["at"] < at]
+        """Whether it was restarted before, by another event or by nobody's, and did not answer until then: any start may have been the event's."""
+        lines = [*self.journal.of("restarted"), *self.journal.of("boot")]
+        restarts = sorted(line["at"] for line in lines if line["host"] == host and line["at"] < at)
         return bool(restarts) and not any(
             line["host"] == host and restarts[-1] < line["at"] < at for line in self.lines("looked")
         )

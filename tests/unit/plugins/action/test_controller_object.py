@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import types
+
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.action import controller_object
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import controller_object
 
 
 class Found:
@@ -17,7 +19,7 @@ class Found:
 
 @pytest.fixture
 def action(monkeypatch):
-    """The action where these collections are installed, and which module it ran with what."""
+    """What comes of it where these collections are installed, and which module ran with what."""
 
     def installed(*collections):
         monkeypatch.setattr(
@@ -25,17 +27,14 @@ def action(monkeypatch):
             "find_plugin_with_context",
             lambda name: Found(name.rpartition(".")[0] in collections),
         )
-        made = controller_object.ActionModule.__new__(controller_object.ActionModule)
         ran = []
 
         def execute(module_name, module_args, task_vars):
             ran.append((module_name, module_args))
-            return {"changed": True}
+            return {"changed": True, "invocation": {"module_args": module_args}}
 
-        monkeypatch.setattr(controller_object.ActionBase, "run", lambda self, tmp=None, task_vars=None: {})
-        made.validate_argument_spec = lambda _arguments: (None, {"kind": "label", "fields": {"name": "a"}})
-        made._execute_module = execute
-        return made.run(None, {}), ran
+        task = types.SimpleNamespace(_execute_module=execute)
+        return controller_object.work(task, {}, {"kind": "label", "fields": {"name": "a"}}), ran
 
     return installed
 

@@ -19,7 +19,7 @@ PLAY = """
   gather_facts: false
   tasks:
     - call_machine:
-        part: machine
+        work: machine
         call:
           requests: "{{ requests }}"
           run: r1

@@ -28,8 +28,8 @@ PLAY = """
         plan:
           steps: [{key: command x, type: command, do: [sh, -c, "echo very secret"], password: "{{ 'deep' ~ 'secret' }}"}]
       no_log: true
-    - cloudops.azure_maintenance.tick:
-        part: machine
+    - cloudops.azure_maintenance.internal:
+        work: machine
         call:
           requests: [{do: hello}, {do: look, wait: 0, since: null}]
         options:
@@ -63,10 +63,10 @@ IN_A_ROW = """
 - hosts: web1
   gather_facts: false
   tasks:
-    - cloudops.azure_maintenance.tick: {part: machine, call: {requests: [&look {do: look, wait: 0}, *look]}, options: &options {endpoint: "{{ emulator }}"}}
+    - cloudops.azure_maintenance.internal: {work: machine, call: {requests: [&look {do: look, wait: 0}, *look]}, options: &options {endpoint: "{{ emulator }}"}}
       register: looked
-    - cloudops.azure_maintenance.tick:
-        part: machine
+    - cloudops.azure_maintenance.internal:
+        work: machine
         call:
           requests: [{do: approve, ids: ["%s"], prepared: [web1], decided: "{{ lookup('ansible.builtin.file', '/proc/uptime').split() | first }}"}]
           heard: "{{ looked.heard }}"

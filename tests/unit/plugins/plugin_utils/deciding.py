@@ -9,7 +9,7 @@ import types
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._events.policy import DEFAULT_POLICY
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet import record as run_record
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import run
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import run
 
 # As a template of an old ansible-core hands them over: numbers and truth values are texts.
 OPTIONS = {

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import beginning, given
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import beginning, given
 
 
 @pytest.mark.parametrize("strategy", ["linear", "debug"])

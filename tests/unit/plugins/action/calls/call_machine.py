@@ -12,9 +12,9 @@ import os
 import pathlib
 import zipfile
 
-from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
+from ansible_collections.cloudops.azure_maintenance.plugins.action import internal
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine.bundle import Program
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import machine_call
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import machine_call
 
 HERE = pathlib.Path(__file__).parent
 
@@ -29,7 +29,7 @@ def stand_in():
 machine_call.program = stand_in
 
 
-class ActionModule(tick.ActionModule):
+class ActionModule(internal.ActionModule):
     def run(self, tmp=None, task_vars=None):
         os.environ["CALLS_WORKER"] = str(os.getpid())
         found = super().run(tmp, task_vars)

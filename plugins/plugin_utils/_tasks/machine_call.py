@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a machine does in a tick, as one call: part ``machine`` of action ``tick``.
+"""What a machine does in one call.
 
 Where there is Python, the machine program does the work; it is put there when it is missing. For a Windows machine the
 program runs here. Whatever happens to the call, the task is ok: a machine that can't be reached now is asked again.

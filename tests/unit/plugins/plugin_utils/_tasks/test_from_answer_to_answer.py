@@ -10,8 +10,8 @@ import types
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import steady
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import fleet_run, maintaining
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.calls import Answer
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import fleet_run, maintaining
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.calls import Answer
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import run
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import run
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils import ticking
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun, ticked
 

@@ -16,10 +16,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.record import sent
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines import lines as lines_module
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._lines.lines import Lines
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import calls as module
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.calls import Calls
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.given import Reach
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.machine_line import ModuleCall, Target
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import calls as module
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.calls import Calls
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.given import Reach
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.machine_line import ModuleCall, Target
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import begun
 
 LONG = 30.0  # seconds

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import fleet_run
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import fleet_run
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.runs import (
     Run,
     event,

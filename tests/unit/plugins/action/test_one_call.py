@@ -1,7 +1,7 @@
 # Copyright (c) 2026, cloudops.azure_maintenance contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Part machine of action tick over a connection that plays a script: whatever it does, the task is ok and ends in its time."""
+"""A call of a machine over a connection that plays a script: whatever it does, the task is ok and ends in its time."""
 
 import json
 import signal
@@ -12,9 +12,9 @@ import pytest
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from winrm.exceptions import WinRMError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
+from ansible_collections.cloudops.azure_maintenance.plugins.action import internal
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import machine_call
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import machine_call
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import action_of_task, connection
 
 HANGS = 300  # seconds
@@ -57,7 +57,7 @@ class Played:
 
         over.exec_command, over.reset, over.close = execute, count, close
         self.connection = over
-        action = action_of_task(tick, {"part": "machine", "call": call, **arguments}, over)
+        action = action_of_task(internal, {"work": "machine", "call": call, **arguments}, over)
         action._remove_tmp_path = self.removed.append
         started = time.monotonic()
         variables = {"inventory_hostname": "web1", "ansible_python_interpreter": interpreter, **(variables or {})}
@@ -119,7 +119,7 @@ def test_a_call_says_until_which_uptime_somebody_waits_for_it(monkeypatch):
 
 
 def test_what_is_left_is_less_by_the_time_since_the_decision(monkeypatch):
-    """Other machines of the task were called first, or the tick was to rest."""
+    """Other machines of the task were called first."""
     sent = sent_by(monkeypatch, call=a_call(heard=HEARD, decided=machine_call.steady() - 40))
     assert 15.0 < sent["requests"][0]["left"] <= 20.0 and sent["requests"][1] == {"do": "look", "wait": 0}
 

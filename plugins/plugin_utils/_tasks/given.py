@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, cast
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.loader import strategy_loader
 
 from ...module_utils._clock import iso_utc
@@ -82,11 +83,16 @@ class HostVariables:
         return plain(self._templar.template(self.all[name]))
 
     def is_true(self, name: str) -> bool:
-        """Before ansible-core 2.19 a template may make a text of it."""
-        return str(self[name]).lower() == "true"
+        """Whatever Ansible takes for a yes."""
+        return bool(boolean(self[name], strict=False))
+
+    def get(self, name: str, default: Any) -> Any:
+        """The same of a variable that need not be there."""
+        return self[name] if name in self.all else default
 
     def reach(self) -> Reach:
-        return Reach(self["__maintain_call_options"], self.is_true("__maintain_becomes"))
+        becomes = self.is_true("maintain_become") and self.is_true("__maintain_is_linux")
+        return Reach(self["__maintain_call_options"], becomes)
 
 
 class OptionTypes:
@@ -243,7 +249,7 @@ def late_report(action: Any, task_vars: Mapping[str, Any]) -> str:
         minutes = float(age)
         apart = abs((_moment(received) - _moment(written)).total_seconds())
     except ValueError as error:
-        return f"Nothing was started: whether the report that asks for this run is too old can't be told ({one_line(error, 200)})."
+        return f"Nothing was started: it is not known whether the report that asks for this run is too old ({one_line(error, 200)})."
     if apart <= 60 * minutes:
         return ""
     return (

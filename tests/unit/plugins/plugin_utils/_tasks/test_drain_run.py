@@ -13,10 +13,10 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.program import lost
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.step_type import Host
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import drain_run
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.between_entries import Answer, Kept
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.drain_run import Drained, DrainRun
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.given import Reach
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import drain_run
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.between_entries import Answer, Kept
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.drain_run import Drained, DrainRun
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.given import Reach
 
 OWN = {"type": "tasks", "do": "/own.yml"}
 PLAN = make_plan([OWN], Host("web1", "linux", {"all": []}, str, str))

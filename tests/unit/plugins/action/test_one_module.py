@@ -15,10 +15,15 @@ from ansible.plugins import loader
 from ansible.template import Templar
 from winrm.exceptions import WinRMError
 
-from ansible_collections.cloudops.azure_maintenance.plugins.action import tick
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain import calling
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import Order
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._machine import bounded
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
+
+
+class Action(calling.CallingAction):
+    def run(self, tmp=None, task_vars=None):
+        return self.called(Order("ping", {}), task_vars, self._task.args["seconds"])
 
 
 class Played:
@@ -29,9 +34,9 @@ class Played:
         monkeypatch.setattr(bounded, "RESET_SECONDS", 0.3)
         monkeypatch.setenv("ANSIBLE_REMOTE_TMP", str(tmp_path))
         self.resets, self.removed = 0, []
-        task = self.task = task.copy() if task else Task()  # as for each round of a loop
-        task.action = "cloudops.azure_maintenance.tick"
-        task.args = {"part": "module", "use": "ping", "arguments": {}, "seconds": seconds}
+        task = self.task = task.copy() if task else Task()
+        task.action = "ping"
+        task.args = {"seconds": seconds}
         over = connection("ssh")
         over.exec_command = exec_command
 
@@ -40,7 +45,7 @@ class Played:
 
         over.reset = count
         data_loader = DataLoader()
-        action = tick.ActionModule(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
+        action = Action(task, over, PlayContext(), data_loader, Templar(data_loader), loader)
         self.raised, self.result = None, {}
         started = time.monotonic()
         variables = {"inventory_hostname": "lb1", "ansible_python_interpreter": sys.executable}
@@ -78,13 +83,11 @@ def test_a_call_that_hangs_is_ended_and_counts_as_unreachable(monkeypatch, tmp_p
     assert played.resets == 1 and played.removed == [] and played.seconds < HANGS
 
 
-def test_one_that_hangs_leaves_less_time_to_those_after_it(monkeypatch, tmp_path):
-    monkeypatch.setattr(calling, "LEAST", 0.2)
-    first = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
+def test_one_that_hangs_takes_no_time_from_the_next(monkeypatch, tmp_path):
+    """A line makes all of its calls by one task."""
+    first = Played(monkeypatch, tmp_path, hangs, seconds=0.3)
     second = Played(monkeypatch, tmp_path, hangs, seconds=0.5, task=first.task)
-    assert second.result["went_wrong"]["msg"].startswith("It gave no answer within 0.2 s")
-    other = Played(monkeypatch, tmp_path, hangs, seconds=0.5)
-    assert other.result["went_wrong"]["msg"].startswith("It gave no answer within 0.5 s")
+    assert second.result["went_wrong"]["msg"].startswith("It gave no answer within 0.5 s")
 
 
 @pytest.mark.parametrize(

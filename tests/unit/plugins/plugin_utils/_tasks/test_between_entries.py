@@ -11,8 +11,8 @@ import stat
 import pytest
 from ansible import constants
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import between_entries
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.between_entries import Answer
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import between_entries
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.between_entries import Answer
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils.deciding import of_hosts
 
 ASKED = {"number": 1, "lost": "", "elsewhere": {"key": "tasks own.yml", "left": 60.0}}

@@ -11,7 +11,7 @@ import types
 import pytest
 
 from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._clock import iso_utc
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.given import late_report
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.given import late_report
 
 ACTION = types.SimpleNamespace(_templar=types.SimpleNamespace(template=lambda value: value))
 
@@ -47,4 +47,4 @@ def test_a_run_that_no_report_asks_for_has_nothing_to_refuse():
 
 @pytest.mark.parametrize("given", [{"time": "2026-00-39T12:00:00Z"}, {"time": "2026-01-01T12:00:00Z", "age": "soon"}])
 def test_what_is_no_time_is_refused(given):
-    assert refused(**given).startswith("Nothing was started: whether the report")
+    assert refused(**given).startswith("Nothing was started: it is not known whether the report")

@@ -16,7 +16,7 @@ from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._steps.
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.orders import orders
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.plan import make_plan
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._drain.way import Order
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import machine_line
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import machine_line
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.action.machine import connection
 
 STARTS = 13.0  # seconds of the start of PowerShell that asked the machine

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking.emulators import (
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks.emulators import (
     Emulator,
     find,
     place,

@@ -8,9 +8,9 @@ Private to this collection. Neither collection is a dependency of ours: who has 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import module_loader
 
 COLLECTIONS = ("ansible.controller", "awx.awx")
@@ -22,26 +22,26 @@ ARGUMENTS: dict[str, dict[str, Any]] = dict(
 )
 
 
-class ActionModule(ActionBase):
-    _supports_check_mode = True
+REQUIRED: list[list[str]] = []
 
-    def run(self, tmp=None, task_vars=None):
-        result = super().run(tmp, task_vars)
-        del tmp  # has had no effect for long
-        given = self.validate_argument_spec(ARGUMENTS)[1]
-        module = module_of(given["kind"])
-        if module is None:
-            looked_for = " and ".join(f"{collection}.{given['kind']}" for collection in COLLECTIONS)
-            return dict(
-                result,
-                failed=True,
-                msg=f"There is no module to create a {given['kind']}: {looked_for} were looked for. Install one of the two collections, "
-                "with AWX: ansible-galaxy collection install awx.awx; Automation Platform's execution environments have "
-                "ansible.controller. Nothing was changed.",
-            )
-        result.update(self._execute_module(module_name=module, module_args=given["fields"], task_vars=task_vars))
-        result.pop("invocation", None)  # not all options that hold secrets are no_log, such as those of a notification
-        return result
+
+def work(action: Any, task_vars: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    :arg action: of the task
+    """
+    kind = arguments["kind"]
+    module = module_of(kind)
+    if module is None:
+        looked_for = " and ".join(f"{collection}.{kind}" for collection in COLLECTIONS)
+        return dict(
+            failed=True,
+            msg=f"There is no module to create a {kind}: {looked_for} were looked for. Install one of the two collections, "
+            "with AWX: ansible-galaxy collection install awx.awx; Automation Platform's execution environments have "
+            "ansible.controller. Nothing was changed.",
+        )
+    result = dict(action._execute_module(module_name=module, module_args=arguments["fields"], task_vars=task_vars))
+    result.pop("invocation", None)  # not all options that hold secrets are no_log, such as those of a notification
+    return result
 
 
 def module_of(kind: str) -> str | None:

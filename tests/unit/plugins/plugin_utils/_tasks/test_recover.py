@@ -12,7 +12,7 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._fleet.inspection import Asked
-from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._ticking import recover as module
+from ansible_collections.cloudops.azure_maintenance.plugins.plugin_utils._tasks import recover as module
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.plugin_utils._fleet.asked_machines import (
     LOST,
     answer,

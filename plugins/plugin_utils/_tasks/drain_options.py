@@ -43,8 +43,12 @@ def drained(action: Any, host: str, name: str, given: dict[str, Any], trouble: s
         if not trouble:
             plan = variables["__drain_planned"]
             trouble = f"{host}: {'. '.join(plan['errors'])}." if plan["errors"] else ""
-            reach = Reach(variables["__drain_call_options"], variables.is_true("__drain_becomes"))
             is_windows = variables["__drain_on"] == "windows"
+            called = {
+                "folder": variables.get("azure_maintenance_folder", ""),
+                "call_timeout": variables.get("azure_maintenance_call_timeout", 0),
+            }
+            reach = Reach(called, variables.is_true("drain_become") and not is_windows)
     except AnsibleError as error:
         trouble = one_line(error, 1000)
     return Drained({**options, "trouble": trouble}, plan, reach, is_windows)

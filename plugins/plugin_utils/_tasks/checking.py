@@ -1,0 +1,29 @@
+# Copyright (c) 2026, cloudops.azure_maintenance contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Refuses variables of the host that look like this collection's and are none.
+
+Private to this collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._variables import known_variables, refused, unknown_of_play
+
+ARGUMENTS: dict[str, dict[str, Any]] = {}
+REQUIRED: list[list[str]] = []
+
+
+def work(action: Any, task_vars: Mapping[str, Any], _arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    :arg action: of the task
+    """
+    host = task_vars["inventory_hostname"]
+    known = known_variables(action._loader.load_from_file)
+    problems = refused(unknown_of_play(task_vars, {host: task_vars["hostvars"].raw_get(host)}, known))
+    if problems:
+        return dict(changed=False, failed=True, msg=" ".join([*problems, "Nothing was changed."]))
+    return dict(changed=False)
