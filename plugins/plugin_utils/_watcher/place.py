@@ -16,14 +16,13 @@ from ...module_utils._watcher.host.host import Host
 from ...module_utils._watcher.host.linux_host import LINUX
 from ...module_utils._watcher.host.windows_host import WINDOWS
 
-LINUX_SYSTEM, WINDOWS_SYSTEM = "linux", "windows"
 SERVICE, PROCESS = "service", "process"
 
 
 class Place(NamedTuple):
     """Paths on one machine; "" is what its system does not have."""
 
-    system: str
+    system: str  # name of its host
     manager: str  # SERVICE or PROCESS: what the program runs as
     programs: str  # folder of all versions
     program: str  # the version that is installed
@@ -47,7 +46,7 @@ class Place(NamedTuple):
     @property
     def host(self) -> Host:
         """The system, as the watcher's messages speak of it."""
-        return WINDOWS if self.system == WINDOWS_SYSTEM else LINUX
+        return WINDOWS if self.system == WINDOWS.name else LINUX
 
     def below(self, folder: str, name: str) -> str:
         """The path of something in a folder.
@@ -68,7 +67,7 @@ def place_of(
     :arg python: what runs the program on a Linux machine
     :arg version: of the program
     """
-    if system == WINDOWS_SYSTEM:
+    if system == WINDOWS.name:
         # Only administrators may write below Program Files.
         programs, data = (rf"{env[name]}\AzureMaintenance" for name in ("ProgramFiles", "ProgramData"))
         state = folder or data

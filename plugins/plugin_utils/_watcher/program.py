@@ -15,16 +15,24 @@ from typing import Any, TypedDict
 from ...module_utils._watcher.host.windows_host import WINDOWS
 from .place import PROCESS, Place
 
+_TEXTS = {
+    "watcher": (
+        "Watcher of Azure's planned maintenance",
+        "Takes this virtual machine through Azure's planned maintenance, with hooks and drain steps.",
+    ),
+    "reports": (
+        "Sender of reports of the watcher of Azure's planned maintenance",
+        "Sends the watcher's reports, and runs its notify hooks.",
+    ),
+    "health": (
+        "Health endpoint of the watcher of Azure's planned maintenance",
+        "Tells load balancers whether this machine is in service, and Prometheus its metrics.",
+    ),
+}
+"""How Windows shows each service, and what it is for."""
 
-class Commands(TypedDict):
-    """Command lines, word by word."""
-
-    program: list[str]  # what the others begin with
-    run: list[str]  # the watcher itself
-    send: list[str]  # the sender of reports
-    health: list[str]  # the health endpoint
-    status: list[str]
-    check: list[str]  # the new settings
+Commands = Mapping[str, list[str]]
+"""Command lines by their words, and ``program``, what they begin with."""
 
 
 class Service(TypedDict, total=False):
@@ -58,6 +66,7 @@ def commands_of(place: Place, python: str, health: Mapping[str, Any]) -> Command
     """
     program = [python, "-I", *(["-S"] if place.host.has_drives else []), place.program]
     settings = ["--settings", place.settings]
+    status = ["status", "--json"]
     return {
         "program": program,
         "run": [*program, "run", *settings, *(["--run-folder", place.run] if place.manager == PROCESS else [])],
@@ -71,9 +80,7 @@ def commands_of(place: Place, python: str, health: Mapping[str, Any]) -> Command
             *_each("--metrics-source", health["metrics_sources"]),
             *(["--app", health["app"], "--app-timeout", str(health["app_timeout"])] if health["app"] else []),
         ],
-        "status": [*program, "status", "--json", *settings]
-        if place.host.has_drives
-        else [place.command, "status", "--json"],
+        "status": [*program, *status, *settings] if place.host.has_drives else [place.command, *status],
         "check": [*program, "check-config", "--offline", "--settings", place.new_settings],
     }
 
@@ -84,17 +91,9 @@ def access_of(place: Place, program: Iterable[str], folders: Iterable[str]) -> l
 
     :arg folders: those of hooks
     """
-    closed = [
-        place.data,
-        place.state,
-        place.below(place.state, "spool"),
-        place.run,
-        place.config,
-        place.secrets,
-        place.hooks,
-    ]
-    every = dict.fromkeys([place.programs, *closed, *folders])
-    return [*program, "folders", "--state", place.state, *_each("--folder", every)]
+    state = [place.data, place.state, place.below(place.state, "spool"), place.run]
+    every = [place.programs, *state, place.config, place.secrets, place.hooks, *folders]
+    return [*program, "folders", "--state", place.state, *_each("--folder", dict.fromkeys(every))]
 
 
 def written(place: Place, python: str, hooks: Iterable[str], secrets: Iterable[str]) -> list[str]:
@@ -111,45 +110,31 @@ def services_of(place: Place, commands: Commands, reports: bool, health: bool) -
     :arg reports: whether anybody is sent reports, or a notify hook is run
     :arg health: whether the health endpoint has an address
     """
+    enabled = {"watcher": True, "reports": reports, "health": health}
     if not place.host.has_drives:
+        units = {"watcher": ".service", "reports": "-reports.service", "health": "-health.socket"}
         return {
-            "watcher": _of_systemd(place, "azure-maintenance.service"),
-            "reports": _of_systemd(place, "azure-maintenance-reports.service", reports),
-            "health": _of_systemd(place, "azure-maintenance-health.socket", health),
+            key: {
+                "name": f"azure-maintenance{unit.removesuffix('.service')}",
+                "enabled": enabled[key],
+                "unit": f"{place.units}/azure-maintenance{unit}",
+            }
+            for key, unit in units.items()
         }
+    services = {"watcher": WINDOWS.watcher, "reports": WINDOWS.reports, "health": WINDOWS.health}
     return {
-        "watcher": {
-            "name": WINDOWS.watcher.name,
-            "enabled": True,
-            "display_name": "Watcher of Azure's planned maintenance",
-            "description": "Takes this virtual machine through Azure's planned maintenance, with hooks and drain steps.",
-            "command": commands["run"],
-            "account": WINDOWS.watcher.account,
-            "restart_always": False,  # it ends as by a crash but where that is of no use, such as with settings that can't be used
-        },
-        "reports": {
-            "name": WINDOWS.reports.name,
-            "enabled": reports,
-            "display_name": "Sender of reports of the watcher of Azure's planned maintenance",
-            "description": "Sends the watcher's reports, and runs its notify hooks.",
-            "command": commands["send"],
-            "account": WINDOWS.reports.account,
-            "restart_always": True,
-        },
-        "health": {
-            "name": WINDOWS.health.name,
-            "enabled": health,
-            "display_name": "Health endpoint of the watcher of Azure's planned maintenance",
-            "description": "Tells load balancers whether this machine is in service, and Prometheus its metrics.",
-            "command": commands["health"],
-            "account": WINDOWS.health.account,
-            "restart_always": True,
-        },
+        key: {
+            "name": service.name,
+            "enabled": enabled[key],
+            "display_name": _TEXTS[key][0],
+            "description": _TEXTS[key][1],
+            "command": commands[service.word],
+            "account": service.account,
+            # The watcher ends as by a crash but where that is of no use, such as with settings that can't be used.
+            "restart_always": key != "watcher",
+        }
+        for key, service in services.items()
     }
-
-
-def _of_systemd(place: Place, unit: str, enabled: bool = True) -> Service:
-    return {"name": unit.removesuffix(".service"), "enabled": enabled, "unit": f"{place.units}/{unit}"}
 
 
 def status_of(came: Mapping[str, Any]) -> Status:
