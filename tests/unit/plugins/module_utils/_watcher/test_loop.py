@@ -419,10 +419,9 @@ def test_check(played):
 
 def test_recover(played):
     assert given(played, "recover") == (False, "The machine is not marked: there is nothing to undo.")
-    variables = (
-        pathlib.Path(__file__).parents[5] / "roles" / "watcher" / "vars" / "main.yml"
-    )  # whose role goes by these words
-    assert "\n__watcher_not_marked: The machine is not marked #" in variables.read_text(encoding="utf-8")
+    role = pathlib.Path(__file__).parents[5] / "roles" / "watcher" / "tasks"  # which goes by these words
+    for path in role.rglob("require_in_service.yml"):
+        assert "'The machine is not marked' not in __watcher_recovering.stdout" in path.read_text(encoding="utf-8")
     played.metadata.shows(event())
     played.tick(PREPARE)
     done, outcome = given(played, "recover")
