@@ -93,7 +93,8 @@ def test_the_tasks_for_all_types_name_none(path):
         if not line.lstrip().startswith(("#", "- name:", "name:"))
     ]
     words = "|".join(r"\b" + name + r"\b" for name in TYPES)
-    assert [line for line in lines if re.search(words, line, re.I)] == []
+    # A folder of a role is called as one of them.
+    assert [line for line in lines if re.search(words, line.replace("/tasks/", "/"), re.I)] == []
 
 
 @pytest.mark.parametrize("name", sorted(TYPES))
