@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The other playbooks, and role emulator, on the same machines."""
 
+import re
+
 import judge
 from length import at_length
 
@@ -22,7 +24,7 @@ def test_status_tells_what_each_machine_sees(azure, machines, ansible):
     assert "prod_web_3: 1 event" in said["web3"] and "prod_web_1: 1 event" in said["web1"]
     assert "NOT REACHED" in said["web10"]
     assert done.output.count(event) == 3
-    assert all(done.recap(name)["changed"] == 0 for name in ("web1", "web3", "lone1"))
+    assert set(re.findall(r"changed=(\d+)", done.output)) == {"0"}
     judge.not_approved(azure)
 
 
