@@ -138,8 +138,8 @@ def watcher_plan(
         return program.services_of(Place(**place), files["commands"], reports, files["has_health"])
 
     parts = {
-        "options": lambda: plan.variables(),
-        "version": lambda: bundle.version(),
+        "options": plan.variables,
+        "version": bundle.version,
         "place": lambda: call(lambda env, given: place_of(env=env, **given)._asdict(), value, options),
         "files": lambda: call(files, value, place, steps, names),
         "names": lambda: call(lambda names: plan.misspelt(unknown(names)), value),
