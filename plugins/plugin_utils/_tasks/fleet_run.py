@@ -144,7 +144,9 @@ class FleetRun:
                 self.record["hosts"][host]["flying"] = None
 
     def _flying(self) -> list[Any]:
-        return [machine["flying"] for machine in self.record["hosts"].values() if machine["flying"]]
+        """The calls that are under way, but for those whose answers are kept until Ansible has gone through the user's own task files."""
+        hosts = self.record["hosts"]
+        return [one["flying"] for host, one in hosts.items() if one["flying"] and host not in self.answers]
 
     # ---- answers ----
 
@@ -190,14 +192,10 @@ class FleetRun:
     def _settled(self, calls: Calls, answers: dict[str, Answer]) -> dict[str, dict[str, Any]]:
         """Wait for what is under way before Ansible goes through the files, as nobody takes in an answer meanwhile."""
         self.answers = dict(answers)
-        while not all(map(only_waits, self._flying_unanswered())):
+        while not all(map(only_waits, self._flying())):
             self.answers.update(calls.collect(LONGEST_PAUSE))
         for host, machine in self.record["hosts"].items():
             if host not in self.answers:
                 machine["flying"] = None  # nobody waits any more for it to see a change
         files = {host: self._own_file(host, answer) for host, answer in self.answers.items()}
         return {host: wanted(file, self.answers[host]) for host, file in files.items() if file}
-
-    def _flying_unanswered(self) -> list[Any]:
-        hosts = self.record["hosts"]
-        return [one["flying"] for host, one in hosts.items() if one["flying"] and host not in self.answers]

@@ -26,13 +26,13 @@ from .._notify.notifications import tell
 SILENT = "Its task returned nothing that could be read."
 
 
-def checked(number: int | None, answer: Mapping[str, Any], silent: str = SILENT) -> dict[str, Any]:
+def checked(number: int | None, answer: Mapping[str, Any]) -> dict[str, Any]:
     """The answer, or as ``lost`` why there is none.
 
     :arg number: of the call; before ansible-core 2.19 that of an answer may be a text
     """
     if answer.get("lost") or str(answer.get("number")) != str(number):
-        return {"lost": answer.get("lost") or answer.get("msg") or silent}
+        return {"lost": answer.get("lost") or answer.get("msg") or SILENT}
     return dict(answer)
 
 
