@@ -6,7 +6,6 @@
 Private to this collection.
 """
 
-import difflib
 import re
 from typing import Any, Iterable, Optional
 
@@ -94,6 +93,8 @@ def close(word: Any, words: Iterable[Any], likeness: float = 0.6) -> str:
 
     :arg likeness: from 0 to 1, which is the same word
     """
+    import difflib  # which only what is wrong needs
+
     known = {str(candidate).lower(): str(candidate) for candidate in words}
     found = difflib.get_close_matches(word.lower(), list(known), 1, likeness) if isinstance(word, str) else []
     return known[found[0]] if found else ""

@@ -7,7 +7,6 @@ Private to this collection.
 """
 
 from typing import NoReturn
-from urllib.parse import urlsplit
 
 from .._errors import ScheduledEventsError
 
@@ -16,6 +15,7 @@ DEFAULT_ENDPOINT = "http://169.254.169.254"
 
 def check_endpoint(endpoint: str) -> str:
     """The base address without a slash at its end, or an error that says what is wrong with it."""
+    from urllib.parse import urlsplit  # which a call without a request to the service does without
 
     def refuse(reason: str) -> NoReturn:
         raise ScheduledEventsError(

@@ -9,7 +9,6 @@ which calls :func:`start`.
 Private to this collection.
 """
 
-import importlib.util
 import io
 import json
 import os
@@ -142,6 +141,7 @@ def _tidy(folder: str) -> None:
 
 def _compiled(content: bytes) -> bytes:
     """The same modules as code of this Python: to compile them anew takes longer than the calls they are for."""
+    import importlib.util
     import marshal
     import zipfile
 

@@ -156,8 +156,8 @@ class LocalRunner:
         if over and (idle or progress.state == step_runner.PENDING):  # what is late must not begin after all
             progress, is_stopped = self._fenced(move, "stop"), True
         # What was under way when this call came is not waited for, but its end is.
-        waits = is_stopped or move.what != sequence.CHECK
-        patience = Deadline(self._clock, min(PATIENCE, self._until.remaining()) if waits else 0)
+        waits = PATIENCE if is_stopped or move.what != sequence.CHECK else 0.0
+        patience = Deadline(self._clock, min(request.get("waits", waits), self._until.remaining()))
         pause = _FIRST_PAUSE
         while progress.state == step_runner.PENDING and not patience.passed():
             self._clock.sleep(min(pause, patience.remaining()))

@@ -65,11 +65,12 @@ class Outage:
         """Go on towards "prepared" or "recovered", and say how far it is.
 
         :arg request: beside what every request to go on has, such as ``left``, the seconds after which nothing more is begun to prepare the
-            machine: ``ends``, what runs is ended then, too; ``restore``, the mark that the machine has lost with its disk, as the run
-            knows it; from a watcher: ``note``, kept in the mark; ``no_new_steps``, only what runs goes on; ``parallel``, all hooks
-            that wait are begun side by side; ``redo_after_reboot``, the machine was rebooted by nobody's event, and what is done and
-            no hook is done again; ``replace_outage``, where the mark says that the machine is being recovered, or was in part, another
-            outage begins: what is being undone is stopped; ``retry_hooks``, recovery hooks that failed are begun once more
+            machine: ``waits``, seconds in which what is under way is waited for; ``ends``, what runs is ended then, too; ``restore``, the
+            mark that the machine has lost with its disk, as the run knows it; from a watcher: ``note``, kept in the mark; ``no_new_steps``,
+            only what runs goes on; ``parallel``, all hooks that wait are begun side by side; ``redo_after_reboot``, the machine was
+            rebooted by nobody's event, and what is done and no hook is done again; ``replace_outage``, where the mark says that the machine
+            is being recovered, or was in part, another outage begins: what is being undone is stopped; ``retry_hooks``, recovery hooks that
+            failed are begun once more
         """
         to = request["to"]
         try:

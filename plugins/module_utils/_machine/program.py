@@ -19,7 +19,7 @@ from .mark import Busy, Fenced, Store
 
 SECONDS = 10.0  # that a call may take, where it does not say
 
-STAY_EVERY = 0.25  # seconds after which a call that stays sees again how far a step is: each time renews the mark
+SPARE = 0.5  # seconds of a call that a step is not waited for any more
 
 PRECHECK_SECONDS = 3.0  # in which it checks steps: others wait for the call
 
@@ -63,7 +63,7 @@ class Performance:
     def answer(self) -> Dict[str, Any]:
         self._fence.refresh()
         self._fence.renew()
-        answers = [self._safely(request) for request in self._call["requests"]]
+        answers = self._answers()
         if any(request.get("wait") for request in self._call["requests"]):
             self._fence.refresh()  # much may have happened meanwhile
         if self._fence.unreadable:
@@ -91,6 +91,17 @@ class Performance:
             "ask": gone[-1]["ask"] if gone else [],
             "elsewhere": gone[-1]["elsewhere"] if gone else None,
         }
+
+    def _answers(self) -> List[Dict[str, Any]]:
+        requests = self._call["requests"]
+        answers = [self._safely(request) for request in requests]
+        for number, request in enumerate(requests):
+            if request.get("stay") and _is_under_way(answers[number]):
+                # At last: neither is a look to wait for the steps, nor they for the service.
+                self._fence.refresh()
+                waits = max(0.0, self._clock.deadline.remaining() - SPARE)
+                answers[number] = self._safely(dict(request, waits=waits))
+        return answers
 
     def _safely(self, request: Mapping[str, Any]) -> Dict[str, Any]:
         try:
@@ -129,19 +140,10 @@ class Performance:
         return {}
 
     def _go(self, request: Mapping[str, Any]) -> Dict[str, Any]:
-        """How far the machine is; with ``stay``, seconds, that is seen again and again here for so long while a step is under way."""
         from .outage import Outage
 
-        parts, began, left = self._parts, self._clock.now(), request.get("left", 0.0)
-        while True:
-            elapsed = self._clock.now() - began
-            outage = Outage(self._call, self._fence, parts.runner_of, parts.clock, parts.has_started)
-            answer = outage.go(dict(request, left=left - elapsed) if elapsed else request)
-            is_under_way = answer["state"] in ("preparing", "recovering") and not (answer["ask"] or answer["elsewhere"])
-            if not is_under_way or self._clock.now() - began + STAY_EVERY > request.get("stay", 0.0):
-                return answer
-            self._clock.sleep(STAY_EVERY)
-            self._fence.refresh()
+        parts = self._parts
+        return Outage(self._call, self._fence, parts.runner_of, parts.clock, parts.has_started).go(request)
 
     def _imds_requests(self) -> Any:
         if self._imds is None:
@@ -161,6 +163,11 @@ class Performance:
         if not self._parts.end_jobs():  # by the mark alone anybody knows of it
             raise Busy("What a step of its mark has begun was asked to end, and has not ended yet: run this again.")
         self._fence.take_off()
+
+
+def _is_under_way(answer: Mapping[str, Any]) -> bool:
+    """Whether steps of this machine's own are."""
+    return answer.get("state") in ("preparing", "recovering") and not (answer["ask"] or answer["elsewhere"])
 
 
 def _made_relative(poll: Any, ended: float) -> None:

@@ -11,7 +11,6 @@ import ipaddress
 import json
 import os
 import re
-import subprocess
 import sys
 from typing import Any, Dict, Iterator, Mapping, Set, Tuple, Type, Union
 
@@ -136,6 +135,8 @@ class ServiceRunner(JobRunner):
 
 def _shown(service: str) -> Dict[str, str]:
     """What systemd says of a service."""
+    import subprocess  # which other steps do without
+
     command = ["systemctl", "show", "--property=LoadState,ActiveState", "--", service]
     try:
         # There is no AnsibleModule here whose run_command could be called.

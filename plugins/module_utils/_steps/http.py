@@ -8,7 +8,6 @@ Private to this collection.
 
 import json
 from typing import Any, Mapping, Tuple
-from urllib.parse import urlsplit
 
 from .._text import digits, one_line
 from .step_type import (
@@ -84,6 +83,8 @@ def _complete(step: Step, host: Host, system: str) -> Words:
 
 
 def _check_url(url: str, key: str) -> None:
+    from urllib.parse import urlsplit  # only the controller checks them
+
     try:
         parts = urlsplit(url)
         fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0

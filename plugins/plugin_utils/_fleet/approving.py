@@ -309,9 +309,13 @@ def _note_nobody(record: Record, key: str, entry: EventState, at: float) -> None
 
 def note_sent(record: Record, machine: MachineState) -> None:
     """A call is being sent: Azure may accept the approval in it before anything is heard of that."""
-    for event_id in _ids(machine["flying"]):
-        if not record["events"][event_id.upper()]["approval"]["maybe"]:
-            record["events"][event_id.upper()]["approval"]["maybe"] = True
+    call = machine["flying"]
+    for event_id in _ids(call):
+        entry = record["events"][event_id.upper()]
+        if call and entry["started"] is None:  # approved as one that has not: what was done by now was done in time
+            entry["announced"] = max(entry["announced"], call["decided"])
+        if not entry["approval"]["maybe"]:
+            entry["approval"]["maybe"] = True
             machine["perhaps"].append(event_id.upper())
 
 

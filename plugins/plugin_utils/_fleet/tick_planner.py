@@ -42,9 +42,6 @@ LONGEST_LOOK_SPOT = 45.0
 LONGEST_WATCH = 30.0
 """The same while a Windows machine is out of service, of whose lease that uses up a quarter."""
 
-STAY = 2.0
-"""Seconds for which the machine program stays with a step that is under way, so that nobody has to ask again and again whether it is done."""
-
 REST_MOVING = 1.0
 """Seconds between two calls of a machine while machines go through their steps."""
 
@@ -248,7 +245,8 @@ def _go(machine: MachineState, goal: Target, record: Record) -> dict[str, Any]:
         "events": goal.events,
         "left": round(goal.left, 1),
         "lease": _lease(record),
-        "stay": STAY if machine["is_linux"] and machine["mark"] is not None else 0.0,
+        # The first call shows that there is a mark, and the next one, which follows at once, waits for what comes of its steps.
+        "stay": machine["is_linux"] and machine["mark"] is not None,
         "before": machine["before"],
         "outcomes": machine["outcomes"],
         "take": goal.take,

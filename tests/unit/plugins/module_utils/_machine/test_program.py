@@ -10,6 +10,11 @@ import sys
 
 import pytest
 
+from ansible_collections.cloudops.azure_maintenance.plugins.module_utils._machine.step_runner import (
+    DONE,
+    PENDING,
+    Progress,
+)
 from ansible_collections.cloudops.azure_maintenance.tests.unit.plugins.module_utils._machine.acting import (
     Machine,
     another_run,
@@ -92,6 +97,25 @@ def test_requests_are_answered_in_their_order_and_one_that_cant_be_does_not_stop
     assert looked["incarnation"] == 4
     assert answer["mark"]["phase"] == "prepared"
     machine.transport.finish()
+
+
+def test_a_call_that_stays_waits_for_a_step_once_all_else_is_answered(machine):
+    go = {"do": "go", "to": "prepared", "left": 60.0, "events": [], "stay": True}
+    machine.world.results["do", "one"] = [Progress(PENDING)] * 20 + [Progress(DONE)]
+    machine.call(dict(go, stay=False))
+    machine.transport.expect(look(200, document(4)), own_name())
+    answer = machine.call(go, {"do": "look", "wait": 0})
+    went, looked = answer["answers"]
+    assert went["state"] == answer["mark"]["phase"] == "prepared"
+    assert 0.5 < looked["age"] <= answer["took"] < 3.0, "the document came before the step was waited for"
+
+
+def test_it_does_not_stay_longer_than_a_call_may_take(machine):
+    go = {"do": "go", "to": "prepared", "left": 60.0, "events": [], "stay": True}
+    machine.world.results["do", "one"] = [Progress(PENDING)]
+    answer = machine.call(go, seconds=2.0)
+    assert answer["answers"][0]["state"] == "preparing"
+    assert answer["took"] == pytest.approx(1.5, abs=0.1)
 
 
 def test_what_others_must_do_stands_at_the_top_too(tmp_path):
@@ -203,7 +227,7 @@ def test_a_look_imports_nothing_of_steps_and_a_step_nothing_of_the_network(tmp_p
     def modules(*requests, **more):
         call = dict({"options": {"run": "r", "number": 1, "folder": str(tmp_path)}, "requests": requests}, **more)
         output = subprocess.check_output(
-            [sys.executable, "-c", code, json.dumps(call)], stderr=subprocess.STDOUT, env=ENVIRONMENT
+            [sys.executable, "-S", "-c", code, json.dumps(call)], stderr=subprocess.STDOUT, env=ENVIRONMENT
         )
         return {name.replace(PROGRAM.rpartition(".")[0], "_machine") for name in output.decode("ascii").split()}
 
@@ -211,9 +235,9 @@ def test_a_look_imports_nothing_of_steps_and_a_step_nothing_of_the_network(tmp_p
     looked = modules({"do": "look", "wait": 0}, options={"folder": str(tmp_path), "endpoint": "ftp://x"})
     assert "_machine.imds_requests" in looked
     assert not {"_machine.outage", "_machine.jobs", "subprocess"} & looked
-    went = modules({"do": "go", "to": "recovered"})
-    assert "_machine.outage" in went
-    assert not {"_machine.imds_requests", "http.client", "ssl", "subprocess"} & went
+    went = modules({"do": "go", "to": "prepared", "left": 60.0}, steps=[step("one", do={"argv": ["true"]})])
+    assert {"_machine.outage", "_machine.step_runners"} <= went
+    assert {"_machine.imds_requests", "http.client", "ssl", "subprocess", "urllib.parse", "difflib"} & went == set()
 
 
 def test_what_a_person_has_said_on_the_machine_is_in_every_answer(machine):
